@@ -348,6 +348,7 @@ describe('a link for a customer', () => {
       const browser = new Browser(stack)
       const page = await browser.open(url)
       expect(page.text).toContain('name="email"')
+      expect(page.text).not.toContain('Continue with')
       // Looking at it again uses nothing up.
       await browser.open(url)
       const confirm = await caller.signIn(browser, page, 'buyer@example.com')

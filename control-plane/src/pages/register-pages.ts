@@ -18,6 +18,7 @@ import { registerProviderPages } from './provider/register-provider-pages.ts'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
 import { registerAuthorizePages } from './sign-in/authorize-routes.tsx'
 import { registerConnectPages } from './sign-in/connect-routes.tsx'
+import { registerUpstreamCallback } from './sign-in/upstream-routes.tsx'
 import { basePathOf, registerStaticFiles } from './static-files.ts'
 import { catalogFaults } from './texts/faults.ts'
 
@@ -49,6 +50,7 @@ export async function registerPages(
     registerCheckout(scope, pages)
     registerAuthorizePages(scope, { pages, auth })
     registerConnectPages(scope, { pages, auth })
+    registerUpstreamCallback(scope, { pages, auth })
   })
 }
 

@@ -3,6 +3,7 @@ import { createServer, request as sendRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
+import { FakeGithub, githubClient } from '../../../control-plane/test/upstream-servers.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor } from './visitor.ts'
@@ -12,6 +13,7 @@ import { createVisitor } from './visitor.ts'
 let stack: Stack
 let browser: Browser
 let front: Server
+let github: FakeGithub
 let callback: Server
 let hosted: string
 let redirectUri: string
@@ -50,10 +52,17 @@ beforeAll(async () => {
   const port = await listen(front)
   redirectUri = `http://127.0.0.1:${await listen(callback)}/callback`
   hosted = `http://localhost:${port}`
+  github = await FakeGithub.start()
   const settings = {
     TOLLGATE_HOSTED_URL: hosted,
     TOLLGATE_MCP_SANDBOX_URL: `http://127.0.0.1:${port}/sandbox/mcp/{subdomain}`,
     TOLLGATE_CUSTOMER_AUTH_INBOX: 'on',
+    TOLLGATE_GITHUB_CLIENT_ID: githubClient.id,
+    TOLLGATE_GITHUB_CLIENT_SECRET: githubClient.secret,
+    TOLLGATE_GITHUB_URL: github.url,
+    // No browser goes there in these tests.
+    TOLLGATE_GOOGLE_CLIENT_ID: 'google',
+    TOLLGATE_GOOGLE_CLIENT_SECRET: 'google',
   }
   ;[stack, browser] = await Promise.all([startStack({ settings }), launchChromium()])
   const { sandbox } = await stack.createProvider()
@@ -75,6 +84,7 @@ afterAll(async () => {
   await browser.close()
   front.close()
   callback.close()
+  await github.stop()
   await stack.stop()
 })
 
@@ -145,6 +155,31 @@ test('a customer signs in with a code, allows a client, and the browser arrives 
   await page.goto(`${hosted}/inbox`)
   await page.getByRole('heading', { name: 'Inbox' }).waitFor()
   await visitor.inspect('sign-in-inbox')
+  await visitor.close()
+})
+
+test('a customer signs in with an account at GitHub, or reads why that did not work', async () => {
+  const visitor = await createVisitor(browser)
+  const { page } = visitor
+  const account = { email: 'cat@example.com', primary: true }
+  github.account = { id: 1, emails: [{ ...account, verified: false }] }
+  await page.goto(await authorizeUrl())
+  await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+  await page.getByText('Your email address at GitHub is not verified.').waitFor()
+  await visitor.inspect('sign-in-upstream-unverified')
+  github.account = { id: 1, emails: [{ ...account, verified: true }] }
+  // The browser stays where it is while GitHub has nothing to show.
+  const authorize = `${github.url}/login/oauth/authorize?*`
+  await page.route(authorize, (route) => route.fulfill({ status: 204 }))
+  await page.getByRole('button', { name: 'Continue with GitHub' }).click()
+  await page.getByRole('heading', { name: 'Continue with GitHub' }).waitFor()
+  await visitor.inspect('sign-in-leaving')
+  await page.unroute(authorize)
+  await page.getByRole('link', { name: 'Continue with GitHub' }).click()
+  await page.getByRole('heading', { name: 'Allow Weather Assistant?' }).waitFor()
+  await page.getByText('Signed in as cat@example.com').waitFor()
+  await page.getByRole('button', { name: 'Allow', exact: true }).click()
+  await page.getByRole('heading', { name: 'Connected' }).waitFor()
   await visitor.close()
 })
 

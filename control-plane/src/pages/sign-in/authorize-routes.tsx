@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import {
-  enrolSignedInCustomer,
-  findCustomerOfEmail,
-} from '@tollgate/domain/customer-auth/enrol-customer'
+import { enrolSignedInCustomer } from '@tollgate/domain/customer-auth/enrol-customer'
+import { findCustomerOfEmail } from '@tollgate/domain/customer-auth/find-customer-of-email'
 import type { BrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -24,8 +22,14 @@ import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import { ConsentPage } from './consent-page.tsx'
-import { registerSignInForms, showSignIn, type Exchange } from './sign-in-routes.tsx'
-import { readVisitor, type SignInParts, type Visitor } from './visitor.ts'
+import { registerSignInForms, showSignIn } from './sign-in-routes.tsx'
+import {
+  readVisitor,
+  signInAgain,
+  type Exchange,
+  type SignInParts,
+  type Visitor,
+} from './visitor.ts'
 
 const pagePath = `${authorizePath}/:sid`
 
@@ -64,13 +68,15 @@ export function registerAuthorizePages(app: ApiServer, parts: SignInParts): void
 async function answer(
   { pages }: SignInParts,
   { request, reply }: Exchange,
-  { session, path }: Visitor,
+  visitor: Visitor,
   interaction: OpenInteraction,
 ): Promise<FastifyReply> {
+  const { session, path } = visitor
   const { answer: given } = formFields(request)
   if (given === 'refuse') return reply.redirect(await refuseClient(interaction), 303)
   if (session === undefined || given !== 'allow') return reply.redirect(path, 303)
   const customer = await enrol(pages, request, interaction, session)
+  if (customer === undefined) return signInAgain(pages, reply, visitor)
   return reply.redirect(await allowClient(interaction, customer.reference), 303)
 }
 
@@ -79,7 +85,7 @@ async function enrol(
   request: FastifyRequest,
   { issuer }: OpenInteraction,
   session: BrowserSession,
-): Promise<Customer> {
+): Promise<Customer | undefined> {
   const { productRef } = issuer.server
   const caller = callerOf({ issuer })
   const { cycleMode } = await requireProvider(pages, caller)

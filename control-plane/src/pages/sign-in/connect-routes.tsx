@@ -1,7 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { customerActor } from '@tollgate/domain/audit/actor'
-import { findCustomerOfEmail } from '@tollgate/domain/customer-auth/enrol-customer'
+import { findCustomerOfEmail } from '@tollgate/domain/customer-auth/find-customer-of-email'
 import { findLink, useLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
+import { linkIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
+import type { Customer } from '@tollgate/domain/customers/repository'
 import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import { findPlan } from '@tollgate/domain/plans/repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
@@ -16,8 +18,14 @@ import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { ConnectPage, OtherCustomerPage } from './connect-page.tsx'
-import { registerSignInForms, showSignIn, type Exchange } from './sign-in-routes.tsx'
-import { readVisitor, type SignInParts, type Visitor } from './visitor.ts'
+import { registerSignInForms, showSignIn } from './sign-in-routes.tsx'
+import {
+  readVisitor,
+  signInAgain,
+  type Exchange,
+  type SignInParts,
+  type Visitor,
+} from './visitor.ts'
 
 export const connectPath = '/customer/connect'
 
@@ -37,14 +45,17 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
   app.get(pagePath, { schema }, async (request, reply) => {
     const { visitor, link } = await open(parts, { request, reply })
     if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
-    if (!(await isCustomerOf(pages, visitor, link))) return refuse(reply, visitor)
+    const customer = await findVisitingCustomer(pages, visitor)
+    if (customer?.reference !== link.customerRef) return refuse(reply, visitor)
     return sendPage(reply, 200, <ConnectPage visitor={visitor} purpose={link.purpose} />)
   })
 
   app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
     const { visitor, link, id } = await open(parts, { request, reply })
-    if (visitor.session === undefined) return reply.redirect(visitor.path, 303)
-    if (!(await isCustomerOf(pages, visitor, link))) return refuse(reply, visitor)
+    const { session } = visitor
+    if (session === undefined) return reply.redirect(visitor.path, 303)
+    const customer = await findVisitingCustomer(pages, visitor)
+    if (customer?.reference !== link.customerRef) return refuse(reply, visitor)
     const operation = {
       ...visitor.caller,
       now: new Date(pages.clock.now()),
@@ -52,11 +63,17 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
       requestId: request.id,
       idempotencyKey: null,
     }
-    const address = await commit(pages, operation, async (work) =>
-      (await useLink(work, id)) ? openPage(pages, work, link) : undefined,
-    )
-    if (address === undefined) throw new ProblemError(problems.connectEnded, visitor.frame)
-    return reply.redirect(address, 303)
+    const outcome = await commit(pages, operation, async (work) => {
+      const { identity, email } = session
+      const isCustomers =
+        identity === null ||
+        (await linkIdentity(work, { identity, email }, () => Promise.resolve(customer)))
+      if (!isCustomers) return 'other-customer'
+      return (await useLink(work, id)) ? { address: await openPage(pages, work, link) } : 'ended'
+    })
+    if (outcome === 'other-customer') return signInAgain(pages, reply, visitor)
+    if (outcome === 'ended') throw new ProblemError(problems.connectEnded, visitor.frame)
+    return reply.redirect(outcome.address, 303)
   })
 }
 
@@ -99,16 +116,12 @@ async function open(parts: SignInParts, exchange: Exchange): Promise<Opened> {
   return { visitor, link, id }
 }
 
-async function isCustomerOf(
+async function findVisitingCustomer(
   pages: PageParts,
   { caller, session }: Visitor,
-  link: PlacedLink,
-): Promise<boolean> {
+): Promise<Customer | undefined> {
   const email = session?.email ?? ''
-  const customer = await read(pages, caller, (sql) =>
-    findCustomerOfEmail(sql, caller.providerId, email),
-  )
-  return customer?.reference === link.customerRef
+  return read(pages, caller, (sql) => findCustomerOfEmail(sql, caller.providerId, email))
 }
 
 function refuse(reply: FastifyReply, visitor: Visitor): FastifyReply {

@@ -1,17 +1,21 @@
 import type { ReactElement } from 'react'
 import { codeDigits } from '@tollgate/domain/customer-auth/sign-in-codes'
+import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
 import { NoticeLine, type Notice } from '../notice.tsx'
 import { Page } from '../page.tsx'
 import { PostForm } from '../post-form.tsx'
+import { UpstreamButtons } from './upstream-pages.tsx'
 import type { Visitor } from './visitor.ts'
 
 type EmailPageProps = {
   readonly visitor: Visitor
+  readonly upstreams: CustomerAuth['upstreams']
   readonly email?: string
   readonly notice?: Notice | undefined
 }
 
-export function EmailPage({ visitor, email = '', notice }: EmailPageProps): ReactElement {
+export function EmailPage(props: EmailPageProps): ReactElement {
+  const { visitor, upstreams, email = '', notice } = props
   const { frame } = visitor
   const { t, merchant } = frame
   const title =
@@ -41,6 +45,7 @@ export function EmailPage({ visitor, email = '', notice }: EmailPageProps): Reac
             </button>
           </div>
         </PostForm>
+        <UpstreamButtons visitor={visitor} upstreams={upstreams} />
       </section>
     </Page>
   )

@@ -1,6 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
 import { endBrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
 import {
   drawCode,
@@ -16,9 +15,16 @@ import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { inboxPath } from './inbox-page.tsx'
 import { CodePage, EmailPage } from './sign-in-pages.tsx'
-import { forgetSignIn, sessionTokenOf, signIn, type SignInParts, type Visitor } from './visitor.ts'
-
-export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+import { requireAttempt } from './require-attempt.ts'
+import { leaveForUpstream, upstreamNoticeOf } from './upstream-routes.tsx'
+import {
+  forgetSignIn,
+  sessionTokenOf,
+  signIn,
+  type Exchange,
+  type SignInParts,
+  type Visitor,
+} from './visitor.ts'
 
 /** Finds whose page it is, or ends the request with a page that says why there is none. */
 type FindVisitor = (exchange: Exchange) => Promise<Visitor>
@@ -29,10 +35,11 @@ export async function showSignIn(
   { request, reply }: Exchange,
   visitor: Visitor,
 ): Promise<FastifyReply> {
-  const { step } = request.query as { readonly step?: unknown }
+  const { step, ...query } = request.query as Readonly<Record<string, unknown>>
   const email = step === 'code' ? await emailOf(parts, visitor) : undefined
+  const notice = upstreamNoticeOf(parts, visitor, query)
   return email === undefined
-    ? sendPage(reply, 200, <EmailPage visitor={visitor} />)
+    ? sendPage(reply, 200, <EmailPage {...emailPageOf(parts, visitor)} notice={notice} />)
     : sendPage(reply, 200, <CodePage {...codePageOf(parts, visitor, email)} />)
 }
 
@@ -56,6 +63,11 @@ export function registerSignInForms(
     return enterCode(parts, { request, reply }, visitor)
   })
 
+  app.post(`${pagePath}/upstream/:upstream`, { schema }, async (request, reply) => {
+    const visitor = await find({ request, reply })
+    return leaveForUpstream(parts, { request, reply }, visitor)
+  })
+
   app.post(`${pagePath}/sign-out`, { schema }, async (request, reply) => {
     const { caller, path } = await find({ request, reply })
     const { providerId, environment } = caller
@@ -68,6 +80,12 @@ export function registerSignInForms(
     return reply.redirect(path, 303)
   })
 }
+
+/**
+ * How many windows of codes one email address may use up in a day. Whoever guesses from many networks is limited by the codes
+ * of the address alone: with the defaults to 150 guesses a day, of a million codes.
+ */
+const windowsPerDay = 6
 
 const emailSchema = z.email().max(254)
 
@@ -83,7 +101,8 @@ async function requestCode(
   const parsed = emailSchema.safeParse(typed)
   if (!parsed.success) {
     const notice = { tone: 'bad', text: frame.t('signIn:emailInvalid') } as const
-    return sendPage(reply, 400, <EmailPage visitor={visitor} email={typed} notice={notice} />)
+    const shown = emailPageOf(parts, visitor)
+    return sendPage(reply, 400, <EmailPage {...shown} email={typed} notice={notice} />)
   }
   const email = parsed.data
   if (!auth.mailer.isReady) throw new ProblemError(problems.mailUnavailable, frame)
@@ -131,45 +150,32 @@ async function enterCode(
     .in(environment)
     .write((sql) => tryCode(sql, providerId, { browserToken, code }, { attemptsMax, now }))
   if (outcome.kind === 'right') {
-    await signIn(parts, reply, visitor, { email: outcome.email, name: null })
+    await signIn(parts, reply, visitor, {
+      email: outcome.email,
+      name: null,
+      identity: null,
+    })
     return reply.redirect(path, 303)
   }
   const mayTryAgain = outcome.kind === 'wrong' && outcome.attemptsLeft > 0
   const email = mayTryAgain ? await emailOf(parts, visitor) : undefined
   if (email === undefined) {
     const notice = { tone: 'bad', text: frame.t('signIn:codeEnded') } as const
-    return sendPage(reply, 400, <EmailPage visitor={visitor} notice={notice} />)
+    const shown = emailPageOf(parts, visitor)
+    return sendPage(reply, 400, <EmailPage {...shown} notice={notice} />)
   }
   const notice = { tone: 'bad', text: frame.t('signIn:codeWrong') } as const
   const shown = { ...codePageOf(parts, visitor, email), notice }
   return sendPage(reply, 400, <CodePage {...shown} />)
 }
 
-const dayMs = 86_400_000
-
-/**
- * How many windows of codes one email address may use up in a day. Whoever guesses from many networks is limited by the codes
- * of the address alone: with the defaults to 150 guesses a day, of a million codes.
- */
-const windowsPerDay = 6
-
-async function requireAttempt(
-  { pages, auth }: SignInParts,
-  { caller, frame }: Visitor,
-  kind: AttemptKind,
-  max: number,
-  subject: string,
-): Promise<void> {
-  const windowMs = kind === 'code-email-day' ? dayMs : auth.config.codeWindowMinutes * 60_000
-  const sql = pages.publisher.database.in(caller.environment)
-  const now = new Date(pages.clock.now())
-  const waitMs = await countAuthAttempt(sql, { kind, max, windowMs }, subject, now)
-  if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
-}
-
 function emailOf({ pages }: SignInParts, { caller, browserToken }: Visitor) {
   const now = new Date(pages.clock.now())
   return read(pages, caller, (sql) => findSignInEmail(sql, caller.providerId, browserToken, now))
+}
+
+function emailPageOf({ auth }: SignInParts, visitor: Visitor) {
+  return { visitor, upstreams: auth.upstreams }
 }
 
 function codePageOf({ pages, auth }: SignInParts, visitor: Visitor, email: string) {

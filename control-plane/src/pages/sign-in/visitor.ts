@@ -17,6 +17,8 @@ import { ProblemError, problems } from '../problem.tsx'
 /** What the pages work with that ask for a sign-in. */
 export type SignInParts = { readonly pages: PageParts; readonly auth: CustomerAuth }
 
+export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
+
 /** A browser on a page that asks for a sign-in at one provider. */
 export type Visitor = {
   readonly caller: Caller
@@ -33,7 +35,7 @@ export type Visitor = {
 /** Reads who is there, and gives a browser that is here for the first time its cookie. A form must come from such a page. */
 export async function readVisitor(
   { pages }: SignInParts,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply }: Exchange,
   caller: Caller,
   path: string,
 ): Promise<Visitor> {
@@ -79,6 +81,16 @@ export function forgetSignIn(pages: PageParts, reply: FastifyReply, caller: Call
   void reply.clearCookie(sessionCookie(pages, caller), hostCookie(pages))
 }
 
+/** For a browser that is signed in with an account which stands for another customer by now. */
+export function signInAgain(
+  pages: PageParts,
+  reply: FastifyReply,
+  { caller, path }: Visitor,
+): FastifyReply {
+  forgetSignIn(pages, reply, caller)
+  return reply.redirect(path, 303)
+}
+
 export function sessionTokenOf(
   pages: PageParts,
   request: FastifyRequest,
@@ -88,12 +100,21 @@ export function sessionTokenOf(
 }
 
 function browserTokenOf(pages: PageParts, request: FastifyRequest, reply: FastifyReply): string {
-  const name = cookieName(pages, 'sign_in_browser')
-  const known = request.cookies[name]
-  if (known !== undefined && /^[\w-]{43}$/.test(known)) return known
+  const known = knownBrowserToken(pages, request)
+  if (known !== undefined) return known
   const token = randomBytes(32).toString('base64url')
-  void reply.setCookie(name, token, hostCookie(pages))
+  void reply.setCookie(browserCookie(pages), token, hostCookie(pages))
   return token
+}
+
+/** Returns the token of the cookie that each browser has. Undefined: the browser is here for the first time. */
+export function knownBrowserToken(pages: PageParts, request: FastifyRequest): string | undefined {
+  const known = request.cookies[browserCookie(pages)]
+  return known !== undefined && /^[\w-]{43}$/.test(known) ? known : undefined
+}
+
+function browserCookie(pages: PageParts): string {
+  return cookieName(pages, 'sign_in_browser')
 }
 
 /** One for each provider and environment: a browser may be signed in at several. */

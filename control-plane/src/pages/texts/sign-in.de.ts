@@ -19,6 +19,18 @@ export const signInGerman = {
   signIn: 'Anmelden',
   otherEmail: 'Andere E-Mail-Adresse verwenden',
   signedInAs: 'Angemeldet als {{email}}',
+  or: 'oder',
+  continueWith: 'Weiter mit {{name}}',
+  leavingText:
+    'Sie werden zu {{name}} weitergeleitet. Falls nichts geschieht, verwenden Sie die Schaltfläche.',
+  upstreamDenied:
+    'Sie haben die Anmeldung mit {{name}} nicht zugelassen. Versuchen Sie es erneut, oder melden Sie sich mit einem Code an.',
+  upstreamUnverified:
+    'Ihre E-Mail-Adresse ist bei {{name}} nicht bestätigt. Bestätigen Sie sie dort, oder melden Sie sich mit einem Code an.',
+  upstreamTaken:
+    'Mit dieser E-Mail-Adresse ist ein anderes Konto bei {{name}} verknüpft. Verwenden Sie dieses Konto, oder melden Sie sich mit einem Code an.',
+  upstreamFailed:
+    '{{name}} konnte die Anmeldung nicht abschließen. Versuchen Sie es später erneut, oder melden Sie sich mit einem Code an.',
   consentTitle: '{{client}} zulassen?',
   consentText: '{{client}} möchte {{name}} für Sie nutzen. Die Nutzung zählt zu Ihrem Tarif.',
   clientUnnamed: 'Eine Anwendung ohne Namen',

@@ -16,6 +16,17 @@ export const signInEnglish = {
   signIn: 'Sign in',
   otherEmail: 'Use another email address',
   signedInAs: 'Signed in as {{email}}',
+  // An account elsewhere.
+  or: 'or',
+  continueWith: 'Continue with {{name}}',
+  leavingText: 'You are being redirected to {{name}}. If nothing happens, use the button.',
+  upstreamDenied: 'You did not allow the sign-in with {{name}}. Try again, or sign in with a code.',
+  upstreamUnverified:
+    'Your email address at {{name}} is not verified. Verify it there, or sign in with a code.',
+  upstreamTaken:
+    'Another account at {{name}} is linked to this email address. Use that account, or sign in with a code.',
+  upstreamFailed:
+    '{{name}} could not complete the sign-in. Try again later, or sign in with a code.',
   // What a client is allowed.
   consentTitle: 'Allow {{client}}?',
   consentText: '{{client}} asks to use {{name}} for you. What it does counts under your plan.',

@@ -18,6 +18,17 @@ export const signInSpanish = {
   signIn: 'Iniciar sesión',
   otherEmail: 'Usar otro correo electrónico',
   signedInAs: 'Sesión iniciada como {{email}}',
+  or: 'o',
+  continueWith: 'Continuar con {{name}}',
+  leavingText: 'Le llevamos a {{name}}. Si no ocurre nada, use el botón.',
+  upstreamDenied:
+    'No ha permitido el inicio de sesión con {{name}}. Inténtelo de nuevo o inicie sesión con un código.',
+  upstreamUnverified:
+    'Su dirección de correo no está verificada en {{name}}. Verifíquela allí o inicie sesión con un código.',
+  upstreamTaken:
+    'Otra cuenta de {{name}} está vinculada a esta dirección de correo. Use esa cuenta o inicie sesión con un código.',
+  upstreamFailed:
+    '{{name}} no ha podido completar el inicio de sesión. Inténtelo más tarde o inicie sesión con un código.',
   consentTitle: '¿Permitir {{client}}?',
   consentText: '{{client}} solicita usar {{name}} en su nombre. Su uso cuenta en su plan.',
   clientUnnamed: 'Una aplicación sin nombre',

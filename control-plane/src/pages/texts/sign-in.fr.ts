@@ -18,6 +18,17 @@ export const signInFrench = {
   signIn: 'Se connecter',
   otherEmail: 'Utiliser une autre adresse e-mail',
   signedInAs: 'Connecté en tant que {{email}}',
+  or: 'ou',
+  continueWith: 'Continuer avec {{name}}',
+  leavingText: 'Vous allez être redirigé vers {{name}}. Si rien ne se passe, utilisez le bouton.',
+  upstreamDenied:
+    'Vous n’avez pas autorisé la connexion avec {{name}}. Réessayez ou connectez-vous avec un code.',
+  upstreamUnverified:
+    'Votre adresse e-mail n’est pas vérifiée chez {{name}}. Vérifiez-la là-bas ou connectez-vous avec un code.',
+  upstreamTaken:
+    'Un autre compte {{name}} est associé à cette adresse e-mail. Utilisez ce compte ou connectez-vous avec un code.',
+  upstreamFailed:
+    '{{name}} n’a pas pu terminer la connexion. Réessayez plus tard ou connectez-vous avec un code.',
   consentTitle: 'Autoriser {{client}} ?',
   consentText:
     '{{client}} demande à utiliser {{name}} pour vous. Son utilisation compte dans votre formule.',

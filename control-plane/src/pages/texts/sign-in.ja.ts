@@ -19,6 +19,17 @@ export const signInJapanese = {
   signIn: 'サインイン',
   otherEmail: '別のメールアドレスを使用',
   signedInAs: '{{email}} としてサインイン中',
+  or: 'または',
+  continueWith: '{{name}} で続ける',
+  leavingText: '{{name}} に移動します。移動しない場合は、ボタンを押してください。',
+  upstreamDenied:
+    '{{name}} でのサインインが許可されませんでした。もう一度お試しいただくか、コードでサインインしてください。',
+  upstreamUnverified:
+    '{{name}} でメールアドレスが確認されていません。{{name}} で確認するか、コードでサインインしてください。',
+  upstreamTaken:
+    'このメールアドレスには {{name}} の別のアカウントが関連付けられています。そのアカウントを使うか、コードでサインインしてください。',
+  upstreamFailed:
+    '{{name}} でのサインインを完了できませんでした。後でもう一度お試しいただくか、コードでサインインしてください。',
   consentTitle: '{{client}} を許可しますか？',
   consentText:
     '{{client}} があなたの代わりに {{name}} を利用しようとしています。利用はあなたのプランに計上されます。',

@@ -18,6 +18,17 @@ export const signInPortuguese = {
   signIn: 'Entrar',
   otherEmail: 'Usar outro endereço de e-mail',
   signedInAs: 'Conectado como {{email}}',
+  or: 'ou',
+  continueWith: 'Continuar com {{name}}',
+  leavingText: 'Você está sendo levado a {{name}}. Se nada acontecer, use o botão.',
+  upstreamDenied:
+    'Você não permitiu a entrada com {{name}}. Tente novamente ou entre com um código.',
+  upstreamUnverified:
+    'Seu endereço de e-mail não está verificado em {{name}}. Verifique-o lá ou entre com um código.',
+  upstreamTaken:
+    'Outra conta de {{name}} está vinculada a este endereço de e-mail. Use essa conta ou entre com um código.',
+  upstreamFailed:
+    '{{name}} não conseguiu concluir a entrada. Tente mais tarde ou entre com um código.',
   consentTitle: 'Permitir {{client}}?',
   consentText: '{{client}} pede para usar {{name}} por você. O uso conta no seu plano.',
   clientUnnamed: 'Um aplicativo sem nome',

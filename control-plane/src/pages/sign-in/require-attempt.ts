@@ -1,0 +1,20 @@
+import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
+import { ProblemError, problems } from '../problem.tsx'
+import type { SignInParts, Visitor } from './visitor.ts'
+
+const dayMs = 86_400_000
+
+/** Counts an attempt before it is made. Ends the request with a page if there were too many. */
+export async function requireAttempt(
+  { pages, auth }: SignInParts,
+  { caller, frame }: Visitor,
+  kind: AttemptKind,
+  max: number,
+  subject: string,
+): Promise<void> {
+  const windowMs = kind === 'code-email-day' ? dayMs : auth.config.codeWindowMinutes * 60_000
+  const sql = pages.publisher.database.in(caller.environment)
+  const now = new Date(pages.clock.now())
+  const waitMs = await countAuthAttempt(sql, { kind, max, windowMs }, subject, now)
+  if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
+}

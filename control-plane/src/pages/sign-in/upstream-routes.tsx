@@ -1,0 +1,182 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { findEmailOfIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
+import {
+  saveUpstreamSignIn,
+  useUpstreamSignIn,
+} from '@tollgate/domain/customer-auth/upstream-sign-ins'
+import { networkOf } from '@tollgate/domain/console/network-of'
+import { environments } from '@tollgate/schemas/environment'
+import { shownNameOf } from '../../customer-auth/client-metadata.ts'
+import { queryOf } from '../../customer-auth/read-request.ts'
+import {
+  upstreamNames,
+  type Upstream,
+  type UpstreamAccount,
+  type UpstreamChecks,
+  type UpstreamName,
+} from '../../customer-auth/upstream/upstream.ts'
+import type { ApiServer } from '../../http/api-server.ts'
+import { read } from '../../http/read.ts'
+import type { PageParts } from '../frame.ts'
+import type { Notice } from '../notice.tsx'
+import { sendPage } from '../page.tsx'
+import { ProblemError, problems } from '../problem.tsx'
+import { requireAttempt } from './require-attempt.ts'
+import { LeavingPage } from './upstream-pages.tsx'
+import {
+  knownBrowserToken,
+  signIn,
+  type Exchange,
+  type SignInParts,
+  type Visitor,
+} from './visitor.ts'
+
+/**
+ * Sends the browser to the upstream. The answer is a page that goes on by itself, not a redirect: browsers hold the redirects
+ * of a form to the page's policy, which would have to name every host that the upstream leads over.
+ */
+export async function leaveForUpstream(
+  parts: SignInParts,
+  { request, reply }: Exchange,
+  visitor: Visitor,
+): Promise<FastifyReply> {
+  const { pages, auth } = parts
+  const { caller, browserToken, frame, path: pagePath } = visitor
+  const found = findUpstream(parts, request.params)
+  if (found === undefined) throw new ProblemError(problems.notFound, frame)
+  const [name, upstream] = found
+  const { codesPerAddressMax } = auth.config
+  await requireAttempt(parts, visitor, 'code-address', codesPerAddressMax, networkOf(request.ip))
+  const { providerId, environment } = caller
+  const state = `${environment}.${randomBytes(32).toString('base64url')}`
+  let address: string
+  try {
+    const checks = checksOf(browserToken, state)
+    address = (await upstream.authorizeUrl(callbackUrl(pages, name), checks)).href
+  } catch (error) {
+    request.log.warn({ upstream: name, reason: reasonOf(error) }, 'a sign-in could not be started')
+    return reply.redirect(noticePath(pagePath, name, 'failed'), 303)
+  }
+  const now = new Date(pages.clock.now())
+  const started = { state, browserToken, upstream: name, pagePath }
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => saveUpstreamSignIn(sql, providerId, started, now))
+  void reply.header('refresh', `0; url=${address}`)
+  const { label } = upstream
+  return sendPage(reply, 200, <LeavingPage visitor={visitor} label={label} address={address} />)
+}
+
+/** The one address per upstream that the browser comes back to, whichever page, provider and environment it left from. */
+export function registerUpstreamCallback(app: ApiServer, parts: SignInParts): void {
+  const schema = { hide: true }
+  app.get('/customer/sign-in/:upstream/callback', { schema }, async (request, reply) => {
+    return comeBack(parts, { request, reply })
+  })
+}
+
+/**
+ * The state decides where the browser goes on: nothing else of the address does. A crash before the session is stored makes
+ * the person start again: the state is used up, and so is the code of the upstream.
+ */
+async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promise<FastifyReply> {
+  const { pages } = parts
+  const query = queryOf(request)
+  const state = query.get('state') ?? ''
+  const environment = environments.find((each) => state.startsWith(`${each}.`))
+  const browserToken = knownBrowserToken(pages, request)
+  const found = findUpstream(parts, request.params)
+  if (environment === undefined || browserToken === undefined || found === undefined) {
+    throw new ProblemError(problems.signInEnded)
+  }
+  const [name, upstream] = found
+  const { database } = pages.publisher
+  const asked = { state, browserToken, upstream: name }
+  const now = new Date(pages.clock.now())
+  const started = await useUpstreamSignIn(database, environment, asked, now)
+  if (started === undefined) throw new ProblemError(problems.signInEnded)
+  const { providerId, pagePath } = started
+  const refuse = (notice: UpstreamNotice): FastifyReply =>
+    reply.redirect(noticePath(pagePath, name, notice), 303)
+  if (query.get('error') === 'access_denied') return refuse('denied')
+  const callback = new URL(callbackUrl(pages, name))
+  callback.search = query.toString()
+  let account: UpstreamAccount
+  try {
+    account = await upstream.account(callback, checksOf(browserToken, state))
+  } catch (error) {
+    request.log.warn({ upstream: name, reason: reasonOf(error) }, 'a sign-in was not completed')
+    return refuse('failed')
+  }
+  const verified = emailSchema.safeParse(account.verifiedEmail)
+  if (!verified.success) return refuse('unverified')
+  const caller = { providerId, environment }
+  const { identity } = account
+  const email = await read(pages, caller, (sql) =>
+    findEmailOfIdentity(sql, providerId, identity, verified.data),
+  )
+  if (email === undefined) return refuse('taken')
+  const session = { email, name: shownNameOf(account.name) ?? null, identity }
+  await signIn(parts, reply, { caller }, session)
+  return reply.redirect(pagePath, 303)
+}
+
+const emailSchema = z.email().max(254)
+
+/** Why a browser comes back without being signed in. */
+const upstreamNotices = {
+  denied: 'signIn:upstreamDenied',
+  unverified: 'signIn:upstreamUnverified',
+  taken: 'signIn:upstreamTaken',
+  failed: 'signIn:upstreamFailed',
+} as const
+
+type UpstreamNotice = keyof typeof upstreamNotices
+
+function noticePath(pagePath: string, name: UpstreamName, notice: UpstreamNotice): string {
+  return `${pagePath}?${new URLSearchParams({ upstream: name, notice }).toString()}`
+}
+
+/** Returns the notice that a page's query asks for, in words of ours. */
+export function upstreamNoticeOf(
+  parts: SignInParts,
+  { frame }: Visitor,
+  query: Readonly<Record<string, unknown>>,
+): Notice | undefined {
+  const [, upstream] = findUpstream(parts, query) ?? []
+  const notice = (Object.keys(upstreamNotices) as UpstreamNotice[]).find(
+    (each) => each === query['notice'],
+  )
+  if (upstream === undefined || notice === undefined) return undefined
+  return { tone: 'bad', text: frame.t(upstreamNotices[notice], { name: upstream.label }) }
+}
+
+function findUpstream(
+  { auth }: SignInParts,
+  named: unknown,
+): readonly [UpstreamName, Upstream] | undefined {
+  const { upstream: given } = named as { readonly upstream?: unknown }
+  const name = upstreamNames.find((each) => each === given)
+  const upstream = name && auth.upstreams.get(name)
+  return name === undefined || upstream === undefined ? undefined : [name, upstream]
+}
+
+function callbackUrl({ hostedUrl }: PageParts, name: UpstreamName): string {
+  return `${hostedUrl}/customer/sign-in/${name}/callback`
+}
+
+/** The secrets of a sign-in follow from the browser's cookie, so they are stored nowhere. */
+function checksOf(browserToken: string, state: string): UpstreamChecks {
+  const derive = (purpose: string): string =>
+    createHmac('sha256', browserToken).update(`${purpose} ${state}`).digest('base64url')
+  return { state, nonce: derive('nonce'), verifier: derive('verifier') }
+}
+
+/** An error's own properties may hold tokens, so the log gets its message alone. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as { readonly message?: string; readonly cause?: unknown }
+  return cause instanceof Error ? `${String(message)}: ${cause.message}` : String(message)
+}
