@@ -108,6 +108,7 @@ COPY docs/getting-started.md docs/
 COPY --from=build /app/billing-runner/dist billing-runner/dist
 COPY --from=build /app/webhook-dispatcher/dist webhook-dispatcher/dist
 COPY --from=build /app/mcp-proxy/dist mcp-proxy/dist
+COPY mcp-proxy/public mcp-proxy/public
 COPY deploy/healthcheck.mjs LICENSE ./
 
 # Without a digest of its own the file of the lock file's package is the one to load.

@@ -106,7 +106,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['control-plane/public/**/*.js', 'deploy/test/pages/**/*.js'],
+    files: ['{control-plane,mcp-proxy}/public/**/*.js', 'deploy/test/pages/**/*.js'],
     languageOptions: {
       sourceType: 'script',
       globals: {
@@ -114,6 +114,7 @@ export default tseslint.config(
         DOMParser: 'readonly',
         Event: 'readonly',
         FormData: 'readonly',
+        ResizeObserver: 'readonly',
         URLSearchParams: 'readonly',
         addEventListener: 'readonly',
         document: 'readonly',

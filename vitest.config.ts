@@ -25,7 +25,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     // They publish TypeScript under the condition that our own sources are found by, which Node itself cannot load.
-    server: { deps: { inline: [/@modelcontextprotocol\/(client|sdk)/, /eventsource/] } },
+    server: { deps: { inline: [/@modelcontextprotocol\/(client|sdk|ext-apps)/, /eventsource/] } },
     // More than there are cores, because many tests wait: for a process to start, a session or a lease to end.
     maxWorkers: Math.ceil(1.5 * availableParallelism()),
     sequence: { sequencer: LongestFirst },

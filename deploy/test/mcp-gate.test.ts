@@ -312,7 +312,9 @@ describe('links and the tools of the proxy', () => {
 
   const url = 'https://hosted.test/customer/connect/con_1'
   const callTool = async (name: string, given: JsonObject = {}, customerRef = 'cus_1') => {
-    const result = await linked.gate.callVirtual(server, customerRef, name, given)
+    const { client: plain } = callOf(server, customerRef)
+    const asked = { server, customerRef, toolName: name, arguments: given, client: plain }
+    const result = await linked.gate.callVirtual(asked)
     const [content] = result['content'] as [{ type: string; text: string }]
     expect(content.type).toBe('text')
     return { isError: result['isError'], said: JSON.parse(content.text) as JsonObject }

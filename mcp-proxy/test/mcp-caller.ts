@@ -61,8 +61,10 @@ const initializeParams = {
 export async function beginSession(
   url: string,
   token: string | undefined,
+  capabilities: JsonObject = initializeParams.capabilities,
 ): Promise<Record<string, string>> {
-  const { headers } = await send(url, token, request(0, 'initialize', initializeParams))
+  const params = { ...initializeParams, capabilities }
+  const { headers } = await send(url, token, request(0, 'initialize', params))
   const sessionId = headers.get('mcp-session-id')!
   return { 'mcp-session-id': sessionId, 'mcp-protocol-version': '2025-11-25' }
 }
@@ -80,12 +82,13 @@ export function stateless(
     'io.modelcontextprotocol/clientCapabilities': capabilities,
   }
   const given = params['_meta'] as JsonObject | undefined
+  const name = params['name'] ?? params['uri']
   return {
     body: request(id, method, { ...params, _meta: { ...meta, ...given } }),
     headers: {
       'mcp-protocol-version': version,
       'mcp-method': method,
-      ...(typeof params['name'] === 'string' && { 'mcp-name': params['name'] }),
+      ...(typeof name === 'string' && { 'mcp-name': name }),
     },
   }
 }

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { beginSession, request, send, stateless, toolCall } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import {
@@ -250,4 +251,119 @@ test.each([
   expect(status).toBe(400)
   expect(stack.gate.admitted).toEqual([])
   expect(origin.seen).toEqual([])
+})
+
+const views = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+}
+
+/** Sends a request as a client of the era does, which announces what it can do. */
+type Ask = (method: string, params?: JsonObject) => Promise<JsonObject>
+
+async function askIn(era: string, capabilities: JsonObject): Promise<Ask> {
+  const session = era === 'sessions' ? await beginSession(url(), token, capabilities) : {}
+  return async (method, params = {}) => {
+    const { body, headers } =
+      era === 'sessions'
+        ? { body: request(1, method, params), headers: session }
+        : stateless(1, method, params, capabilities)
+    return (await send(url(), token, body, headers)).body
+  }
+}
+
+/** An origin with resources, of which some have the names of the proxy's. */
+function respondWithResources(): void {
+  const respond = respondAsServer()
+  const own = [
+    { uri: 'ui://tollgate/account', name: 'shadow' },
+    { uri: 'UI://Tollgate/other', name: 'shadow' },
+  ]
+  origin.respond = (seen, response) => {
+    const method = seen.message['method']
+    if (method === 'resources/list') {
+      const resources = [{ uri: 'file:///a', name: 'a' }, ...own]
+      return sendResult(response, seen, { resultType: 'complete', resources })
+    }
+    if (method === 'resources/templates/list') {
+      const resourceTemplates = [{ uriTemplate: 'ui://tollgate/{name}', name: 'shadow' }]
+      return sendResult(response, seen, { resultType: 'complete', resourceTemplates })
+    }
+    return respond(seen, response)
+  }
+}
+
+describe.each(['sessions', 'stateless'])('views (%s)', (era) => {
+  const account = { uri: 'ui://tollgate/account' }
+
+  test('are there for clients that show them, beside the resources of the origin', async () => {
+    respondWithResources()
+    const ask = await askIn(era, views)
+    const { result: listed } = await ask('resources/list')
+    expect(listed).toMatchObject({
+      resources: [{ uri: 'file:///a' }, { ...account, name: 'account' }],
+    })
+    const { result: templates } = await ask('resources/templates/list')
+    expect(templates).toMatchObject({ resourceTemplates: [] })
+    const { result: read } = await ask('resources/read', account)
+    const csp = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] }
+    const text = expect.stringContaining('ui/open-link') as string
+    const mimeType = 'text/html;profile=mcp-app'
+    expect(read).toMatchObject({
+      contents: [{ ...account, mimeType, text, _meta: { ui: { csp } } }],
+    })
+    expect(origin.seen.map(({ message }) => message['method'])).not.toContain('resources/read')
+    if (era === 'stateless') {
+      expect(read).toMatchObject({ resultType: 'complete', cacheScope: 'private', ttlMs: 60_000 })
+    }
+  })
+
+  test('are not there for other clients, and are never those of the origin', async () => {
+    respondWithResources()
+    const ask = await askIn(era, {})
+    expect((await ask('resources/list'))['result']).toMatchObject({
+      resources: [{ uri: 'file:///a' }],
+    })
+    const seen = origin.seen.length
+    const code = era === 'sessions' ? -32_002 : -32_602
+    for (const uri of ['ui://tollgate/account', 'ui://tollgate/x', 'UI://TOLLGATE']) {
+      expect(await ask('resources/read', { uri })).toMatchObject({ error: { code } })
+    }
+    expect(origin.seen.length).toBe(seen)
+  })
+
+  test('are there where the origin has no resources', async () => {
+    const respond = respondAsServer()
+    origin.respond = (seen, response) => {
+      if (!String(seen.message['method']).startsWith('resources/')) return respond(seen, response)
+      response.writeHead(era === 'sessions' ? 200 : 404, { 'content-type': 'application/json' })
+      const error = { code: -32_601, message: 'Method not found' }
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id: seen.message['id'], error }))
+    }
+    const ask = await askIn(era, views)
+    expect((await ask('resources/list'))['result']).toMatchObject({ resources: [account] })
+    expect((await ask('resources/templates/list'))['result']).toMatchObject({
+      resourceTemplates: [],
+    })
+    const code = era === 'sessions' ? -32_002 : -32_602
+    expect(await ask('resources/read', { uri: 'file:///a' })).toMatchObject({ error: { code } })
+    const other = await askIn(era, {})
+    expect(await other('resources/list')).toMatchObject({ error: { code: -32_601 } })
+  })
+
+  test('are announced to clients that show them', async () => {
+    const capabilitiesFor = async (capabilities: JsonObject) => {
+      const params = { protocolVersion: '2025-11-25', capabilities, clientInfo: {} }
+      const { body, headers } =
+        era === 'sessions'
+          ? { body: request(1, 'initialize', params), headers: {} }
+          : stateless(1, 'server/discover', {}, capabilities)
+      const { body: answer } = await send(url(), token, body, headers)
+      return (answer['result'] as JsonObject)['capabilities']
+    }
+    const extensions = { 'io.modelcontextprotocol/ui': {} }
+    expect(await capabilitiesFor(views)).toMatchObject({ resources: {}, extensions })
+    const plain = await capabilitiesFor({})
+    expect(plain).not.toHaveProperty('resources')
+    expect(plain).not.toHaveProperty('extensions')
+  })
 })

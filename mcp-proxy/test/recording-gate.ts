@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import type { Admission, CallEnd, Gate, GatedCall } from '../src/gate/gate.ts'
+import type { Admission, CallEnd, Gate, GatedCall, VirtualCall } from '../src/gate/gate.ts'
 
 export type Settled = CallEnd & { readonly callId: string; readonly toolName: string }
 
@@ -28,7 +28,12 @@ export class RecordingGate implements Gate {
     }
   }
 
-  adaptTools(_server: unknown, tools: readonly JsonObject[], isLastPage: boolean): JsonObject[] {
+  adaptTools(
+    _server: unknown,
+    _client: unknown,
+    tools: readonly JsonObject[],
+    isLastPage: boolean,
+  ): JsonObject[] {
     return isLastPage
       ? [...tools, { name: 'upgrade', inputSchema: { type: 'object' } }]
       : [...tools]
@@ -38,7 +43,7 @@ export class RecordingGate implements Gate {
     return toolName === 'upgrade'
   }
 
-  async callVirtual(_server: unknown, customerRef: string): Promise<JsonObject> {
+  async callVirtual({ customerRef }: VirtualCall): Promise<JsonObject> {
     return { content: [{ type: 'text', text: `upgrade of ${customerRef}` }] }
   }
 }

@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { faults } from '../../../mcp-proxy/test/fixture-origin/faulty-responses.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type ConnectOptions,
   type McpClient,
 } from './official-clients.ts'
+import { showView } from './view-host.ts'
 import { readStoredCode, signInByForms } from './sign-in.ts'
 import { TestOAuthProvider } from './test-oauth-provider.ts'
 
@@ -130,6 +132,30 @@ describe.each(clientKinds)('%s', (kind) => {
       await expect(call).rejects.toMatchObject({ code: -32042, data: { elicitations } })
     }
     await expectCalls({ success: cap, paywall: 1 })
+  })
+
+  it('shows the plans in a client with views, from which the checkout opens', async () => {
+    const plain = (await (await connectAs(kind)).listTools()).find(({ name }) => name === 'upgrade')
+    expect(plain).not.toHaveProperty('_meta')
+    const client = await connectAs(kind, { showsViews: true })
+    const upgrade = (await client.listTools()).find(({ name }) => name === 'upgrade')
+    const { resourceUri } = upgrade!._meta!['ui'] as { resourceUri: string }
+    const html = (await client.readResource(resourceUri))!
+    for (let call = 0; call <= cap; call += 1) {
+      const { structuredContent } = await client.callTool('test_simple_text')
+      const message = expect.stringContaining('Use the tool `upgrade`') as string
+      if (call === cap) expect(structuredContent).toMatchObject({ message })
+    }
+    const result = await client.callTool('upgrade')
+    let opened = ''
+    const { browser } = stack.paying
+    const view = await showView(browser, { html, openLink: (url) => ((opened = url), {}) })
+    await view.showResult(result as CallToolResult)
+    await view.frame.getByText('Your plan: Free').waitFor()
+    await view.frame.getByText('$9.00 per month').waitFor()
+    await view.frame.getByRole('button').click()
+    await expect.poll(() => opened).toMatch(/\/customer\/connect\/[\w-]+$/)
+    await view.close()
   })
 
   it('cancels a call at the origin, which costs nothing', async () => {

@@ -11,6 +11,7 @@ export function serverOf(
 ): ServedServer {
   return {
     ...{ environment: 'sandbox', providerId, productRef, reference: 'mcp_1', subdomain: 'test' },
+    ...{ productName: 'Search', plans: [] },
     proxyUrl: 'http://127.0.0.1/sandbox/mcp/test',
     issuer: 'http://127.0.0.1/sandbox/mcp/test',
     originUrl: 'http://127.0.0.1:9/mcp',

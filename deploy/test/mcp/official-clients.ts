@@ -28,6 +28,7 @@ type ListedTool = {
   readonly name: string
   readonly inputSchema: object
   readonly outputSchema?: object
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 type ElicitAnswer = {
@@ -54,6 +55,8 @@ export type McpClient = {
   readonly version: string | undefined
   listTools(): Promise<readonly ListedTool[]>
   callTool(name: string, given?: object, options?: CallOptions): Promise<ToolResult>
+  /** The text of the resource. */
+  readResource(uri: string): Promise<string | undefined>
   /** How often it was told that the list of tools has changed. */
   readonly listChanges: () => number
   close(): Promise<void>
@@ -68,6 +71,8 @@ export type ConnectOptions = {
   readonly answer?: (request: ElicitRequest) => ElicitAnswer
   /** Whether it also says that it opens addresses for its user. */
   readonly opensUrls?: boolean
+  /** Whether the client says that it shows views of tools. */
+  readonly showsViews?: boolean
 }
 
 const identity = { name: 'tollgate-test', version: '1.0.0' }
@@ -77,9 +82,18 @@ export function connect(kind: ClientKind, options: ConnectOptions): Promise<McpC
   return kind === 'sdk' ? connectSdk(options) : connectLater(kind, options)
 }
 
-function abilitiesOf({ answer, opensUrls }: ConnectOptions) {
-  if (answer === undefined) return {}
-  return { elicitation: { form: {}, ...(opensUrls === true ? { url: {} } : {}) } }
+const views = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } }
+
+function abilitiesOf({ answer, opensUrls, showsViews }: ConnectOptions) {
+  const elicitation = { form: {}, ...(opensUrls === true ? { url: {} } : {}) }
+  return {
+    ...(answer === undefined ? {} : { elicitation }),
+    ...(showsViews === true ? { extensions: views } : {}),
+  }
+}
+
+function textIn({ contents: [first] }: { contents: readonly object[] }): string | undefined {
+  return first !== undefined && 'text' in first ? String(first.text) : undefined
 }
 
 async function connectSdk(options: ConnectOptions): Promise<McpClient> {
@@ -115,6 +129,7 @@ async function connectSdk(options: ConnectOptions): Promise<McpClient> {
         CallToolResultSchema,
         requestOptions(call),
       )) as ToolResult,
+    readResource: async (uri) => textIn(await client.readResource({ uri })),
     listChanges: () => listChanges,
     close: () => client.close(),
   }
@@ -165,6 +180,7 @@ async function connectLater(
         { name, arguments: given as Record<string, unknown> },
         requestOptions(call),
       )) as ToolResult,
+    readResource: async (uri) => textIn(await client.readResource({ uri })),
     listChanges: () => listChanges,
     close: () => client.close(),
   }

@@ -32,6 +32,7 @@ const opened = await openGate({
 })
 const server: GatedCall['server'] = {
   ...{ environment: 'sandbox', providerId, productRef, reference: 'mcp_1', subdomain: 'test' },
+  ...{ productName: 'Search', plans: [] },
   ...{
     proxyUrl: 'http://127.0.0.1/mcp',
     issuer: 'http://127.0.0.1',

@@ -81,17 +81,24 @@ export async function findMcpServer(
   return servers.get(productRef)
 }
 
+export type FoundMcpServer = {
+  readonly providerId: string
+  readonly productName: string
+  readonly server: McpServer
+}
+
 /** Returns the MCP server that has the subdomain, with its provider; undefined for one whose product was removed. */
 export async function findMcpServerBySubdomain(
   sql: Queryable,
   subdomain: string,
-): Promise<{ readonly providerId: string; readonly server: McpServer } | undefined> {
-  const [row] = await sql<(McpServerRow & { provider_id: string })[]>`
-    select server.* from mcp_servers server
+): Promise<FoundMcpServer | undefined> {
+  const [row] = await sql<(McpServerRow & { provider_id: string; product_name: string })[]>`
+    select server.*, products.name as product_name from mcp_servers server
     join products on products.provider_id = server.provider_id
       and products.reference = server.product_ref
     where server.subdomain = ${subdomain} and products.removed_at is null`
-  return row === undefined ? undefined : { providerId: row.provider_id, server: fromRow(row) }
+  if (row === undefined) return undefined
+  return { providerId: row.provider_id, productName: row.product_name, server: fromRow(row) }
 }
 
 /** By product; products that are no MCP products have none. */

@@ -13,6 +13,7 @@ const server: ServedServer = {
   ...{ environment: 'sandbox', providerId: 'prv_1', productRef: 'prd_1', reference: 'mcp_1' },
   ...{ subdomain: 'test', proxyUrl: 'https://a.test/mcp', issuer: 'https://a.test' },
   ...{ originUrl: 'https://origin.test', originHeaders: {}, defaultPlanRef: undefined },
+  ...{ productName: 'Test', plans: [] },
   tools: new Map([
     ['open', access('public')],
     ['paid', access('every-plan')],
@@ -20,7 +21,7 @@ const server: ServedServer = {
 }
 
 const adapt = (tools: JsonObject[], isLastPage = true, onCollision = (_: string) => {}) =>
-  adaptTools(server, tools, isLastPage, onCollision)
+  adaptTools(server, { showsApps: false }, tools, isLastPage, onCollision)
 
 /** A tree, whose reference to the root and to a definition must lead to the same schemas as before. */
 const schemas: Readonly<Record<string, JsonObject>> = {
@@ -144,6 +145,18 @@ test('a tool with the name of one of the proxy is left out, and told of', () => 
   const adapted = adapt(own, true, (name) => collisions.push(name))
   expect(adapted.filter(({ mine }) => mine).map(({ name }) => name)).toEqual(['other'])
   expect(collisions).toEqual(['upgrade', 'manage_purchase'])
+})
+
+test('a tool of the origin keeps its own view, and never gets that of the proxy', () => {
+  const bound = (resourceUri: string) => ({
+    name: 'open',
+    _meta: { ui: { resourceUri, visibility: ['model'] }, 'ui/resourceUri': resourceUri, kept: 1 },
+  })
+  const own = bound('ui://origin/view')
+  expect(adapt([own])[0]).toBe(own)
+  for (const uri of ['ui://tollgate/account', 'UI://Tollgate/x', 'ui://tollgate']) {
+    expect(adapt([bound(uri)])[0]).toEqual({ name: 'open', _meta: { kept: 1 } })
+  }
 })
 
 test('everything else of a tool stays as it is', () => {

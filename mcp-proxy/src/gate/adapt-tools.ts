@@ -1,8 +1,10 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
+import { isOwnUri } from '../apps/own-resources.ts'
 import type { ServedServer } from '../servers/served-server.ts'
+import type { ClientAbilities } from './gate.ts'
 import { isPublic } from './plan-access.ts'
-import { listedVirtualTools } from './virtual-tools.ts'
+import { listedVirtualToolsFor } from './virtual-tools.ts'
 import { widenOutputSchema } from './widen-output-schema.ts'
 
 /**
@@ -11,6 +13,7 @@ import { widenOutputSchema } from './widen-output-schema.ts'
  */
 export function adaptTools(
   server: ServedServer,
+  client: Pick<ClientAbilities, 'showsApps'>,
   tools: readonly JsonObject[],
   isLastPage: boolean,
   onCollision: (toolName: string) => void,
@@ -22,9 +25,19 @@ export function adaptTools(
       onCollision(name)
       return []
     }
-    return [isPublic(server, name) ? tool : withPaywall(tool)]
+    const apart = withoutOwnView(tool)
+    return [isPublic(server, name) ? apart : withPaywall(apart)]
   })
-  return isLastPage ? [...own, ...listedVirtualTools] : own
+  return isLastPage ? [...own, ...listedVirtualToolsFor(client)] : own
+}
+
+/** A view of the proxy shows results of the proxy alone: a page with its buttons must not lead where the origin wants. */
+function withoutOwnView(tool: JsonObject): JsonObject {
+  const { _meta: meta } = tool
+  if (!isPlainObject(meta)) return tool
+  const { ui, 'ui/resourceUri': olderUri, ...others } = meta
+  const isBound = (isPlainObject(ui) && isOwnUri(ui['resourceUri'])) || isOwnUri(olderUri)
+  return isBound ? { ...tool, _meta: others } : tool
 }
 
 function withPaywall(tool: JsonObject): JsonObject {

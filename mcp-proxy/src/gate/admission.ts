@@ -210,7 +210,8 @@ export class Admissions {
     const isPlanMissing = denied.reason === 'plan' || response.plan === ''
     const planRef = isPlanMissing ? planToBuy(call, paywall) : undefined
     const url = await links.urlOf({ server, customerRef, purpose, planRef })
-    const answer = paywallAnswer(call, gateOf(paywall, url, server.productRef, response))
+    const advised = adviseFor(call.client, paywall)
+    const answer = paywallAnswer(call, gateOf(advised, url, server.productRef, response))
     metrics.paywalls.inc({ reason: denied.reason, form: answer.kind })
     // A call that asks its user is not over.
     if (answer.kind !== 'input_required') {
@@ -220,6 +221,13 @@ export class Admissions {
     }
     return { kind: 'paywalled', answer }
   }
+}
+
+/** A client with views finds `upgrade` in its list, with the view. It leads to the same page as `activate_plan`, which is not listed. */
+function adviseFor({ showsApps }: GatedCall['client'], paywall: Paywall): Paywall {
+  return showsApps && paywall.recovery === 'activate_plan'
+    ? { ...paywall, recovery: 'upgrade' }
+    : paywall
 }
 
 /** The plan that a link offers; undefined: the customer chooses. */

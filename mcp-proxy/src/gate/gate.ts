@@ -16,6 +16,12 @@ export type GatedCall = {
   readonly paywallAnswered?: 'accept' | 'decline' | 'cancel'
 }
 
+/** A call of one of the proxy's own tools. */
+export type VirtualCall = Pick<
+  GatedCall,
+  'server' | 'customerRef' | 'toolName' | 'arguments' | 'client'
+>
+
 /** Name of the paywall's question in `inputRequests`, and of its answer in `inputResponses`. */
 export const paywallQuestion = 'tollgate-paywall'
 
@@ -68,13 +74,13 @@ export interface Gate {
   /** Before the origin is asked. */
   admit(call: GatedCall): Promise<Admission>
   /** The origin's list with what the proxy adds and changes. */
-  adaptTools(server: ServedServer, tools: readonly JsonObject[], isLastPage: boolean): JsonObject[]
+  adaptTools(
+    server: ServedServer,
+    client: ClientAbilities,
+    tools: readonly JsonObject[],
+    isLastPage: boolean,
+  ): JsonObject[]
   /** Whether the proxy itself answers for the tool. */
   isVirtual(server: ServedServer, toolName: string): boolean
-  callVirtual(
-    server: ServedServer,
-    customerRef: string,
-    toolName: string,
-    given: JsonObject,
-  ): Promise<JsonObject>
+  callVirtual(call: VirtualCall): Promise<JsonObject>
 }

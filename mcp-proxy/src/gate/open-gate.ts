@@ -84,15 +84,13 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const virtualParts = { controlPlane, links, timeoutMs: limits.linksTimeoutMs }
   const gate: Gate = {
     admit: (call) => admissions.admit(call),
-    adaptTools: (server, tools, isLastPage) =>
+    adaptTools: (server, client, tools, isLastPage) =>
       adaptTools(
-        server,
-        tools,
-        isLastPage,
+        ...([server, client, tools, isLastPage] as const),
         createCollisionReport(metrics, logger, server.productRef),
       ),
     isVirtual: isVirtualTool,
-    callVirtual: (...call) => callVirtualTool(virtualParts, ...call),
+    callVirtual: (call) => callVirtualTool(virtualParts, call),
   }
   return {
     gate,

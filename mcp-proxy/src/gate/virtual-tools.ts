@@ -1,11 +1,15 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
+import { userInfoResponseSchema, type UserInfoResponse } from '@tollgate/schemas/http/user-info'
+import { accountViewUri } from '../apps/own-resources.ts'
 import type { ServedServer } from '../servers/served-server.ts'
+import { accountViewData } from './account-view-data.ts'
+import type { ClientAbilities, VirtualCall } from './gate.ts'
 import type { Links, LinkPurpose } from './links.ts'
 import { messageOf, type ServiceCalls } from './service-calls.ts'
 
 /** The tools that the proxy adds to every list, in this order. */
-export const listedVirtualTools: readonly JsonObject[] = [
+const listedVirtualTools: readonly JsonObject[] = [
   {
     name: 'get_user_info',
     title: 'Account and usage',
@@ -40,6 +44,25 @@ export const listedVirtualTools: readonly JsonObject[] = [
   },
 ]
 
+/** Tools whose results the view shows. The view calls no tools, so that none is for it. */
+const viewedTools: ReadonlySet<unknown> = new Set(['upgrade', 'manage_account'])
+
+const viewMeta: JsonObject = {
+  ui: { resourceUri: accountViewUri, visibility: ['model'] },
+  // Where the URI stood before 2026-01-26.
+  'ui/resourceUri': accountViewUri,
+}
+
+const listedWithViews: readonly JsonObject[] = listedVirtualTools.map((tool) =>
+  viewedTools.has(tool['name']) ? { ...tool, _meta: viewMeta } : tool,
+)
+
+export function listedVirtualToolsFor({
+  showsApps,
+}: Pick<ClientAbilities, 'showsApps'>): readonly JsonObject[] {
+  return showsApps ? listedWithViews : listedVirtualTools
+}
+
 /** Names in paywall messages that clients with tools of their own know. The proxy answers for them where the origin does not. */
 const recoveryTools: ReadonlySet<string> = new Set(['topup', 'activate_plan'])
 
@@ -64,10 +87,7 @@ export type VirtualToolsParts = {
 
 export async function callVirtualTool(
   parts: VirtualToolsParts,
-  server: ServedServer,
-  customerRef: string,
-  toolName: string,
-  given: JsonObject,
+  { server, customerRef, toolName, arguments: given, client }: VirtualCall,
 ): Promise<JsonObject> {
   const purpose = purposes.get(toolName)
   if (purpose === undefined) return userInfo(parts, server, customerRef)
@@ -75,13 +95,31 @@ export async function callVirtualTool(
   if (planRef !== undefined && !isReference(planRef)) {
     return failure(`\`planRef\` must be a string of at most ${referenceCharsMax} characters`)
   }
-  const isCheckout = purpose === 'checkout'
-  const asked = { server, customerRef, purpose, planRef: isCheckout ? planRef : undefined }
-  const url = await parts.links.urlOf(asked)
-  return url === ''
-    ? failure('No link can be made now. Try again in a few seconds.')
-    : linkText(url)
+  const named = purpose === 'checkout' ? planRef : undefined
+  const [url, info] = await Promise.all([
+    parts.links.urlOf({ server, customerRef, purpose, planRef: named }),
+    client.showsApps ? readUserInfo(parts, server, customerRef) : undefined,
+  ])
+  if (url === '') return failure('No link can be made now. Try again in a few seconds.')
+  if (!client.showsApps) return linkText(url)
+  const kind = purpose === 'portal' ? 'account' : 'upgrade'
+  const view = { kind, url, server, planRef: named, info } as const
+  return { ...linkText(url), structuredContent: accountViewData(view) }
 }
+
+/** Returns undefined if it cannot be read now: the view goes without it. */
+async function readUserInfo(
+  { controlPlane, timeoutMs }: VirtualToolsParts,
+  server: ServedServer,
+  customerRef: string,
+): Promise<UserInfoResponse | undefined> {
+  const asked = { customerRef, productRef: server.productRef }
+  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
+  if (reply.kind === 'failed' || reply.status !== 200) return undefined
+  return userInfoResponseSchema.safeParse(reply.body).data
+}
+
+const userInfoPath = '/v1/sdk/user-info'
 
 /** Links are kept by what they are for. */
 const referenceCharsMax = 255
@@ -102,7 +140,7 @@ async function userInfo(
 ): Promise<JsonObject> {
   const { productRef } = server
   const asked = { customerRef, productRef }
-  const reply = await controlPlane.post('/v1/sdk/user-info', server, asked, timeoutMs)
+  const reply = await controlPlane.post(userInfoPath, server, asked, timeoutMs)
   if (reply.kind === 'failed')
     return failure('The account cannot be read now. Try again in a few seconds.')
   if (reply.status !== 200) return failure(messageOf(reply))

@@ -1,8 +1,6 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
+import { appMimeType, appsExtension } from '../apps/own-resources.ts'
 import type { ClientAbilities } from '../gate/gate.ts'
-
-const appsExtension = 'io.modelcontextprotocol/ui'
-const appMimeType = 'text/html;profile=mcp-app'
 
 /** Reads what a client can do from its capabilities: those of a session's `initialize`, or those of a stateless request. */
 export function abilitiesOf(era: ClientAbilities['era'], capabilities: unknown): ClientAbilities {

@@ -3,6 +3,7 @@ import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { idOf, methodOf, paramsOf, type Message } from '../protocol/messages.ts'
 import { editResult, isCursor } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
+import { answerOwnResource, answerWithoutResources } from './own-resources.ts'
 import { relay } from './relay.ts'
 import { serveToolCall } from './serve-tool-call.ts'
 import type { ServedRequest } from './served-request.ts'
@@ -17,7 +18,11 @@ export async function serveRequest(
   const method = methodOf(message)
   if (method === 'tools/call') return serveToolCall(served, message, text, reply)
   const id = idOf(message)!
+  const own = answerOwnResource(served, message, id)
+  if (own !== undefined) return reply.finish(textOf(own))
   const end = await relay(served, text, id, reply)
+  const instead = answerWithoutResources(served, method, end, id)
+  if (instead !== undefined) return reply.finish(textOf(instead))
   if (end.kind !== 'answered') {
     const { status, message: error } = errorOf(end, id)
     // A probe that is refused with 4xx makes clients fall back to the versions with sessions; other answers end their attempt.

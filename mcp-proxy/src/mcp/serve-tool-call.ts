@@ -74,12 +74,13 @@ export async function serveToolCall(
 }
 
 function callVirtual(
-  { parts, server }: ServedRequest,
+  { parts, server, client }: ServedRequest,
   customerRef: string,
   toolName: string,
   given: JsonObject,
 ): Promise<JsonObject> {
-  return parts.gate.callVirtual(server, customerRef, toolName, given).catch((error: unknown) => {
+  const call = { server, client, customerRef, toolName, arguments: given }
+  return parts.gate.callVirtual(call).catch((error: unknown) => {
     parts.logger.error({ err: error, toolName }, 'a tool of the proxy failed')
     const text = JSON.stringify({ error: 'This is not available now. Try again later.' })
     return { isError: true, content: [{ type: 'text', text }] }

@@ -6,11 +6,13 @@ import {
   originAuthPlace,
   type OriginAuth,
 } from '@tollgate/domain/mcp/repository'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { isOffered } from '@tollgate/domain/plans/plan-offer'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ServedServer } from './served-server.ts'
+import type { ServedPlan, ServedServer } from './served-server.ts'
 
 type Place = {
   readonly environment: Environment
@@ -27,7 +29,7 @@ export async function loadServer(
 ): Promise<ServedServer | undefined> {
   const found = await findMcpServerBySubdomain(sql, subdomain)
   if (found === undefined) return undefined
-  const { providerId, server } = found
+  const { providerId, productName, server } = found
   const { productRef, reference, originUrl, auth } = server
   const [tools, plans] = await Promise.all([
     listTools(sql, providerId, productRef),
@@ -40,6 +42,7 @@ export async function loadServer(
     environment,
     providerId,
     productRef,
+    productName,
     reference,
     subdomain,
     proxyUrl,
@@ -48,6 +51,17 @@ export async function loadServer(
     originHeaders: openHeaders(secrets, providerId, auth),
     tools: new Map(present.map(({ name, access, planRefs }) => [name, { access, planRefs }])),
     defaultPlanRef: fallbackPlan(plans)?.reference,
+    plans: plans.map(servedPlan),
+  }
+}
+
+function servedPlan(plan: Plan): ServedPlan {
+  const { reference, name, type, priceMinor: price, currency } = plan
+  const { billingCycle, limit = 0 } = plan.terms
+  return {
+    ...{ reference, name, type, price, currency, isOffered: isOffered(plan) },
+    ...(billingCycle === undefined ? {} : { billingCycle }),
+    ...(limit > 0 ? { units: limit } : {}),
   }
 }
 

@@ -6,6 +6,7 @@ export type ServedServer = {
   readonly environment: Environment
   readonly providerId: string
   readonly productRef: string
+  readonly productName: string
   readonly reference: string
   readonly subdomain: string
   /** Its address for clients, and the audience of their access tokens. */
@@ -18,6 +19,22 @@ export type ServedServer = {
   readonly tools: ReadonlyMap<string, ServedTool>
   /** The plan that is allowed every protected tool. */
   readonly defaultPlanRef: string | undefined
+  /** All plans of the product, also those that nobody can buy any more. */
+  readonly plans: readonly ServedPlan[]
+}
+
+/** What a customer is shown of a plan. */
+export type ServedPlan = {
+  readonly reference: string
+  readonly name: string
+  readonly type: string
+  /** Minor units of the currency. */
+  readonly price: number
+  readonly currency: string
+  readonly billingCycle?: string
+  /** Calls in a period; undefined if the plan has no cap of its own. */
+  readonly units?: number
+  readonly isOffered: boolean
 }
 
 export type ServedTool = {
