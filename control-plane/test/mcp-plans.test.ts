@@ -144,6 +144,59 @@ test('with a free plan alone all paid plans go; those that somebody holds are ar
   expect(retaken.body.planMap['free']).toEqual(made.planMap['free'])
 })
 
+test('warns of tools that the default plan opens, until they are reserved for the plans listed', async () => {
+  const tools = [
+    { name: 'report', planKeys: ['pro'], cancelledCalls: 'accepted' },
+    { name: 'search', planKeys: ['free', 'pro'] },
+  ]
+  const made = await mcp.bootstrap({ plans: [free, pro], tools })
+  const { reference } = made.body.product
+  const planRefs = [made.body.planMap['pro']!.reference]
+  const report = { name: 'report', access: 'plans', planRefs, cancelledCalls: 'accepted' }
+  const message = expect.stringContaining('also open to the default plan Free') as string
+  expect(made.body.warnings).toEqual([{ code: 'default_plan_opens_tool', tool: 'report', message }])
+  expect(made.headers.get('tollgate-warnings')).toBe('default_plan_opens_tool;name="report"')
+  expect(made.body.tools[0]).toEqual({ ...report, onlyListedPlans: false })
+  const mapping = { name: 'report', planKeys: ['pro'] }
+  const reserved = await mcp.configure(reference, {
+    toolMapping: [{ ...mapping, onlyListedPlans: true }],
+    unknown: 1,
+  })
+  expect(reserved.body).not.toHaveProperty('warnings')
+  expect(reserved.headers.get('tollgate-warnings')).toBe('unknown_field;name="unknown"')
+  expect(reserved.body.tools[0]).toEqual({ ...report, onlyListedPlans: true })
+  // A mapping that does not know of it opens nothing.
+  const again = await mcp.configure(reference, { toolMapping: [mapping] })
+  expect(again.body.tools[0]).toEqual({ ...report, onlyListedPlans: true })
+  const opened = { ...mapping, onlyListedPlans: false, cancelledCalls: null }
+  const { body, headers } = await mcp.configure(reference, { toolMapping: [opened], unknown: 1 })
+  expect(body.tools[0]).toEqual({
+    name: 'report',
+    access: 'plans',
+    planRefs,
+    onlyListedPlans: false,
+  })
+  expect(body.warnings).toHaveLength(1)
+  expect(headers.get('tollgate-warnings')).toBe(
+    'unknown_field;name="unknown", default_plan_opens_tool;name="report"',
+  )
+})
+
+test.each([
+  [{ planKeys: [], onlyListedPlans: true }, 'onlyListedPlans'],
+  [{ planKeys: ['pro'], noPlan: true, onlyListedPlans: true }, 'onlyListedPlans'],
+  [{ planKeys: ['pro'], cancelledCalls: 'sometimes' }, 'cancelledCalls'],
+])('a tool cannot be %j', async (tool, field) => {
+  const { status, body } = await mcp.bootstrap({
+    plans: [free, pro],
+    tools: [{ name: 'a', ...tool }],
+  })
+  expect([status, (body as unknown as { errors: object[] }).errors]).toEqual([
+    400,
+    [expect.objectContaining({ path: ['tools', 0, field] })],
+  ])
+})
+
 test('a mapping that cannot be takes nothing of its request with it', async () => {
   const made = (await mcp.bootstrap({ plans: [free] })).body
   const { reference } = made.product

@@ -133,9 +133,10 @@ test('tools that come, go and come back; their meters do so with them', async ()
   ]
   const changed = await mcp.discover(reference)
   expect([changed.body.added, changed.body.removed]).toEqual([['new'], ['fetch']])
+  const open = { access: 'every-plan', planRefs: [], onlyListedPlans: false }
   expect(changed.body.tools).toEqual([
-    { name: 'search', description: 'Finds more', access: 'every-plan', planRefs: [] },
-    { name: 'new', access: 'every-plan', planRefs: [] },
+    { name: 'search', description: 'Finds more', ...open },
+    { name: 'new', ...open },
   ])
   // The other product still has it.
   expect(await mcp.meters()).toEqual({

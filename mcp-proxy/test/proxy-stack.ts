@@ -128,7 +128,8 @@ export class ProxyStack {
       ...{ isAutoMapped: true, createdAt: now, updatedAt: now },
     })
     const rows = Object.entries(tools).map(([name, access]) => ({
-      ...{ name, access, description: null, planRefs: [], hasVanished: false },
+      ...{ name, access, description: null, planRefs: [] },
+      ...{ onlyListedPlans: false, cancelledCalls: null, hasVanished: false },
     }))
     await saveTools(sql, providerId, productRef, rows, now)
     const unlessActiveSince = new Date(0)

@@ -138,6 +138,8 @@ test('streams what the origin sends by itself, and takes the answers to it', asy
   origin.respond = (seen, response) => {
     if (seen.method !== 'GET') return response.writeHead(202).end()
     const emit = openEvents(response)
+    // The result of a call has no place here: nothing would count it.
+    emit({ id: 1, result: { content: [] } })
     emit({ id: 'ask', method: 'elicitation/create', params: {} }, 'id: 1\n')
     return setTimeout(() => response.destroy(), 100)
   }

@@ -1,5 +1,7 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import type { CallEnd } from '../src/gate/gate.ts'
 import { send, stateless } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import {
@@ -129,6 +131,76 @@ test('the paywall may ask, and the origin sees nothing of it', async () => {
   expect(sent).not.toHaveProperty('requestState')
   expect(sent).not.toHaveProperty('inputResponses')
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+/** Sends a call whose client hangs up as soon as the origin has it. */
+async function hangUp(params: JsonObject): Promise<void> {
+  const going = new AbortController()
+  const { body, headers } = stateless(1, 'tools/call', params)
+  const calling = fetch(server.proxyUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify(body),
+    signal: going.signal,
+  }).catch(() => undefined)
+  await vi.waitFor(() => expect(origin.seen.length).toBe(1))
+  going.abort()
+  await calling
+}
+
+test.each([
+  ['a result', {}, { isCancelled: true, isAnswered: true }],
+  ['a failure', { isError: true }, { outcome: 'fail', reason: 'the tool failed' }],
+])('%s that is on its way when the client hangs up is seen', async (_name, result, end) => {
+  let answer = (): void => undefined
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+  origin.respond = async (seen, response) => {
+    await mayAnswer
+    sendResult(response, seen, { resultType: 'complete', content: [], ...result })
+  }
+  await hangUp({ name: 'search' })
+  // Until the proxy has noticed.
+  await delay(50)
+  answer()
+  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([end]))
+})
+
+test('a client that hangs up before it is admitted costs the origin nothing', async () => {
+  let admit = (): void => undefined
+  const mayAdmit = new Promise<void>((resolve) => (admit = resolve))
+  const admitting = vi.spyOn(stack.gate, 'admit')
+  const settled: CallEnd[] = []
+  admitting.mockImplementationOnce(async () => {
+    await mayAdmit
+    return { kind: 'admitted', settle: (end) => void settled.push(end) }
+  })
+  const going = new AbortController()
+  const { body, headers } = stateless(1, 'tools/call', { name: 'search' })
+  const calling = fetch(server.proxyUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    body: JSON.stringify(body),
+    signal: going.signal,
+  }).catch(() => undefined)
+  await vi.waitFor(() => expect(admitting).toHaveBeenCalled())
+  going.abort()
+  await calling
+  await delay(50)
+  admit()
+  await vi.waitFor(() => expect(settled).toMatchObject([{ isCancelled: true, isAccepted: false }]))
+  expect(origin.seen).toEqual([])
+})
+
+test('a response to another request than the call reaches nobody', async () => {
+  origin.respond = (seen, response) => {
+    const write = openEvents(response)
+    write({ id: '1', result: { content: [{ type: 'text', text: 'uncounted' }] } })
+    write({ id: seen.message['id'], result: { resultType: 'complete', content: [] } })
+    response.end()
+  }
+  const { text, events } = await call({ name: 'search' })
+  expect(events).toHaveLength(1)
+  expect(text).not.toContain('uncounted')
 })
 
 test('a client that goes away has cancelled, and the origin is told by its connection', async () => {

@@ -31,6 +31,10 @@ Tollgate-Warnings: unknown_field;name="unit";nearest="units"
 With the header \`Tollgate-Strict: true\`, or with a key that was created with \`strict: true\` (\`npm run tollgate -- key create --strict\`),
 the request is refused instead: 400 with the code \`unknown_field\` or \`unknown_parameter\`.
 
+The same header names tools of an MCP server that are open to more customers than a provider may expect, as
+\`default_plan_opens_tool;name="report"\`. The field \`warnings\` of that response explains each in words ([Plans of tools](mcp.md#plans-of-tools)).
+A strict request is not refused for it.
+
 ## Codes
 `
 

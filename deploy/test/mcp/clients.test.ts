@@ -234,6 +234,30 @@ describe.each(clientKinds)('%s', (kind) => {
   })
 })
 
+it('keeps tools for the plans listed, and bills cancelled calls as the tool says', async () => {
+  const beta = { key: 'beta', name: 'Beta', price: 0, currency: 'USD' }
+  const behind = await stack.serve(origin.url, {
+    plans: [free, beta],
+    tools: [
+      { name: 'test_simple_text', planKeys: ['beta'], onlyListedPlans: true },
+      { name: 'test_slow', planKeys: ['free'], cancelledCalls: 'always' },
+    ],
+  })
+  const kindOf = async (client: McpClient) =>
+    (await client.callTool('test_simple_text')).structuredContent?.['kind']
+  await stack.activate(behind, customerRef, 'free')
+  const client = await connectAs('sdk', {}, behind)
+  expect(await kindOf(client)).toBe('payment_required')
+  const abort = new AbortController()
+  const onProgress = () => abort.abort()
+  const call = client.callTool('test_slow', { steps: 500 }, { signal: abort.signal, onProgress })
+  await expect(call).rejects.toThrow()
+  await expectCalls({ success: 1, paywall: 1 })
+  customerRef = await stack.createCustomer()
+  await stack.activate(behind, customerRef, 'beta')
+  expect(await kindOf(await connectAs('sdk', {}, behind))).toBeUndefined()
+})
+
 it('goes on after a restart of the official example server', async () => {
   const example = await startEverything()
   const behind = await stack.serve(example.url)

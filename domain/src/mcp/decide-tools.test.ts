@@ -15,6 +15,8 @@ const aTool: fc.Arbitrary<Tool> = fc.record({
   description: fc.constantFrom(null, 'text'),
   access: fc.constantFrom('public' as const, 'every-plan' as const, 'plans' as const),
   planRefs: fc.constantFrom([], ['pln_pro'], ['pln_old']),
+  onlyListedPlans: fc.boolean(),
+  cancelledCalls: fc.constantFrom(null, 'never' as const, 'always' as const),
   hasVanished: fc.boolean(),
 })
 const someTools = fc.uniqueArray(aTool, { selector: ({ name }) => name })
@@ -42,6 +44,8 @@ test('after a discovery the tools are those of the origin, each as open as it wa
         const was = existing.find(({ name }) => name === tool.name)
         expect(tool.access).toBe(was?.access ?? (isAutoMapped ? 'every-plan' : 'plans'))
         expect(tool.planRefs).toEqual(was?.planRefs ?? [])
+        expect(tool.onlyListedPlans).toBe(was?.onlyListedPlans ?? false)
+        expect(tool.cancelledCalls).toBe(was?.cancelledCalls ?? null)
       }
       const again = reconcileTools(tools, found, isAutoMapped)
       expect([again.added, again.removed]).toEqual([[], []])
@@ -64,6 +68,21 @@ test('a mapping says all that tools are for, except that holders of archived pla
       expect(others(decision.tools)).toEqual(others(existing))
     }),
   )
+})
+
+test('policies that a mapping does not name stay as they were', () => {
+  const mapped = (existing: readonly Tool[], changes: object) => {
+    const decision = mapTools(existing, [{ name: 'a', planKeys: ['pro'], ...changes }], names)
+    if (decision.kind === 'refused') throw new Error(decision.message)
+    const [{ onlyListedPlans, cancelledCalls }] = decision.tools as [Tool]
+    return { tools: decision.tools, policies: [onlyListedPlans, cancelledCalls] }
+  }
+  expect(mapped([], {}).policies).toEqual([false, null])
+  const set = mapped([], { onlyListedPlans: true, cancelledCalls: 'always' })
+  expect(set.policies).toEqual([true, 'always'])
+  expect(mapped(set.tools, {}).policies).toEqual([true, 'always'])
+  const reset = mapped(set.tools, { onlyListedPlans: false, cancelledCalls: null })
+  expect(reset.policies).toEqual([false, null])
 })
 
 test.each([

@@ -1,9 +1,14 @@
-import { virtualTools, type McpToolInput, type ToolMappingInput } from '@tollgate/schemas/http/mcp'
+import {
+  virtualTools,
+  type CancelledCalls,
+  type McpToolInput,
+  type ToolMappingInput,
+} from '@tollgate/schemas/http/mcp'
 import { findTwice, refusal, type McpRefusal } from './refusal.ts'
 
 /**
- * Who may call a tool: anybody, uncounted; whoever holds a plan of the product; holders of the plans listed and of the
- * default plan.
+ * Who may call a tool: anybody, uncounted; whoever holds a plan of the product; holders of the plans listed and, unless the tool
+ * is reserved for those, of the default plan.
  */
 export type ToolAccess = 'public' | 'every-plan' | 'plans'
 
@@ -13,6 +18,10 @@ export type Tool = {
   readonly access: ToolAccess
   /** Empty unless `access` is 'plans'. */
   readonly planRefs: readonly string[]
+  /** Whether the default plan does not open the tool. Means nothing unless `access` is 'plans'. */
+  readonly onlyListedPlans: boolean
+  /** Null: as the proxy is configured. */
+  readonly cancelledCalls: CancelledCalls | null
   /** The origin had it once. */
   readonly hasVanished: boolean
 }
@@ -69,21 +78,29 @@ export function mapTools(
   return { kind: 'accepted', tools: [...tools.values()] }
 }
 
-/** Whoever holds an archived plan keeps the tools that came with it. */
+/**
+ * Whoever holds an archived plan keeps the tools that came with it. A mapping that does not know of reserved tools opens none.
+ */
 function mapTool(
-  tool: Tool,
-  { planKeys, noPlan }: ToolMappingInput,
+  before: Tool,
+  { planKeys, noPlan, ...policies }: ToolMappingInput,
   { refByKey, archivedRefs }: PlanNames,
 ): Tool {
-  if (noPlan === true) return { ...tool, access: 'public', planRefs: [], hasVanished: false }
+  const { onlyListedPlans = before.onlyListedPlans, cancelledCalls = before.cancelledCalls } =
+    policies
+  const tool = { ...before, onlyListedPlans, cancelledCalls, hasVanished: false }
+  if (noPlan === true) return { ...tool, access: 'public', planRefs: [] }
   const named = planKeys.flatMap((key) => refByKey.get(key) ?? [])
   const stillHeld = tool.planRefs.filter((ref) => archivedRefs.has(ref))
   const planRefs = [...new Set([...named, ...stillHeld])]
-  return { ...tool, access: 'plans', planRefs, hasVanished: false }
+  return { ...tool, access: 'plans', planRefs }
 }
 
 function newTool(name: string): Tool {
-  return { name, description: null, access: 'plans', planRefs: [], hasVanished: false }
+  return {
+    ...{ name, description: null, access: 'plans', planRefs: [] },
+    ...{ onlyListedPlans: false, cancelledCalls: null, hasVanished: false },
+  }
 }
 
 export type FoundTool = { readonly name: string; readonly description: string | null }

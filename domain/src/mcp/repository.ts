@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { Tool, ToolAccess } from './decide-tools.ts'
 
 /** What stands behind an MCP product. */
@@ -43,6 +44,8 @@ type ToolRow = {
   description: string | null
   access: ToolAccess
   plan_refs: string[]
+  only_listed_plans: boolean
+  cancelled_calls: CancelledCalls | null
   vanished_at: Date | null
 }
 
@@ -128,6 +131,8 @@ export async function listTools(
     description: row.description,
     access: row.access,
     planRefs: row.plan_refs,
+    onlyListedPlans: row.only_listed_plans,
+    cancelledCalls: row.cancelled_calls,
     hasVanished: row.vanished_at !== null,
   }))
 }
@@ -145,6 +150,8 @@ export async function saveTools(
       description: tool.description,
       access: tool.access,
       plan_refs: [...tool.planRefs],
+      only_listed_plans: tool.onlyListedPlans,
+      cancelled_calls: tool.cancelledCalls,
       vanished_at: tool.hasVanished ? now : null,
       updated_at: now,
     }

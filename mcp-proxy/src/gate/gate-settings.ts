@@ -3,6 +3,7 @@ import {
   integerSetting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { cancelledCallsPolicies } from '@tollgate/schemas/http/mcp'
 import { reservationSecondsMax } from '@tollgate/schemas/limits'
 
 /** Whether calls of tools may go ahead, and how they are recorded. */
@@ -51,9 +52,9 @@ export const gateSettings = {
   ),
   cancelledCalls: choiceSetting(
     'TOLLGATE_MCP_CANCELLED_CALLS',
-    'Whether calls are billed that the client cancelled: never, always, or accepted once the MCP server had begun to answer',
-    ['never', 'always', 'accepted'],
-    'never',
+    'Whether calls that the client cancelled are billed where the tool has no policy: never, answered (the whole answer was there), accepted (it had begun), or always',
+    cancelledCallsPolicies,
+    'answered',
   ),
   clientKeys: choiceSetting(
     'TOLLGATE_MCP_CLIENT_KEYS',

@@ -66,8 +66,10 @@ export type CallEnd = {
   readonly reason?: string
   /** The client asked for it to end before it was answered. */
   readonly isCancelled?: boolean
-  /** The origin had begun to answer when the client asked for the end. Counts for cancelled calls alone. */
+  /** These count for cancelled calls alone. The origin had begun to answer when the client asked for the end. */
   readonly isAccepted?: boolean
+  /** The origin's whole result was there by then, and no byte of it had been handed to the client. */
+  readonly isAnswered?: boolean
 }
 
 export interface Gate {

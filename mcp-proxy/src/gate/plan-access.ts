@@ -6,13 +6,15 @@ export function isPublic(server: ServedServer, toolName: string): boolean {
 }
 
 /**
- * Whether a holder of the plan may call the tool: every plan where nobody has said which, else the plans that are named and the
- * server's default plan. A tool that is not known yet is open to the default plan alone.
+ * Whether a holder of the plan may call the tool: every plan where nobody has said which, otherwise the plans that are named and
+ * the server's default plan, unless the tool is reserved for the plans that are named. A tool that is not known yet is open to the
+ * default plan alone.
  */
 export function isOpenToPlan(server: ServedServer, toolName: string, planRef: string): boolean {
   if (planRef === '') return false
   const tool = server.tools.get(toolName)
-  if (planRef === server.defaultPlanRef || tool?.access === 'every-plan') return true
+  if (tool?.access === 'every-plan') return true
+  if (planRef === server.defaultPlanRef && tool?.onlyListedPlans !== true) return true
   return tool?.planRefs.includes(planRef) ?? false
 }
 

@@ -45,22 +45,28 @@ test('a record has room for the name of a tool, however long the client made it'
   expect(record.toolName).toBe('x'.repeat(128))
 })
 
+const unanswered = {}
+const begun = { isAccepted: true }
+const answered = { isAnswered: true }
+
 test.each([
-  ['never', false, 'fail'],
-  ['never', true, 'fail'],
-  ['accepted', false, 'fail'],
-  ['accepted', true, 'success'],
-  ['always', false, 'success'],
-] as const)(
-  'under the policy %s a cancelled call (accepted: %s) ends as %s',
-  (policy, isAccepted, outcome) => {
-    const end = { outcome: 'fail', durationMs: 5, isCancelled: true, isAccepted } as const
-    expect(endOf(end, policy)).toEqual({
-      outcome,
-      durationMs: 5,
-      reason: 'cancelled by the client',
-    })
-    const whole = { outcome: 'success', durationMs: 5 } as const
-    expect(endOf(whole, policy)).toEqual(whole)
-  },
-)
+  ['never', unanswered, 'fail'],
+  ['never', begun, 'fail'],
+  ['never', answered, 'fail'],
+  ['answered', unanswered, 'fail'],
+  ['answered', begun, 'fail'],
+  ['answered', answered, 'success'],
+  ['accepted', unanswered, 'fail'],
+  ['accepted', begun, 'success'],
+  ['accepted', answered, 'success'],
+  ['always', unanswered, 'success'],
+] as const)('under the policy %s a cancelled call (%j) ends as %s', (policy, stage, outcome) => {
+  const end = { outcome: 'fail', durationMs: 5, isCancelled: true, ...stage } as const
+  expect(endOf(end, policy)).toEqual({
+    outcome,
+    durationMs: 5,
+    reason: 'cancelled by the client',
+  })
+  const whole = { outcome: 'success', durationMs: 5 } as const
+  expect(endOf(whole, policy)).toEqual(whole)
+})

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { inOrder } from '../protocol/in-order.ts'
 import { storable, toolNameCharsMax, type CallRecord } from '../records/call-record.ts'
 import type { CallEnd, GatedCall } from './gate.ts'
+import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { GateLimits } from './gate-settings.ts'
 
 export type RecordedEnd = Pick<CallRecord, 'outcome' | 'durationMs'> & { readonly reason?: string }
@@ -48,13 +49,26 @@ function keyOf(
 }
 
 /** What a call ended as, by the policy for calls that the client cancelled. */
-export function endOf(end: CallEnd, policy: GateLimits['cancelledCalls']): RecordedEnd {
-  const { durationMs, isCancelled = false, isAccepted = false } = end
+export function endOf(end: CallEnd, policy: CancelledCalls): RecordedEnd {
+  const { durationMs, isCancelled = false } = end
   if (!isCancelled) {
     const { reason } = end
     const outcome = end.outcome === 'success' ? 'success' : 'fail'
     return reason === undefined ? { outcome, durationMs } : { outcome, durationMs, reason }
   }
-  const isBilled = policy === 'always' || (policy === 'accepted' && isAccepted)
-  return { outcome: isBilled ? 'success' : 'fail', durationMs, reason: 'cancelled by the client' }
+  const outcome = isBilled(end, policy) ? 'success' : 'fail'
+  return { outcome, durationMs, reason: 'cancelled by the client' }
+}
+
+function isBilled({ isAccepted, isAnswered }: CallEnd, policy: CancelledCalls): boolean {
+  switch (policy) {
+    case 'never':
+      return false
+    case 'answered':
+      return isAnswered === true
+    case 'accepted':
+      return isAccepted === true || isAnswered === true
+    case 'always':
+      return true
+  }
 }

@@ -52,8 +52,9 @@ export class RunningCall {
 
   #record(given: CallEnd): void {
     const { records, calls, limits } = this.#parts
-    const { callId } = this.#call
-    const end = endOf(given, limits.cancelledCalls)
+    const { callId, server, toolName } = this.#call
+    const policy = server.tools.get(toolName)?.cancelledCalls ?? limits.cancelledCalls
+    const end = endOf(given, policy)
     const record = recordOf(
       this.#call,
       this.#acceptedAtMs,

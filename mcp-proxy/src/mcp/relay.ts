@@ -2,7 +2,7 @@ import type { Reply } from '../http/reply.ts'
 import type { OriginAnswer, OriginFailure, Received } from '../origin/origin-answer.ts'
 import { failureOf } from '../origin/origin-client.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
-import type { MessageId } from '../protocol/messages.ts'
+import { isResponse, type MessageId } from '../protocol/messages.ts'
 import type { OpenCall } from './open-calls.ts'
 import type { ServedRequest } from './served-request.ts'
 
@@ -13,6 +13,9 @@ export type RelayEnd =
   | OriginFailure
   /** The client ended the request. */
   | { readonly kind: 'cancelled'; readonly hasBegun: boolean }
+
+/** Milliseconds for which the answer is awaited after the client has hung up: one that is on its way has been worked for. */
+const hangUpGraceMs = 250
 
 /** Milliseconds for which a stream is read on after its response, so that its connection can be used again. */
 const drainMs = 1_000
@@ -46,9 +49,13 @@ async function relayUncounted(
   const call: OpenCall = { controller: new AbortController(), isCancelled: false }
   const { controller } = call
   const close = served.parts.openCalls.open(served.cancelKey, call)
-  // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
-  if (served.client.era === 'stateless') reply.onGone(() => controller.abort())
   let hasBegun = false
+  let hangUp: NodeJS.Timeout | undefined
+  // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
+  if (served.client.era === 'stateless') {
+    if (reply.isGone) controller.abort()
+    reply.onGone(() => (hangUp = setTimeout(() => controller.abort(), hangUpGraceMs)))
+  }
   let isOverdue = false
   const timer =
     limitMs === undefined
@@ -58,6 +65,7 @@ async function relayUncounted(
           controller.abort()
         }, limitMs)
   try {
+    controller.signal.throwIfAborted()
     const answer = await served.post(body, id, controller.signal)
     hasBegun = answer.kind === 'stream' || answer.kind === 'message'
     const end = await endOf(answer, id, reply, controller)
@@ -68,6 +76,7 @@ async function relayUncounted(
     return controller.signal.aborted ? { kind: 'cancelled', hasBegun } : failureOf(error)
   } finally {
     clearTimeout(timer)
+    clearTimeout(hangUp)
     close()
   }
 }
@@ -108,6 +117,8 @@ async function readStream(
       void drain(messages, controller)
       return { kind: 'answered', received }
     }
+    // A response to anything else would reach the client as a result that nobody has counted.
+    if (isResponse(received.message)) continue
     if (!reply.isGone) await unlessAborted(reply.send(received.text), controller.signal)
   }
 }

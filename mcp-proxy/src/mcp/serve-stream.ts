@@ -1,7 +1,7 @@
 import { sendAccepted, sendMessage } from '../http/answers.ts'
 import { keepAliveComment, openEventStream, writeEvent } from '../http/reply.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
-import { errorCodes, errorMessage } from '../protocol/messages.ts'
+import { errorCodes, errorMessage, isResponse } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { sendUnknownSession } from './serve-post.ts'
 import { sessionOf, type Visit } from './visit.ts'
@@ -83,7 +83,10 @@ async function passOn(
     if (!response.writableNeedDrain) response.write(keepAliveComment)
   }, parts.config.keepAliveMs)
   try {
-    for await (const { text } of messages) await writeEvent(response, text)
+    for await (const { message, text } of messages) {
+      // Responses have their place in the answers to requests, where calls are counted.
+      if (!isResponse(message)) await writeEvent(response, text)
+    }
   } finally {
     clearInterval(keepAlive)
   }

@@ -136,11 +136,10 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
   const ended: CallEnd = failed
     ? { outcome: 'fail', durationMs, reason: 'the tool failed' }
     : { outcome: 'success', durationMs }
-  // A modern client that went away before this was written has cancelled the call.
-  const unseen = reply.isGone && served.client.era === 'stateless'
-  reply.finish(text, 200, () =>
-    settle?.(unseen ? { outcome: 'fail', durationMs, isCancelled: true, isAccepted: true } : ended),
-  )
+  // A client without sessions that went away before this was written has cancelled the call. What is written counts always.
+  const isUnseen = !failed && reply.isGone && served.client.era === 'stateless'
+  const unseen: CallEnd = { outcome: 'fail', durationMs, isCancelled: true, isAnswered: true }
+  reply.finish(text, 200, () => settle?.(isUnseen ? unseen : ended))
 }
 
 function reasonOf(end: Exclude<RelayEnd, { kind: 'answered' | 'cancelled' }>): string {

@@ -1,3 +1,4 @@
+import type { Tool } from '@tollgate/domain/mcp/decide-tools'
 import { fallbackPlan } from '@tollgate/domain/mcp/decide-plans'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import {
@@ -12,7 +13,7 @@ import { listPlans } from '@tollgate/domain/plans/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ServedPlan, ServedServer } from './served-server.ts'
+import type { ServedPlan, ServedServer, ServedTool } from './served-server.ts'
 
 type Place = {
   readonly environment: Environment
@@ -49,10 +50,15 @@ export async function loadServer(
     issuer,
     originUrl,
     originHeaders: openHeaders(secrets, providerId, auth),
-    tools: new Map(present.map(({ name, access, planRefs }) => [name, { access, planRefs }])),
+    tools: new Map(present.map((tool) => [tool.name, servedTool(tool)])),
     defaultPlanRef: fallbackPlan(plans)?.reference,
     plans: plans.map(servedPlan),
   }
+}
+
+function servedTool({ access, planRefs, onlyListedPlans, cancelledCalls }: Tool): ServedTool {
+  const served = { access, planRefs, onlyListedPlans }
+  return cancelledCalls === null ? served : { ...served, cancelledCalls }
 }
 
 function servedPlan(plan: Plan): ServedPlan {

@@ -1,4 +1,5 @@
 import type { ToolAccess } from '@tollgate/domain/mcp/decide-tools'
+import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { Environment } from '@tollgate/schemas/environment'
 
 /** An MCP server as the proxy serves it: what a provider has configured, with its credentials opened. */
@@ -17,7 +18,7 @@ export type ServedServer = {
   readonly originHeaders: Readonly<Record<string, string>>
   /** By name. A tool that is not among them was added since the origin was last asked. */
   readonly tools: ReadonlyMap<string, ServedTool>
-  /** The plan that is allowed every protected tool. */
+  /** The plan that is allowed every protected tool but those that are reserved for others. */
   readonly defaultPlanRef: string | undefined
   /** All plans of the product, also those that nobody can buy any more. */
   readonly plans: readonly ServedPlan[]
@@ -41,4 +42,8 @@ export type ServedTool = {
   readonly access: ToolAccess
   /** Empty unless `access` is 'plans'. */
   readonly planRefs: readonly string[]
+  /** Whether the default plan does not open the tool. */
+  readonly onlyListedPlans?: boolean
+  /** Absent: as the proxy is configured. */
+  readonly cancelledCalls?: CancelledCalls
 }

@@ -37,6 +37,40 @@ export type McpPlanInput = z.infer<typeof mcpPlanSchema>
 const toolName = requiredReference.max(mcpToolNameCharsMax)
 const planKeys = z.array(planKey).max(listItemsMax)
 
+/** When a call is billed whose client cancelled it, from the provider's point of view in the order of what it costs customers. */
+export const cancelledCallsPolicies = ['never', 'answered', 'accepted', 'always'] as const
+export type CancelledCalls = (typeof cancelledCallsPolicies)[number]
+
+const cancelledCalls = z.enum(cancelledCallsPolicies).meta({
+  description:
+    'Whether a call is billed that its client cancelled: `never`; `answered`, once the whole answer of the MCP server had arrived ' +
+    'at the proxy; `accepted`, once the MCP server had begun to answer; `always`. Results that were handed to the client are ' +
+    'always billed. Missing: as the installation is configured, which is `answered` unless the operator changed it',
+})
+
+const onlyListedPlans = z.boolean().meta({
+  description:
+    'The default plan of a product opens every protected tool, also where `planKeys` does not list it. `true` reserves the tool ' +
+    'for the plans listed',
+})
+
+/** Nobody could call it. */
+function isReservedForNobody(tool: {
+  readonly noPlan?: boolean | undefined
+  readonly planKeys?: readonly string[] | undefined
+  readonly onlyListedPlans?: boolean | undefined
+}): boolean {
+  return (
+    tool.onlyListedPlans === true && (tool.noPlan === true || (tool.planKeys ?? []).length === 0)
+  )
+}
+
+const reservedForNobody = {
+  path: ['onlyListedPlans'],
+  error:
+    '`onlyListedPlans` reserves a tool for the plans in `planKeys`: list at least one, without `noPlan`',
+}
+
 const mcpToolSchema = z.object({
   name: toolName,
   description: longText.optional(),
@@ -46,6 +80,8 @@ const mcpToolSchema = z.object({
   /** Older forms of `planKeys`. The plans of a request have no references yet, so none is known. */
   planRefs: planKeys.optional(),
   planIds: planKeys.optional(),
+  onlyListedPlans: onlyListedPlans.optional(),
+  cancelledCalls: cancelledCalls.optional(),
 })
 
 export type McpToolInput = z.infer<typeof mcpToolSchema>
@@ -55,6 +91,19 @@ const toolMappingSchema = z.object({
   noPlan: z.boolean().optional(),
   /** None: the tool is for the default plan alone. */
   planKeys,
+  onlyListedPlans: onlyListedPlans.optional().meta({
+    description:
+      '`true` reserves the tool for the plans in `planKeys`: without it, the default plan of the product opens every protected ' +
+      'tool, also where it is not listed. Missing: as before',
+  }),
+  cancelledCalls: cancelledCalls
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Whether a call is billed that its client cancelled, as in `tools` of bootstrap. Missing: as before; null: as the ' +
+        'installation is configured',
+    }),
 })
 
 export type ToolMappingInput = z.infer<typeof toolMappingSchema>
@@ -117,7 +166,10 @@ export const mcpBootstrapSchema = z.object({
   /** Missing: one free plan with the key `free`. */
   plans,
   /** Missing: the origin is asked, and its tools are open to every plan. */
-  tools: z.array(mcpToolSchema).max(mcpToolsMax).optional(),
+  tools: z
+    .array(mcpToolSchema.refine((tool) => !isReservedForNobody(tool), reservedForNobody))
+    .max(mcpToolsMax)
+    .optional(),
   /** Means nothing unless it names one of the plans. */
   defaultPlanKey: shortText.optional(),
 })
@@ -138,7 +190,10 @@ export const mcpConfigureSchema = z.object({
   /** Given: these instead of all others, apart from a free plan where none of these is free. */
   plans,
   /** The tools named change, the others stay as they are. */
-  toolMapping: z.array(toolMappingSchema).max(mcpToolsMax).optional(),
+  toolMapping: z
+    .array(toolMappingSchema.refine((tool) => !isReservedForNobody(tool), reservedForNobody))
+    .max(mcpToolsMax)
+    .optional(),
   defaultPlanKey: shortText.optional(),
 })
 
@@ -157,11 +212,39 @@ export type McpServerBody = z.infer<typeof mcpServerSchema>
 
 const planMapSchema = z.record(z.string(), z.object({ reference: z.string(), name: z.string() }))
 
+const knownToolSchema = z.object({
+  name: z.string(),
+  description: z.string().optional(),
+  access: z.enum(['public', 'every-plan', 'plans']).meta({
+    description:
+      'Who may call it. `public`: everybody; `every-plan`: holders of any plan of the product; `plans`: holders of `planRefs` ' +
+      'and, unless `onlyListedPlans` is true, of the default plan',
+  }),
+  planRefs: z.array(z.string()),
+  onlyListedPlans: z.boolean(),
+  /** Missing: as the installation is configured. */
+  cancelledCalls: z.enum(cancelledCallsPolicies).optional(),
+})
+
+export type KnownToolBody = z.infer<typeof knownToolSchema>
+
+const warningSchema = z.object({
+  code: z.enum(['default_plan_opens_tool']),
+  tool: z.string(),
+  message: z.string(),
+})
+
+export type McpWarningBody = z.infer<typeof warningSchema>
+
 const configured = {
   product: productSchema,
   mcpServer: mcpServerSchema,
   /** By key, the free plan included. */
   planMap: planMapSchema,
+  /** All tools that are known of the server. */
+  tools: z.array(knownToolSchema),
+  /** What is configured as it was asked, and perhaps not meant. */
+  warnings: z.array(warningSchema).optional(),
 }
 
 export const mcpConfiguredSchema = z.object(configured)
@@ -188,15 +271,7 @@ export const mcpBootstrappedSchema = z.object({
 export type McpBootstrappedBody = z.infer<typeof mcpBootstrappedSchema>
 
 export const mcpDiscoveredSchema = z.object({
-  tools: z.array(
-    z.object({
-      name: z.string(),
-      description: z.string().optional(),
-      /** Who may call it: anybody, every plan of the product, or the plans listed and the default plan. */
-      access: z.enum(['public', 'every-plan', 'plans']),
-      planRefs: z.array(z.string()),
-    }),
-  ),
+  tools: z.array(knownToolSchema),
   /** Names of tools that the origin has and did not have before, and the other way round. */
   added: z.array(z.string()),
   removed: z.array(z.string()),

@@ -95,7 +95,12 @@ function warningOf(unknown: UnknownName): string {
 
 function writeWarning({ kind, name, nearest }: UnknownName): string {
   const near = nearest === undefined ? '' : `;nearest="${nearest}"`
-  return `unknown_${kind};name="${headerText(name)}"${near}`
+  return `${warningText(`unknown_${kind}`, name)}${near}`
+}
+
+/** Returns one member of the Tollgate-Warnings header, about something with a name. */
+export function warningText(code: string, name: string): string {
+  return `${code};name="${headerText(name)}"`
 }
 
 const headerCharsMax = 120

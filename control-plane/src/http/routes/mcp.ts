@@ -1,13 +1,15 @@
+import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { bootstrapMcp } from '@tollgate/domain/mcp/bootstrap-mcp'
 import { configureMcp, type McpChange } from '@tollgate/domain/mcp/configure-mcp'
-import { findMcpServer, type McpServer } from '@tollgate/domain/mcp/repository'
+import { findMcpServer, listTools, type McpServer } from '@tollgate/domain/mcp/repository'
 import { nameOfOrigin } from '@tollgate/domain/mcp/subdomain'
 import { listProductTallies } from '@tollgate/domain/products/tallies'
 import { listPlans } from '@tollgate/domain/plans/repository'
 import type { Product } from '@tollgate/domain/products/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import { unknownNamesMax, warningText, warningsHeader } from '@tollgate/schemas/http/unknown-names'
 import {
   mcpBootstrapSchema,
   mcpBootstrappedSchema,
@@ -36,6 +38,8 @@ import {
   discoveredToHttp,
   mcpServerToHttp,
   planMapToHttp,
+  toolsToHttp,
+  warningsToHttp,
 } from '../translate/mcp.ts'
 
 const params = z.object({ productRef: requiredReference })
@@ -56,6 +60,7 @@ export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
           ? await discoverTools(parts, operation, made.server)
           : undefined
       const configured = await presentMcp(parts, operation, made)
+      warn(reply, configured)
       return reply.code(201).send({ ...configured, ...autoMappedToHttp(outcome) })
     },
   )
@@ -63,10 +68,12 @@ export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
   app.put(
     '/v1/sdk/products/:productRef/mcp/plans',
     { schema: { tags, params, body: mcpConfigureSchema, response: { 200: mcpConfiguredSchema } } },
-    async (request) => {
+    async (request, reply) => {
       const operation = operationOf(request, parts.clock)
-      const configured = await configure(parts, operation, request.params.productRef, request.body)
-      return presentMcp(parts, operation, configured)
+      const product = await configure(parts, operation, request.params.productRef, request.body)
+      const configured = await presentMcp(parts, operation, product)
+      warn(reply, configured)
+      return configured
     },
   )
 
@@ -168,6 +175,14 @@ function refusalOf({ code, message, issues }: McpRefusal): Error {
   return issues === undefined ? refusals.mcp(code, message) : new InvalidRequestError(issues)
 }
 
+/** Warnings are in the body in words, and in the header where clients look for those of all operations. */
+function warn(reply: FastifyReply, { warnings = [] }: McpConfiguredBody): void {
+  if (warnings.length === 0) return
+  const given = reply.getHeader(warningsHeader)
+  const added = warnings.slice(0, unknownNamesMax).map(({ code, tool }) => warningText(code, tool))
+  void reply.header(warningsHeader, [...(given === undefined ? [] : [given]), ...added].join(', '))
+}
+
 async function presentMcp(
   parts: AppParts,
   caller: Caller,
@@ -178,11 +193,15 @@ async function presentMcp(
     const { reference } = product
     const plans = await listPlans(sql, providerId, [reference])
     const tally = (await listProductTallies(sql, providerId, [reference])).get(reference)
+    const tools = await listTools(sql, providerId, reference)
+    const warnings = warningsToHttp(tools, plans)
     const proxyUrl = parts.mcpProxyUrls[environment]
     return {
       product: productToHttp(product, { plans, tally, server, proxyUrl }),
       mcpServer: mcpServerToHttp(server, plans, proxyUrl),
       planMap: planMapToHttp(plans),
+      tools: toolsToHttp(tools),
+      ...(warnings === undefined ? {} : { warnings }),
     }
   })
 }

@@ -1,12 +1,15 @@
 import { fallbackPlan, plansByKey } from '@tollgate/domain/mcp/decide-plans'
-import type { Reconciled } from '@tollgate/domain/mcp/decide-tools'
+import type { Reconciled, Tool } from '@tollgate/domain/mcp/decide-tools'
+import { findOpenedTools } from '@tollgate/domain/mcp/find-opened-tools'
 import type { McpServer } from '@tollgate/domain/mcp/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type {
+  KnownToolBody,
   McpBootstrappedBody,
   McpConfiguredBody,
   McpDiscoveredBody,
   McpServerBody,
+  McpWarningBody,
 } from '@tollgate/schemas/http/mcp'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { DiscoveryOutcome } from '../../mcp/discover-tools.ts'
@@ -64,15 +67,31 @@ export function autoMappedToHttp(outcome: DiscoveryOutcome | undefined): AutoMap
 type AutoMapped = Pick<McpBootstrappedBody, 'toolsAutoMapped' | 'autoMappedTools' | 'discovery'>
 
 export function discoveredToHttp({ tools, added, removed }: Reconciled): McpDiscoveredBody {
+  return { tools: toolsToHttp(tools), added: [...added], removed: [...removed] }
+}
+
+export function toolsToHttp(tools: readonly Tool[]): KnownToolBody[] {
   const known = tools.filter(({ hasVanished }) => !hasVanished)
-  return {
-    tools: known.map(({ name, description, access, planRefs }) => ({
-      name,
-      access,
-      planRefs: [...planRefs],
-      ...present({ description }),
-    })),
-    added: [...added],
-    removed: [...removed],
-  }
+  return known.map(
+    ({ name, description, access, planRefs, onlyListedPlans, cancelledCalls }): KnownToolBody => ({
+      ...{ name, access, planRefs: [...planRefs], onlyListedPlans },
+      ...present({ description, cancelledCalls }),
+    }),
+  )
+}
+
+/** Returns what a provider may not have meant; undefined: nothing. */
+export function warningsToHttp(
+  tools: readonly Tool[],
+  plans: readonly Plan[],
+): McpWarningBody[] | undefined {
+  const opened = findOpenedTools(tools, plans)
+  const name = opened?.defaultPlan.name
+  return opened?.tools.map((tool) => ({
+    code: 'default_plan_opens_tool',
+    tool,
+    message:
+      `The tool ${tool} lists only paid plans, and is also open to the default plan ${name}. To reserve it for the plans listed, ` +
+      'set `onlyListedPlans` to true.',
+  }))
 }

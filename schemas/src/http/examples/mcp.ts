@@ -50,7 +50,41 @@ const pro = {
   billingCycle: 'monthly',
   limit: 100_000,
 } as const
-const configured = { product, mcpServer: server, planMap }
+const tools = [
+  { name: 'status', access: 'public' as const, planRefs: [], onlyListedPlans: false },
+  {
+    ...{ name: 'search', access: 'plans' as const, onlyListedPlans: false },
+    planRefs: [refs.freePlan, refs.proPlan],
+  },
+  {
+    ...{ name: 'summarize', access: 'plans' as const, onlyListedPlans: true },
+    ...{ planRefs: [refs.proPlan], cancelledCalls: 'accepted' as const },
+  },
+]
+
+const configured = { product, mcpServer: server, planMap, tools }
+
+/** Beside a free plan, `planKeys: ["pro"]` alone keeps nobody out. */
+const opened = {
+  ...configured,
+  tools: [
+    {
+      name: 'summarize',
+      access: 'plans' as const,
+      planRefs: [refs.proPlan],
+      onlyListedPlans: false,
+    },
+  ],
+  warnings: [
+    {
+      code: 'default_plan_opens_tool' as const,
+      tool: 'summarize',
+      message:
+        'The tool summarize lists only paid plans, and is also open to the default plan Free. To reserve it for the plans ' +
+        'listed, set `onlyListedPlans` to true.',
+    },
+  ],
+}
 
 export const mcpExamples = {
   bootstrapMcpProduct: {
@@ -65,7 +99,10 @@ export const mcpExamples = {
         tools: [
           { name: 'status', noPlan: true },
           { name: 'search', planKeys: ['free', 'pro'] },
-          { name: 'summarize', planKeys: ['pro'] },
+          {
+            ...{ name: 'summarize', planKeys: ['pro'] },
+            ...{ onlyListedPlans: true, cancelledCalls: 'accepted' },
+          },
         ],
         defaultPlanKey: 'free',
       },
@@ -87,9 +124,14 @@ export const mcpExamples = {
   configureMcpPlans: {
     body: examplesOf(mcpConfigureSchema, {
       'Another paid plan': { plans: [{ ...pro, price: 5_900 }] },
-      'What a plan opens': { toolMapping: [{ name: 'summarize', planKeys: ['pro'] }] },
+      'What a plan opens': {
+        toolMapping: [{ name: 'summarize', planKeys: ['pro'], onlyListedPlans: true }],
+      },
     }),
-    answer: examplesOf(mcpConfiguredSchema, { 'As it is now': configured }),
+    answer: examplesOf(mcpConfiguredSchema, {
+      'As it is now': configured,
+      'A tool that is open to more than its plans': opened,
+    }),
   },
   discoverMcpTools: {
     answer: examplesOf(mcpDiscoveredSchema, {
@@ -100,8 +142,9 @@ export const mcpExamples = {
             description: 'Finds documents',
             access: 'plans',
             planRefs: [refs.freePlan, refs.proPlan],
+            onlyListedPlans: false,
           },
-          { name: 'translate', access: 'every-plan', planRefs: [] },
+          { name: 'translate', access: 'every-plan', planRefs: [], onlyListedPlans: false },
         ],
         added: ['translate'],
         removed: ['summarize'],
