@@ -131,7 +131,16 @@ test('tools that come, go and come back; their meters do so with them', async ()
     { name: 'upgrade' },
     { name: 'new' },
   ]
+  expect((await mcp.product(reference)).mcp).not.toHaveProperty('lastToolChange')
+  const before = await mcp.eventTypes()
   const changed = await mcp.discover(reference)
+  // The provider hears of it: by webhook, in the list of events, and at the product.
+  expect(await mcp.eventTypes()).toEqual([...before, 'product.updated'])
+  const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
+  const lastToolChange = { at, added: ['new'], removed: ['fetch'] }
+  expect((await mcp.product(reference)).mcp).toMatchObject({ lastToolChange })
+  await mcp.discover(reference)
+  expect(await mcp.eventTypes()).toEqual([...before, 'product.updated'])
   expect([changed.body.added, changed.body.removed]).toEqual([['new'], ['fetch']])
   const open = { access: 'every-plan', planRefs: [], onlyListedPlans: false }
   expect(changed.body.tools).toEqual([

@@ -13,6 +13,7 @@ import { createRouter } from './http/route.ts'
 import { CallIds } from './mcp/call-ids.ts'
 import { OpenCalls } from './mcp/open-calls.ts'
 import type { McpEndpoint } from './mcp/serve-mcp.ts'
+import type { McpParts } from './mcp/served-request.ts'
 import { OpenStreams } from './mcp/serve-stream.ts'
 import { createProxyMetrics, registerOpenStreams } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
@@ -97,7 +98,12 @@ async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running>
     connectionsMax: discoveriesMax,
   })
   const toolWatch = toolWatchOf(config, parts, controlPlane)
-  const endpoint = endpointOf(config, parts, gate.gate, registry, caching, toolWatch)
+  const readServer: McpParts['readServer'] = ({ environment, subdomain }) =>
+    servers.get(`${environment} ${subdomain}`)
+  const endpoint = endpointOf(config, parts, gate.gate, registry, caching, {
+    toolWatch,
+    readServer,
+  })
   const route = createRouter(templates)
   const server = new ProxyServer({ endpoint, route, servers, forwarder, tracing, logger })
   const admin = createAdminServer({
@@ -169,7 +175,7 @@ function endpointOf(
   gate: Gate,
   registry: Registry,
   caching: FreshCacheOptions,
-  toolWatch: ToolWatch,
+  watching: Pick<McpParts, 'toolWatch' | 'readServer'>,
 ): McpEndpoint {
   const { clock, logger, database, outbound, streamOutbound, serviceSecret } = parts
   const origin = new OriginClient(outbound, streamOutbound, config)
@@ -177,7 +183,7 @@ function endpointOf(
   registerOpenStreams(registry, () => streams.size)
   return {
     parts: {
-      ...{ config, clock, logger, gate, origin, toolWatch },
+      ...{ config, clock, logger, gate, origin, ...watching },
       metrics: createProxyMetrics(registry),
       sessions: new OriginSessions(origin, config.sessionsRememberedMax),
       sealer: new Sealer(serviceSecret),

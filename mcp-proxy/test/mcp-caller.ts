@@ -38,6 +38,19 @@ export async function send(
   return { status: answer.status, headers: answer.headers, body: last, events, text }
 }
 
+/** Reads a stream of the proxy until `text` is in it, and then goes away. Returns what came. */
+export async function readUntil(answer: Response, text: string): Promise<string> {
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let read = ''
+  while (!read.includes(text)) {
+    const { value, done } = await reader.read()
+    if (done) throw new Error(`The stream ended after: ${read}`)
+    read += value
+  }
+  await reader.cancel()
+  return read
+}
+
 export function request(id: number | string, method: string, params: JsonObject = {}): JsonObject {
   return { jsonrpc: '2.0', id, method, params }
 }

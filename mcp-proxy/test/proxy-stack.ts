@@ -139,6 +139,14 @@ export class ProxyStack {
     return { environment, providerId, subdomain, ...address }
   }
 
+  /** Configures who may call a tool of the server, as the control plane does. */
+  async mapTool({ environment, subdomain }: AddedServer, name: string, access: ToolAccess) {
+    const sql = this.database.database.in(environment)
+    await sql`
+      update mcp_tools set access = ${access} where name = ${name} and product_ref =
+        (select product_ref from mcp_servers where subdomain = ${subdomain})`
+  }
+
   #sealedAuth(providerId: string, key: string) {
     return {
       header: 'X-Api-Key',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { beginSession, request, send, toolCall } from './mcp-caller.ts'
+import { beginSession, readUntil, request, send, toolCall } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import {
   openEvents,
@@ -16,7 +16,11 @@ let origin: ScriptedOrigin
 let server: AddedServer
 let token: string
 
-const settings = { TOLLGATE_MCP_CANCEL_GRACE_MS: '50', TOLLGATE_MCP_KEEP_ALIVE_MS: '40' }
+const settings = {
+  TOLLGATE_MCP_FRESH_MS: '100',
+  TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
+  TOLLGATE_MCP_KEEP_ALIVE_MS: '40',
+}
 
 beforeAll(async () => {
   stack = await ProxyStack.start(settings)
@@ -150,6 +154,24 @@ test('streams what the origin sends by itself, and takes the answers to it', asy
   const { status } = await send(url(), token, answer, session)
   expect(status).toBe(202)
   expect(origin.seen.at(-1)!.message).toEqual(answer)
+})
+
+test('tells of a change of the list that comes from the configuration, once', async () => {
+  const changing = await stack.addServer({ originUrl: origin.url })
+  const bearer = await stack.token(changing)
+  const session = await beginSession(changing.proxyUrl, bearer)
+  let emit: ReturnType<typeof openEvents> | undefined
+  origin.respond = (_seen, response) => (emit = openEvents(response))
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${bearer}`, ...session }
+  const answer = await fetch(changing.proxyUrl, { headers })
+  await stack.mapTool(changing, 'search', 'plans')
+  await delay(300)
+  await stack.mapTool(changing, 'search', 'public')
+  await delay(400)
+  emit!({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
+  const text = await readUntil(answer, 'notifications/message')
+  // The tool was protected before and after the first change: nothing that lists show was another.
+  expect(text.match(/notifications\/tools\/list_changed/g)).toHaveLength(1)
 })
 
 test('a call that the client cancels ends, although the origin never answers it', async () => {

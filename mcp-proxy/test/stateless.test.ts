@@ -2,7 +2,7 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { CallEnd } from '../src/gate/gate.ts'
-import { send, stateless } from './mcp-caller.ts'
+import { readUntil, send, stateless } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import {
   openEvents,
@@ -18,7 +18,7 @@ let server: AddedServer
 let token: string
 
 beforeAll(async () => {
-  stack = await ProxyStack.start()
+  stack = await ProxyStack.start({ TOLLGATE_MCP_FRESH_MS: '100' })
   origin = await startScriptedOrigin()
   server = await stack.addServer({ originUrl: origin.url })
   token = await stack.token(server)
@@ -189,6 +189,33 @@ test('a client that hangs up before it is admitted costs the origin nothing', as
   admit()
   await vi.waitFor(() => expect(settled).toMatchObject([{ isCancelled: true, isAccepted: false }]))
   expect(origin.seen).toEqual([])
+})
+
+test.each([
+  ['is told', true],
+  ['is not told', false],
+])('a client that listens to tools (%s) hears of the configuration', async (_name, isTold) => {
+  const changing = await stack.addServer({ originUrl: origin.url })
+  const filter = { notifications: { toolsListChanged: isTold } }
+  let emit: ReturnType<typeof openEvents> | undefined
+  origin.respond = (_seen, response) => {
+    emit = openEvents(response)
+    emit({ method: 'notifications/subscriptions/acknowledged', params: filter })
+  }
+  const { body, headers } = stateless('listen-1', 'subscriptions/listen', filter)
+  const answer = await fetch(changing.proxyUrl, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await stack.token(changing)}`, ...headers },
+    body: JSON.stringify(body),
+  })
+  await vi.waitFor(() => expect(emit).toBeDefined())
+  await stack.mapTool(changing, 'search', 'public')
+  await delay(500)
+  emit!({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
+  const text = await readUntil(answer, 'notifications/message')
+  const notified = text.includes('notifications/tools/list_changed')
+  expect(notified).toBe(isTold)
+  expect(text.includes('"io.modelcontextprotocol/subscriptionId":"listen-1"')).toBe(isTold)
 })
 
 test('a response to another request than the call reaches nobody', async () => {

@@ -26,7 +26,14 @@ export async function discoverTools(
     parts.logger.info({ productRef, reason: listed.message }, 'the tools of an origin are unknown')
     return listed
   }
-  return commit(parts, operation, (work) => recordTools(work, productRef, originUrl, listed.tools))
+  const outcome = await commit(parts, operation, (work) =>
+    recordTools(work, productRef, originUrl, listed.tools),
+  )
+  if (outcome.kind === 'recorded' && outcome.added.length + outcome.removed.length > 0) {
+    const { added, removed } = outcome
+    parts.logger.info({ productRef, added, removed }, 'the tools of an MCP server have changed')
+  }
+  return outcome
 }
 
 function authHeaders(

@@ -57,6 +57,8 @@ export type McpClient = {
   callTool(name: string, given?: object, options?: CallOptions): Promise<ToolResult>
   /** The text of the resource. */
   readResource(uri: string): Promise<string | undefined>
+  /** Listens to changes of the list of tools, where the protocol has no stream that every client listens to. */
+  listenToTools(): Promise<void>
   /** How often it was told that the list of tools has changed. */
   readonly listChanges: () => number
   close(): Promise<void>
@@ -130,6 +132,7 @@ async function connectSdk(options: ConnectOptions): Promise<McpClient> {
         requestOptions(call),
       )) as ToolResult,
     readResource: async (uri) => textIn(await client.readResource({ uri })),
+    listenToTools: () => Promise.resolve(),
     listChanges: () => listChanges,
     close: () => client.close(),
   }
@@ -181,6 +184,9 @@ async function connectLater(
         requestOptions(call),
       )) as ToolResult,
     readResource: async (uri) => textIn(await client.readResource({ uri })),
+    listenToTools: async () => {
+      if (kind === 'client that negotiates') await client.listen({ toolsListChanged: true })
+    },
     listChanges: () => listChanges,
     close: () => client.close(),
   }

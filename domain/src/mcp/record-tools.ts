@@ -1,7 +1,9 @@
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockMcpProduct, type LockedMcpProduct } from './configure-mcp.ts'
 import { reconcileTools, type FoundTool, type Reconciled } from './decide-tools.ts'
-import { listTools, saveTools } from './repository.ts'
+import { productObject } from '../products/product-event.ts'
+import { updateProduct, type Product } from '../products/repository.ts'
+import { listTools, recordToolChange, saveTools } from './repository.ts'
 import { ensureToolMeters, retireToolMeters } from './tool-meters.ts'
 
 export type RecordToolsOutcome =
@@ -31,5 +33,21 @@ export async function recordTools(
   )
   await saveTools(sql, providerId, productRef, reconciled.tools, now)
   await retireToolMeters(work, reconciled.removed)
+  // The first discovery changes nothing that anybody relies on.
+  if (existing.length > 0) await alertOfChange(work, locked.product, reconciled)
   return { kind: 'recorded', ...reconciled }
+}
+
+/** The provider's webhooks and list of events get `product.updated`, and the product says what has changed. */
+async function alertOfChange(
+  work: UnitOfWork,
+  before: Product,
+  { added, removed }: Reconciled,
+): Promise<void> {
+  if (added.length + removed.length === 0) return
+  const { sql, providerId, now } = work
+  await recordToolChange(sql, providerId, before.reference, { at: now, added, removed })
+  const product = { ...before, updatedAt: now }
+  await updateProduct(sql, providerId, product)
+  await recordEvent(work, 'product.updated', productObject(product))
 }

@@ -14,6 +14,16 @@ export type McpServer = {
   readonly isAutoMapped: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
+  /** Absent: it always had the tools that it has. */
+  readonly lastToolChange?: ToolChange
+}
+
+/** The MCP server was found to have other tools than those known. */
+export type ToolChange = {
+  readonly at: Date
+  /** Names of tools. */
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
 }
 
 export type OriginAuth = {
@@ -38,6 +48,14 @@ type McpServerRow = {
   created_at: Date
   updated_at: Date
 }
+
+type ToolChangeRow = {
+  tools_changed_at: Date | null
+  tools_added: string[]
+  tools_removed: string[]
+}
+
+type StoredRow = McpServerRow & ToolChangeRow
 
 type ToolRow = {
   name: string
@@ -75,6 +93,18 @@ export async function updateMcpServer(
     where provider_id = ${providerId} and product_ref = ${server.productRef}`
 }
 
+export async function recordToolChange(
+  sql: Queryable,
+  providerId: string,
+  productRef: string,
+  { at, added, removed }: ToolChange,
+): Promise<void> {
+  await sql`
+    update mcp_servers set tools_changed_at = ${at}, tools_added = ${[...added]}::text[],
+      tools_removed = ${[...removed]}::text[]
+    where provider_id = ${providerId} and product_ref = ${productRef}`
+}
+
 export async function findMcpServer(
   sql: Queryable,
   providerId: string,
@@ -95,7 +125,7 @@ export async function findMcpServerBySubdomain(
   sql: Queryable,
   subdomain: string,
 ): Promise<FoundMcpServer | undefined> {
-  const [row] = await sql<(McpServerRow & { provider_id: string; product_name: string })[]>`
+  const [row] = await sql<(StoredRow & { provider_id: string; product_name: string })[]>`
     select server.*, products.name as product_name from mcp_servers server
     join products on products.provider_id = server.provider_id
       and products.reference = server.product_ref
@@ -111,7 +141,7 @@ export async function listMcpServers(
   productRefs: readonly string[],
 ): Promise<ReadonlyMap<string, McpServer>> {
   if (productRefs.length === 0) return new Map()
-  const rows = await sql<McpServerRow[]>`
+  const rows = await sql<StoredRow[]>`
     select * from mcp_servers
     where provider_id = ${providerId} and product_ref = any(${[...productRefs]}::text[])`
   return new Map(rows.map((row) => [row.product_ref, fromRow(row)]))
@@ -204,7 +234,7 @@ function toRow(server: McpServer): McpServerRow {
   }
 }
 
-function fromRow(row: McpServerRow): McpServer {
+function fromRow(row: StoredRow): McpServer {
   const { auth_header: header, auth_key: sealedValue } = row
   return {
     productRef: row.product_ref,
@@ -215,5 +245,14 @@ function fromRow(row: McpServerRow): McpServer {
     isAutoMapped: row.is_auto_mapped,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    ...toolChangeIn(row),
   }
+}
+
+function toolChangeIn({
+  tools_changed_at: at,
+  tools_added: added,
+  tools_removed: removed,
+}: ToolChangeRow) {
+  return at === null ? {} : { lastToolChange: { at, added, removed } }
 }

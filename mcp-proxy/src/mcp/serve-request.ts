@@ -6,6 +6,7 @@ import { errorOf } from './origin-errors.ts'
 import { answerOwnResource, answerWithoutResources } from './own-resources.ts'
 import { relay } from './relay.ts'
 import { serveToolCall } from './serve-tool-call.ts'
+import { openSubscription } from './serve-subscription.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** Serves one request that has an id. `text` is what the message was parsed from. */
@@ -20,7 +21,8 @@ export async function serveRequest(
   const id = idOf(message)!
   const own = answerOwnResource(served, message, id)
   if (own !== undefined) return reply.finish(textOf(own))
-  const end = await relay(served, text, id, reply)
+  const subscription = openSubscription(served, message, reply)
+  const end = await relay(served, text, id, subscription.reply).finally(subscription.end)
   const instead = answerWithoutResources(served, method, end, id)
   if (instead !== undefined) return reply.finish(textOf(instead))
   if (end.kind !== 'answered') {

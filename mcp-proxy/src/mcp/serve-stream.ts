@@ -1,10 +1,11 @@
 import { sendAccepted, sendMessage } from '../http/answers.ts'
-import { keepAliveComment, openEventStream, writeEvent } from '../http/reply.ts'
+import { keepAliveComment, openEventStream, textOf, writeEvent } from '../http/reply.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { errorCodes, errorMessage, isResponse } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { sendUnknownSession } from './serve-post.ts'
 import { sessionOf, type Visit } from './visit.ts'
+import { watchToolList } from './watch-tool-list.ts'
 
 /** Streams of notifications that are open in this process, by session. */
 export class OpenStreams {
@@ -75,13 +76,16 @@ async function openAtOrigin(
 }
 
 async function passOn(
-  { parts, response }: Visit,
+  { parts, server, response }: Visit,
   messages: Extract<OriginAnswer, { kind: 'stream' }>['messages'],
 ): Promise<void> {
   openEventStream(response)
   const keepAlive = setInterval(() => {
     if (!response.writableNeedDrain) response.write(keepAliveComment)
   }, parts.config.keepAliveMs)
+  const stopWatching = watchToolList(parts, server, (notification) => {
+    void writeEvent(response, textOf(notification))
+  })
   try {
     for await (const { message, text } of messages) {
       // Responses have their place in the answers to requests, where calls are counted.
@@ -89,6 +93,7 @@ async function passOn(
     }
   } finally {
     clearInterval(keepAlive)
+    stopWatching()
   }
 }
 

@@ -26,6 +26,8 @@ export type McpParts = {
   readonly openCalls: OpenCalls
   readonly callIds: CallIds
   readonly toolWatch: ToolWatch
+  /** The server as it is configured now; undefined if it is not there any more. */
+  readonly readServer: (server: ServedServer) => Promise<ServedServer | undefined>
 }
 
 /** One request message, with all that is known of where it came from. */

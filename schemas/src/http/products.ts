@@ -85,6 +85,14 @@ const mcpSchema = z.object({
   mcpProxyUrl: z.string().optional(),
   originUrl: z.string().optional(),
   defaultPlanRef: z.string().optional(),
+  lastToolChange: z
+    .object({ at: z.string(), added: z.array(z.string()), removed: z.array(z.string()) })
+    .optional()
+    .meta({
+      description:
+        'When the MCP server was last found to have other tools than those known, and which came and went. The event ' +
+        '`product.updated` was sent then',
+    }),
 })
 
 export const productSchema = z.object({

@@ -1,7 +1,7 @@
 import { fallbackPlan, plansByKey } from '@tollgate/domain/mcp/decide-plans'
 import type { Reconciled, Tool } from '@tollgate/domain/mcp/decide-tools'
 import { findOpenedTools } from '@tollgate/domain/mcp/find-opened-tools'
-import type { McpServer } from '@tollgate/domain/mcp/repository'
+import type { McpServer, ToolChange } from '@tollgate/domain/mcp/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type {
   KnownToolBody,
@@ -37,7 +37,16 @@ export function productMcpToHttp(
   proxyUrl: string,
 ): ProductBody['mcp'] {
   const { reference, subdomain, url, ...rest } = mcpServerToHttp(server, plans, proxyUrl)
-  return { mcpServerRef: reference, mcpSubdomain: subdomain, originUrl: url, ...rest }
+  return {
+    ...{ mcpServerRef: reference, mcpSubdomain: subdomain, originUrl: url, ...rest },
+    ...(server.lastToolChange === undefined
+      ? {}
+      : { lastToolChange: changeToHttp(server.lastToolChange) }),
+  }
+}
+
+function changeToHttp({ at, added, removed }: ToolChange) {
+  return { at: at.toISOString(), added: [...added], removed: [...removed] }
 }
 
 export function planMapToHttp(plans: readonly Plan[]): McpConfiguredBody['planMap'] {
