@@ -10,7 +10,7 @@ import type { GateLimits } from './gate-settings.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { KeyRepeats } from './key-repeats.ts'
 import type { Links } from './links.ts'
-import { decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
+import { adviseFor, decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
 import { isOpenToPlan, isPublic, solePlanOf } from './plan-access.ts'
 import { recordOf } from './record-of-call.ts'
@@ -221,13 +221,6 @@ export class Admissions {
     }
     return { kind: 'paywalled', answer }
   }
-}
-
-/** A client with views finds `upgrade` in its list, with the view. It leads to the same page as `activate_plan`, which is not listed. */
-function adviseFor({ showsApps }: GatedCall['client'], paywall: Paywall): Paywall {
-  return showsApps && paywall.recovery === 'activate_plan'
-    ? { ...paywall, recovery: 'upgrade' }
-    : paywall
 }
 
 /** The plan that a link offers; undefined: the customer chooses. */

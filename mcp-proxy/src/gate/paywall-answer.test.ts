@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ClientAbilities, GatedCall } from './gate.ts'
-import { decidePaywall, gateOf, paywallMessage } from './paywall.ts'
+import { adviseFor, decidePaywall, gateOf, paywallMessage } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
 
 const url = 'https://hosted.test/customer/connect/1'
@@ -33,6 +33,17 @@ describe('a paywall', () => {
       result: { resultType: 'complete', ...text },
     })
   })
+
+  test.each([
+    [true, 'activate_plan', 'upgrade'],
+    [true, 'topup', 'topup'],
+    [false, 'activate_plan', 'activate_plan'],
+  ] as const)(
+    'names a tool of the list where the client shows views (%s): %s becomes %s',
+    (showsApps, recovery, advised) => {
+      expect(adviseFor({ showsApps }, { ...paywall, recovery }).recovery).toBe(advised)
+    },
+  )
 
   test('is an error that names the URL to open, of clients with sessions', () => {
     expect(paywallAnswer(callOf({ opensUrls: true }), gate)).toEqual({

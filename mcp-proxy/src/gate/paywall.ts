@@ -1,5 +1,6 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { ClientAbilities } from './gate.ts'
 
 /** Why a call may not go ahead, and what the customer can do about it. Field names are those of the wire contract (6.5). */
 export type Paywall = {
@@ -43,6 +44,19 @@ export function decidePaywall(denied: Denied, answer: LimitsResponse): Paywall {
 function hasOnlyUsagePlans({ plans = [] }: LimitsResponse): boolean {
   const paid = plans.filter(({ requiresPayment }) => requiresPayment)
   return paid.length > 0 && paid.every(({ type }) => type === 'usage-based' || type === 'hybrid')
+}
+
+/**
+ * Returns the paywall with the tool that helps in this client. One with views finds `upgrade` in its list, which leads to the same
+ * page as `activate_plan`, and shows the plans.
+ */
+export function adviseFor(
+  { showsApps }: Pick<ClientAbilities, 'showsApps'>,
+  paywall: Paywall,
+): Paywall {
+  return showsApps && paywall.recovery === 'activate_plan'
+    ? { ...paywall, recovery: 'upgrade' }
+    : paywall
 }
 
 const advice: Readonly<Record<Paywall['recovery'], string>> = {
