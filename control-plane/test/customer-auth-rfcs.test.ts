@@ -1,54 +1,36 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { clientRules } from './customer-auth-rfc-clients.ts'
+import { requestRules } from './customer-auth-rfc-requests.ts'
+import { tokenRules } from './customer-auth-rfc-tokens.ts'
+import { RfcWorld } from './customer-auth-rfc-world.ts'
 import {
-  Browser,
-  Caller,
-  createWorld,
   drawPkce,
   redirectUri,
-  startAuthStack,
+  type Caller,
   type Client,
   type World,
 } from './customer-auth-world.ts'
-import type { TestStack } from './test-stack.ts'
 
-/* One case for each rule of an RFC that an authorization server must keep. */
+/* One case for each rule of an RFC that an authorization server must keep. docs/oauth-conformance.md lists them. */
 
-let stack: TestStack
+let rfc: RfcWorld
 let world: World
 let caller: Caller
 let client: Client
 
 beforeAll(async () => {
-  stack = await startAuthStack()
-  world = await createWorld(stack)
-  caller = new Caller(stack, world)
-  client = (await caller.register()).body
+  rfc = await RfcWorld.start()
+  ;({ world, caller, client } = rfc)
 })
-afterAll(() => stack.stop())
+afterAll(() => rfc.stack.stop())
 
-/** What the client, or the browser, is told of a request for a code. */
-async function authorizeWith(change: Record<string, string | undefined>) {
-  const url = new URL(caller.authorizeUrl(client, drawPkce().challenge))
-  for (const [name, value] of Object.entries(change)) {
-    if (value === undefined) url.searchParams.delete(name)
-    else url.searchParams.set(name, value)
-  }
-  const page = await new Browser(stack).open(url.href)
-  const { location } = page
-  const isToClient = location?.startsWith(redirectUri) ?? false
-  // For a response type that answers in the fragment, the refusal is there as well.
-  const given = isToClient ? new URL(location!) : undefined
-  const answer =
-    given && Object.fromEntries(new URLSearchParams(given.search || given.hash.slice(1)))
-  return { page, answer }
-}
+const authorizeWith: RfcWorld['authorizeWith'] = (...given) => rfc.authorizeWith(...given)
+const newCode: RfcWorld['newCode'] = (...given) => rfc.newCode(...given)
 
-async function newCode(more: Record<string, string> = {}, ofClient = client) {
-  const { verifier, challenge } = drawPkce()
-  const callback = await caller.authorize(ofClient, 'codes@example.com', { challenge, more })
-  return { code: callback.searchParams.get('code')!, verifier, callback }
-}
+requestRules(() => rfc)
+tokenRules(() => rfc)
+clientRules(() => rfc)
 
 describe('the request for a code', () => {
   test.each([

@@ -119,7 +119,7 @@ describe('refresh and revocation', () => {
 describe('user information', () => {
   test('RFC 6750 3: a request without a token is challenged', async () => {
     const { status, headers } = await caller.json(`${caller.base}/userinfo`)
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="customers"'])
   })
 
   test.each([

@@ -35,8 +35,8 @@ export type Tenant = {
   readonly liveKey: string
 }
 
-/** A clock that stands where the test puts it. */
-type TestClock = Clock & { set(iso: string): void }
+/** A clock that stands where the test puts it; without a time it goes on as the machine's. */
+type TestClock = Clock & { set(iso?: string): void }
 
 export type TestStack = {
   readonly database: Database
@@ -185,7 +185,7 @@ function testClock(): TestClock {
   let fixedMs: number | undefined
   return {
     now: () => fixedMs ?? Date.now(),
-    set: (iso) => (fixedMs = Date.parse(iso)),
+    set: (iso) => (fixedMs = iso === undefined ? undefined : Date.parse(iso)),
   }
 }
 

@@ -1,7 +1,11 @@
 import type { AuthAnswer } from './run-provider.ts'
 
 /** Forbids caches to store answers that hold tokens or describe people. */
-const notKept = { 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' }
+const notKept = {
+  'cache-control': 'no-store',
+  pragma: 'no-cache',
+  'content-type': 'application/json; charset=utf-8',
+}
 
 export function jsonAnswer(
   status: number,
@@ -11,14 +15,19 @@ export function jsonAnswer(
   return { status, headers: { ...notKept, ...headers }, body: JSON.stringify(body) }
 }
 
-/** An error as OAuth words it. */
+/** An error as OAuth words it. The description may quote what a client has sent, and RFC 6749 allows a part of ASCII alone. */
 export function errorAnswer(
   status: number,
   error: string,
   description: string,
   headers: AuthAnswer['headers'] = {},
 ): AuthAnswer {
-  return jsonAnswer(status, { error, error_description: description }, headers)
+  return jsonAnswer(status, { error, error_description: asciiOf(description) }, headers)
+}
+
+function asciiOf(text: string): string {
+  const quoted = text.replaceAll(/["\\]/g, "'")
+  return quoted.replaceAll(/[^\x20-\x7e]/gu, (character) => encodeURIComponent(character))
 }
 
 export function noSuchServer(): AuthAnswer {

@@ -19,6 +19,7 @@ import { RecordAdapter, type RecordStore } from './record-adapter.ts'
 import type { RedirectPolicy } from './redirect-policy.ts'
 import { resumeCookie } from './run-provider.ts'
 import type { SigningKeys } from './signing-keys.ts'
+import { write } from './written-together.ts'
 
 export type ProviderParts = {
   readonly store: RecordStore
@@ -244,7 +245,7 @@ async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWith
     expiresAt: new Date(payload.exp * 1_000),
   }
   const clientExpiresAt = new Date(store.now().getTime() + store.clientMs)
-  await store.rows.write(async (sql) => {
+  await write(store.rows, async (sql) => {
     await recordIssuedToken(sql, providerId, issued)
     await prolongClient(sql, store.place, payload.client_id, clientExpiresAt)
   })

@@ -6,6 +6,7 @@ import { resourceOf, type Issuer } from './issuers.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { RedirectPolicy } from './redirect-policy.ts'
 import { runProvider, type AuthAnswer, type AuthRequest } from './run-provider.ts'
+import { UsedBeforeError, writtenTogether } from './written-together.ts'
 
 const metadataPath = '/.well-known/oauth-authorization-server'
 
@@ -51,7 +52,13 @@ export async function resume(
     return errorAnswer(400, 'access_denied', 'The sign-in was completed in another browser.')
   }
   const path = `/authorize/${encodeURIComponent(uid)}`
-  return runProvider(issuer.provider, { method: 'GET', path, headers })
+  const run = () => runProvider(issuer.provider, { method: 'GET', path, headers })
+  try {
+    return await writtenTogether(issuer.store.rows, run)
+  } catch (error) {
+    if (!(error instanceof UsedBeforeError)) throw error
+    return errorAnswer(400, 'access_denied', 'The sign-in was completed before.')
+  }
 }
 
 /** RFC 7591. */
@@ -62,13 +69,17 @@ export async function register(
   policy: RedirectPolicy,
 ): Promise<AuthAnswer> {
   const normalized = normalizeRegistration(body, policy)
-  if (normalized.kind === 'refused') return jsonAnswer(400, normalized.fault)
-  return runProvider(provider, {
+  if (normalized.kind === 'refused') {
+    const { error, error_description: description } = normalized.fault
+    return errorAnswer(400, error, description)
+  }
+  const answer = await runProvider(provider, {
     method: 'POST',
     path: '/register',
     headers: { ...headers, 'content-type': 'application/json' },
     body: JSON.stringify(normalized.metadata),
   })
+  return { ...answer, headers: { ...answer.headers, pragma: 'no-cache' } }
 }
 
 export async function token(
@@ -88,14 +99,20 @@ export async function token(
       body: sent.form.toString(),
     })
   const isRefresh = own.get('grant_type') === 'refresh_token' && own.has('refresh_token')
-  const answer = await (isRefresh && client !== undefined
-    ? refreshOnce(issuer, client, own, run)
-    : run())
-  return asSpecified(answer, headers)
+  try {
+    const answer = await (isRefresh && client !== undefined
+      ? refreshOnce(issuer, client, own, run)
+      : writtenTogether(issuer.store.rows, run))
+    return asSpecified(answer, headers)
+  } catch (error) {
+    if (!(error instanceof UsedBeforeError)) throw error
+    return errorAnswer(400, 'invalid_grant', 'The grant was used before.')
+  }
 }
 
-/** Two words of RFC 6749, section 5.2, that the library says otherwise, or cannot know. */
-function asSpecified(answer: AuthAnswer, headers: AuthRequest['headers']): AuthAnswer {
+/** Details of RFC 6749, sections 5.1 and 5.2, that the library leaves out, says otherwise, or cannot know. */
+function asSpecified(given: AuthAnswer, headers: AuthRequest['headers']): AuthAnswer {
+  const answer = { ...given, headers: { ...given.headers, pragma: 'no-cache' } }
   if (answer.status === 401 && headers['authorization'] !== undefined) {
     const challenge = { 'www-authenticate': 'Basic realm="token"' }
     return { ...answer, headers: { ...challenge, ...answer.headers } }

@@ -1,4 +1,4 @@
-import { errors, type Adapter, type AdapterPayload } from 'oidc-provider'
+import type { Adapter, AdapterPayload } from 'oidc-provider'
 import { revokeGrant } from '@tollgate/domain/customer-auth/access-tokens'
 import {
   consumeRecord,
@@ -12,6 +12,7 @@ import {
 } from '@tollgate/domain/customer-auth/oauth-records'
 import type { ProviderRows } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import { UsedBeforeError, write } from './written-together.ts'
 
 export type RecordStore = {
   readonly rows: ProviderRows
@@ -47,7 +48,7 @@ export class RecordAdapter implements Adapter {
       customerRef: payload.accountId,
       expiresAt: lastsMs === 0 ? null : new Date(now.getTime() + lastsMs),
     }
-    await rows.write((sql) => saveRecord(sql, place, record, now))
+    await write(rows, (sql) => saveRecord(sql, place, record, now))
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -71,16 +72,25 @@ export class RecordAdapter implements Adapter {
   async consume(id: string): Promise<void> {
     const { rows, place, now } = this.#store
     const of = { model: this.#model, id }
-    const isConsumed = await rows.write((sql) => consumeRecord(sql, place, of, now()))
-    if (!isConsumed) throw new errors.InvalidGrant('it was used before')
+    await write(rows, async (sql) => {
+      if (!(await consumeRecord(sql, place, of, now()))) throw new UsedBeforeError()
+    })
   }
 
+  /** An interaction ends when its code is stored, and with one code, however often the browser comes. */
   async destroy(id: string): Promise<void> {
     const { rows, place } = this.#store
-    await rows.write((sql) => removeRecord(sql, place, { model: this.#model, id }))
+    const of = { model: this.#model, id }
+    if (this.#model !== 'Interaction') {
+      await rows.write((sql) => removeRecord(sql, place, of))
+      return
+    }
+    await write(rows, async (sql) => {
+      if (!(await removeRecord(sql, place, of))) throw new UsedBeforeError()
+    })
   }
 
-  /** The library calls it once for each model; the first call ends everything of the grant. */
+  /** The library calls it once for each model; the first call ends everything of the grant, also if the request is refused. */
   async revokeByGrantId(grantId: string): Promise<void> {
     const { rows, place, now } = this.#store
     const { providerId, issuer } = place

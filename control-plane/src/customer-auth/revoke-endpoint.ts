@@ -15,6 +15,8 @@ export async function revoke(
   headers: AuthRequest['headers'],
   form: URLSearchParams,
 ): Promise<AuthAnswer> {
+  const fault = faultOf(headers, form)
+  if (fault !== undefined) return errorAnswer(400, 'invalid_request', fault)
   const clientId = await authenticate(issuer, headers, form)
   if (clientId === undefined) {
     return errorAnswer(401, 'invalid_client', 'Client authentication failed.', {
@@ -32,6 +34,15 @@ export async function revoke(
     return errorAnswer(400, 'invalid_grant', 'The token was issued to another client.')
   }
   return jsonAnswer(200, { revoked: true, message: 'The token is no longer valid.' })
+}
+
+/** RFC 6749, sections 2.3 and 3.2: one method of authentication, and each parameter once. */
+function faultOf(headers: AuthRequest['headers'], form: URLSearchParams): string | undefined {
+  if (headers['authorization'] !== undefined && form.has('client_secret')) {
+    return 'Authenticate the client by the header or by the form, not by both.'
+  }
+  const names = [...form.keys()]
+  return new Set(names).size < names.length ? 'A parameter is given twice.' : undefined
 }
 
 /** Returns the id of the client that the request proves to come from; a client without a secret proves nothing but names itself. */

@@ -19,7 +19,8 @@ export async function userinfo(
   const token = bearerOf(headers)
   if (token === undefined) {
     return errorAnswer(401, 'invalid_token', 'The access token is missing.', {
-      'www-authenticate': 'Bearer',
+      // RFC 6750, section 3: a challenge has a parameter, and no error where no token was sent.
+      'www-authenticate': 'Bearer realm="customers"',
     })
   }
   const verified = issuer && (await verifyAccessToken(issuer, token))

@@ -37,14 +37,46 @@ export async function isTokenAlive(
   return rows.length > 0
 }
 
-/** Ends a grant: its codes and refresh tokens are removed, and its access tokens are refused from now on. */
+/** Ends a grant: its codes and refresh tokens are removed, and its access tokens are refused from now on. Call it in a transaction. */
 export async function revokeGrant(
   sql: Queryable,
   providerId: string,
   { issuer, grantId }: { readonly issuer: string; readonly grantId: string },
   now: Date,
 ): Promise<void> {
-  const grant = grantDigestOf(issuer, grantId)
+  await endGrant(sql, providerId, grantDigestOf(issuer, grantId), now)
+}
+
+/** Refuses the token from now on, and ends the grant that it was issued for, with all that belongs to it. Call it in a transaction. */
+export async function revokeGrantOfToken(
+  sql: Queryable,
+  providerId: string,
+  jti: string,
+  now: Date,
+): Promise<void> {
+  const [token] = await sql<{ grant_sha256: string | null }[]>`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and jti = ${jti} and expires_at > ${now}
+    on conflict (jti) do update set jti = excluded.jti
+    returning (select grant_sha256 from oauth_access_tokens issued
+      where issued.jti = oauth_revoked_tokens.jti)`
+  if (token?.grant_sha256 != null) await endGrant(sql, providerId, token.grant_sha256, now)
+}
+
+/**
+ * A refresh that is under way has locked the token that it replaces, so the locks wait until it is committed. The statements that
+ * follow see what it stored.
+ */
+async function endGrant(
+  sql: Queryable,
+  providerId: string,
+  grant: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    select from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}
+    order by record_sha256 for update`
   await sql`
     insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
     select provider_id, jti, ${now}, expires_at from oauth_access_tokens
@@ -52,29 +84,6 @@ export async function revokeGrant(
     on conflict (jti) do nothing`
   await sql`
     delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
-}
-
-/** Refuses the token from now on, and ends the grant that it was issued for, with all that belongs to it. */
-export async function revokeGrantOfToken(
-  sql: Queryable,
-  providerId: string,
-  jti: string,
-  now: Date,
-): Promise<void> {
-  await sql`
-    with grant_of_token as (
-      select grant_sha256 from oauth_access_tokens
-      where provider_id = ${providerId} and jti = ${jti}
-    ), revoked as (
-      insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-      select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-      where provider_id = ${providerId} and expires_at > ${now}
-        and (jti = ${jti} or grant_sha256 in (select grant_sha256 from grant_of_token))
-      on conflict (jti) do nothing
-    )
-    delete from oauth_records
-    where provider_id = ${providerId}
-      and grant_sha256 in (select grant_sha256 from grant_of_token)`
 }
 
 /** Ends everything that lets clients act for the customer. For customers who are deleted. */
@@ -85,6 +94,9 @@ export async function revokeCustomerTokens(
   now: Date,
 ): Promise<void> {
   const { reference, email } = customer
+  await sql`
+    select from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}
+    order by record_sha256 for update`
   await sql`
     insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
     select provider_id, jti, ${now}, expires_at from oauth_access_tokens

@@ -64,27 +64,6 @@ export async function saveRecord(
     on conflict (record_sha256) do update set ${sql(row)}`
 }
 
-/** Stores the record unless there is one with the id that has not expired. Returns whether it was stored. */
-export async function claimRecord(
-  sql: Queryable,
-  place: RecordPlace,
-  record: Pick<OauthRecord, 'model' | 'id' | 'sealedPayload' | 'expiresAt'>,
-  now: Date,
-): Promise<boolean> {
-  const { providerId, productRef, issuer } = place
-  const { model, id, sealedPayload, expiresAt } = record
-  const rows = await sql`
-    insert into oauth_records as kept
-      (record_sha256, provider_id, product_ref, issuer, model, payload, expires_at, created_at)
-    values (${recordDigestOf(issuer, model, id)}, ${providerId}, ${productRef}, ${issuer}, ${model},
-      ${sealedPayload}, ${expiresAt}, ${now})
-    on conflict (record_sha256) do update
-      set payload = excluded.payload, expires_at = excluded.expires_at, created_at = ${now}
-      where kept.expires_at <= ${now}
-    returning 1`
-  return rows.length === 1
-}
-
 export async function findRecord(
   sql: Queryable,
   { issuer }: RecordPlace,
@@ -125,12 +104,16 @@ export async function consumeRecord(
   return rows.length === 1
 }
 
+/** Returns false if there was none. */
 export async function removeRecord(
   sql: Queryable,
   { issuer }: RecordPlace,
   { model, id }: Pick<OauthRecord, 'model' | 'id'>,
-): Promise<void> {
-  await sql`delete from oauth_records where record_sha256 = ${recordDigestOf(issuer, model, id)}`
+): Promise<boolean> {
+  const rows = await sql`
+    delete from oauth_records where record_sha256 = ${recordDigestOf(issuer, model, id)}
+    returning 1`
+  return rows.length === 1
 }
 
 /** Moves the expiry of a client further away, at most once a day, so that clients in use stay. */
