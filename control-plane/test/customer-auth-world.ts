@@ -7,21 +7,21 @@ export const template = 'http://mcp.test:8788/sandbox/mcp/{subdomain}'
 export const liveTemplate = 'http://mcp.test:8788/mcp/{subdomain}'
 export const redirectUri = 'http://127.0.0.1:5555/callback'
 
+/** Of a control plane with the addresses of this file, and limits that no test reaches by chance. */
+export const authSettings = {
+  TOLLGATE_HOSTED_URL: hosted,
+  TOLLGATE_MCP_SANDBOX_URL: template,
+  TOLLGATE_MCP_LIVE_URL: liveTemplate,
+  TOLLGATE_CUSTOMER_AUTH_INBOX: 'on',
+  TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
+  TOLLGATE_CUSTOMER_AUTH_CODES_PER_EMAIL_MAX: '1000',
+  TOLLGATE_CUSTOMER_AUTH_CODES_PER_ADDRESS_MAX: '1000',
+  TOLLGATE_CUSTOMER_AUTH_GUESSES_PER_ADDRESS_MAX: '1000',
+  TOLLGATE_CUSTOMER_AUTH_REGISTRATIONS_PER_ADDRESS_MAX: '1000',
+}
+
 export function startAuthStack(settings: Record<string, string> = {}): Promise<TestStack> {
-  return startTestStack({
-    settings: {
-      TOLLGATE_HOSTED_URL: hosted,
-      TOLLGATE_MCP_SANDBOX_URL: template,
-      TOLLGATE_MCP_LIVE_URL: liveTemplate,
-      TOLLGATE_CUSTOMER_AUTH_INBOX: 'on',
-      TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
-      TOLLGATE_CUSTOMER_AUTH_CODES_PER_EMAIL_MAX: '1000',
-      TOLLGATE_CUSTOMER_AUTH_CODES_PER_ADDRESS_MAX: '1000',
-      TOLLGATE_CUSTOMER_AUTH_GUESSES_PER_ADDRESS_MAX: '1000',
-      TOLLGATE_CUSTOMER_AUTH_REGISTRATIONS_PER_ADDRESS_MAX: '1000',
-      ...settings,
-    },
-  })
+  return startTestStack({ settings: { ...authSettings, ...settings } })
 }
 
 /** An MCP product with its authorization server. */
@@ -72,13 +72,21 @@ export async function createWorld(
   }
 }
 
+type Cookies = Map<string, { value: string; path: string; host: string }>
+
 /** What a browser keeps, and where its addresses lead here: the proxy and the hosted address are the stack's own. */
 export class Browser {
   readonly #stack: TestStack
-  readonly #cookies = new Map<string, { value: string; path: string; host: string }>()
+  readonly #cookies: Cookies
 
-  constructor(stack: TestStack) {
+  constructor(stack: TestStack, cookies: Cookies = new Map()) {
     this.#stack = stack
+    this.#cookies = cookies
+  }
+
+  /** The same browser, where another process serves it. */
+  at(stack: TestStack): Browser {
+    return new Browser(stack, this.#cookies)
   }
 
   async open(address: string, form?: Record<string, string>): Promise<Page> {

@@ -1,0 +1,167 @@
+import { decodeJwt } from 'jose'
+import type { Database } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startMortalControlPlane, type MortalControlPlane } from './mortal-control-plane.ts'
+import {
+  authSettings,
+  Browser,
+  Caller,
+  createWorld,
+  drawPkce,
+  startAuthStack,
+  type World,
+} from './customer-auth-world.ts'
+import type { TestStack } from './test-stack.ts'
+
+/*
+ * A control plane that is killed (-9) while one statement of a sign-in waits: PostgreSQL holds it at a trigger. What the process
+ * had committed before stays, and what comes after it never happens. Another process then serves the same person and client.
+ */
+
+let stack: TestStack
+let world: World
+let caller: Caller
+let owner: Database
+let sql: ReturnType<Database['in']>
+const mortals: MortalControlPlane[] = []
+
+beforeAll(async () => {
+  stack = await startAuthStack()
+  world = await createWorld(stack)
+  caller = new Caller(stack, world)
+  // As the owner of the tables, who may add triggers.
+  owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 3 })
+  sql = owner.in('sandbox')
+  await sql`
+    create function wait_at_gate() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(4711); return null; end $$`
+})
+afterEach(async () => {
+  for (const mortal of mortals.splice(0)) await mortal.kill()
+})
+afterAll(async () => {
+  await owner.close()
+  await stack.stop()
+})
+
+/** The statements that a process is stopped at, before they take effect for anybody else. */
+const gates = {
+  'answer of the person': ['update', 'oauth_records', 'Interaction'],
+  code: ['insert', 'oauth_records', 'AuthorizationCode'],
+  'access token': ['insert', 'oauth_access_tokens', undefined],
+  'kept answer': ['insert', 'oauth_records', 'RefreshAnswer'],
+} as const
+
+/** Makes the request of a process of its own, and kills the process while it waits at the gate. */
+async function killAt(
+  gate: keyof typeof gates,
+  request: (mortal: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
+): Promise<void> {
+  const mortal = await startMortalControlPlane(stack, authSettings)
+  mortals.push(mortal)
+  const [event, table, model] = gates[gate]
+  const condition = model === undefined ? '' : `when (new.model = '${model}')`
+  const fetchThere: TestStack['fetch'] = (path, init) => fetch(mortal.url + path, init)
+  const holder = await sql.reserve()
+  try {
+    await holder`select pg_advisory_lock(4711)`
+    await holder.unsafe(`
+      create trigger gate after ${event} on ${table} for each row ${condition}
+      execute function wait_at_gate()`)
+    const there = new Caller({ ...stack, fetch: fetchThere }, world)
+    const failed = expect(request(there, fetchThere)).rejects.toThrow('fetch failed')
+    const waiting = () => holder`
+      select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`
+    await expect.poll(waiting, { timeout: 20_000, interval: 20 }).toHaveLength(1)
+    await mortal.kill()
+    await failed
+  } finally {
+    await holder`select pg_advisory_unlock(4711)`
+    // Waits for the transaction of the killed process to be rolled back.
+    await holder.unsafe(`drop trigger gate on ${table}`)
+    holder.release()
+  }
+}
+
+async function toConsent(email: string) {
+  const { body: client } = await caller.register()
+  const { verifier, challenge } = drawPkce()
+  const browser = new Browser(stack)
+  const started = await browser.open(caller.authorizeUrl(client, challenge))
+  const consent = await caller.signIn(browser, await browser.follow(started), email)
+  return { client, verifier, browser, consent }
+}
+
+async function customersWith(email: string) {
+  return sql<{ reference: string; purchases: number }[]>`
+    select reference, (select count(*)::int from purchases
+      where purchases.customer_ref = customers.reference) as purchases
+    from customers where email_key = ${email}`
+}
+
+describe('a process that is killed', () => {
+  test('after it enrolled the customer and before the answer is stored: the person answers again', async () => {
+    const email = 'enrolled@example.com'
+    const { client, verifier, browser, consent } = await toConsent(email)
+    await killAt('answer of the person', (_, fetchThere) =>
+      caller.answer(browser.at({ ...stack, fetch: fetchThere }), consent, 'allow'),
+    )
+    const reference = expect.any(String) as string
+    expect(await customersWith(email)).toEqual([{ reference, purchases: 1 }])
+    const end = await browser.follow(await caller.answer(browser, consent, 'allow'))
+    const code = new URL(end.location!).searchParams.get('code')!
+    const { body } = await caller.redeem(client, code, verifier)
+    expect(await customersWith(email)).toEqual([
+      { reference: decodeJwt(body.access_token).sub, purchases: 1 },
+    ])
+  })
+
+  test('between the answer and the code: the browser goes on where it was, and gets one code', async () => {
+    const { client, verifier, browser, consent } = await toConsent('at-code@example.com')
+    const answered = await caller.answer(browser, consent, 'allow')
+    await killAt('code', (_, fetchThere) =>
+      browser.at({ ...stack, fetch: fetchThere }).open(answered.location!),
+    )
+    const end = await browser.open(answered.location!)
+    const code = new URL(end.location!).searchParams.get('code')!
+    expect((await caller.redeem(client, code, verifier)).status).toBe(200)
+    const again = await browser.open(answered.location!)
+    expect([again.status, again.location]).toEqual([400, undefined])
+  })
+
+  test('while a code is redeemed: the code stays good, and a token is recorded before it is sent', async () => {
+    const { client, verifier, browser, consent } = await toConsent('redeem@example.com')
+    const end = await browser.follow(await caller.answer(browser, consent, 'allow'))
+    const code = new URL(end.location!).searchParams.get('code')!
+    const recorded = async () => (await sql`select from oauth_access_tokens`).length
+    const before = await recorded()
+    await killAt('access token', (mortal) => mortal.redeem(client, code, verifier))
+    expect(await recorded()).toBe(before)
+    const { status, body } = await caller.redeem(client, code, verifier)
+    expect([status, await recorded()]).toEqual([200, before + 1])
+    expect((await caller.userinfo(body.access_token)).status).toBe(200)
+  })
+
+  test('while a token is refreshed: the token stays good, also after the time for repeated requests', async () => {
+    const { client, tokens } = await caller.connect('refresh@example.com')
+    await killAt('kept answer', (mortal) => mortal.refresh(client, tokens.refresh_token))
+    await sql`update oauth_records set expires_at = now() where model = 'RefreshAnswer'`
+    const next = await caller.refresh(client, tokens.refresh_token)
+    expect(next.status).toBe(200)
+    expect((await caller.refresh(client, next.body.refresh_token)).status).toBe(200)
+  })
+})
+
+test('a revocation that meets a refresh ends what the refresh stores', async () => {
+  for (const how of ['refresh_token', 'access_token'] as const) {
+    const { client, tokens } = await caller.connect('meets@example.com')
+    const [{ body: next }] = await Promise.all([
+      caller.refresh(client, tokens.refresh_token),
+      caller.revoke({ client_id: client.client_id, token: tokens[how] }),
+    ])
+    if (next.refresh_token === undefined) continue
+    expect((await caller.refresh(client, next.refresh_token)).status).toBe(400)
+    expect((await caller.userinfo(next.access_token)).status).toBe(401)
+  }
+})
