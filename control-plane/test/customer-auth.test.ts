@@ -1,5 +1,4 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { digestOfParts } from '@tollgate/domain/customer-auth/digest'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -218,21 +217,6 @@ describe('the sign-in page', () => {
     expect(stolen.status).toBe(400)
     expect((await browser.open(`${path}/code`, { formToken, code })).status).toBe(303)
     expect((await browser.open(`${path}/code`, { formToken, code })).status).toBe(400)
-  })
-
-  test('sends one address only so many codes in a day, from whatever networks they are requested', async () => {
-    const email = 'often@example.com'
-    const { browser, page } = await startFor(email)
-    const path = page.url.href
-    const form = { formToken: formTokenOf(page), email }
-    expect((await browser.open(`${path}/email`, form)).status).toBe(303)
-    const counted = await stack.database.in('sandbox')`
-      update customer_auth_attempts set attempts = 6000
-      where subject = ${digestOfParts(`${world.tenant.providerId} ${email}`)}
-        and window_ends_at > now() + interval '23 hours'
-      returning 1`
-    expect(counted).toHaveLength(1)
-    expect((await browser.open(`${path}/email`, form)).status).toBe(429)
   })
 
   test('refuses a form that another site has sent', async () => {

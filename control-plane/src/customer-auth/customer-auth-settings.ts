@@ -87,7 +87,7 @@ export const customerAuthSettings = {
   ),
   codesPerEmailMax: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_CODES_PER_EMAIL_MAX',
-    'Codes that are sent to one email address in that time; in a day, six times as many',
+    'Codes of 6 digits that are sent to one email address in that time; in a day, six times as many. Beyond that, one code of 16 digits is sent in an hour',
     5,
     attempts,
   ),

@@ -16,7 +16,7 @@ export type Mailer = {
   readonly isReady: boolean
   /** Whether mail is stored for the page at `/inbox` instead of being sent. */
   readonly hasInbox: boolean
-  /** Rejects if the mail server does not take it. */
+  /** Rejects if the mail server does not take it: with `RecipientRefusedError` if it knows no such address. */
   send(caller: Caller, mail: Mail): Promise<void>
 }
 
@@ -25,6 +25,9 @@ type MailerParts = {
   readonly clock: Clock
   readonly hostedUrl: string
 }
+
+/** The mail server refused the address for good. */
+export class RecipientRefusedError extends Error {}
 
 const sendTimeoutMs = 10_000
 
@@ -62,9 +65,19 @@ function smtpMailer({
       // An object: no further address is read out of what was typed.
       const to = { name: '', address: recipient }
       const transport = createTransport(address.href)
-      await transport.sendMail({ from: smtpFrom, to, subject, text: body })
+      try {
+        await transport.sendMail({ from: smtpFrom, to, subject, text: body })
+      } catch (error) {
+        throw isRefusal(error) ? new RecipientRefusedError('refused', { cause: error }) : error
+      }
     },
   }
+}
+
+/** 4xx is a refusal that may be over later, and 5xx one that stays. Other steps than the recipient have other codes. */
+function isRefusal(error: unknown): boolean {
+  const { code, command, responseCode } = error as Record<string, unknown>
+  return code === 'EENVELOPE' && command === 'RCPT TO' && Number(responseCode) >= 500
 }
 
 function isLocal(hostedUrl: string): boolean {

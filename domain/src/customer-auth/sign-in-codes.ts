@@ -11,6 +11,98 @@ export function drawCode(): string {
   return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
 }
 
+/** How long a shared code lasts, and how far apart the emails with such codes are. */
+export const sharedCodeMs = 3_600_000
+
+export const sharedCodeDigits = 16
+
+/** A code that a process claimed and died before it sent it is replaced after this time. */
+const sendingMs = 60_000
+
+/** Too long to be guessed, whatever the number of browsers: 53 bits. */
+export function drawSharedCode(): string {
+  return Array.from({ length: sharedCodeDigits }, () => String(randomInt(10))).join('')
+}
+
+/*
+ * Beyond its limit of emails, an address has one code that all browsers share in which the address is entered. Somebody who
+ * requests codes for the address of another person changes nothing for that person, who has the code in the mailbox.
+ */
+
+function sharedKeyOf(providerId: string, email: string): string {
+  return digestOfParts(providerId, 'shared', email.toLowerCase())
+}
+
+function sharedDigestOf(providerId: string, email: string, code: string): string {
+  return digestOfParts(providerId, 'shared', email.toLowerCase(), code)
+}
+
+type SharedCode = { readonly email: string; readonly code: string }
+
+/** Returns true if the code is to be sent: the address has no other one. Call `prolongSharedCode` once it was sent. */
+export async function claimSharedCode(
+  sql: Queryable,
+  providerId: string,
+  { email, code }: SharedCode,
+  now: Date,
+): Promise<boolean> {
+  const digest = sharedDigestOf(providerId, email, code)
+  const expiresAt = new Date(now.getTime() + sendingMs)
+  const rows = await sql`
+    insert into customer_sign_ins as kept
+      (provider_id, browser_sha256, email, code_sha256, expires_at, created_at)
+    values (${providerId}, ${sharedKeyOf(providerId, email)}, ${email}, ${digest}, ${expiresAt}, ${now})
+    on conflict (browser_sha256) do update set email = excluded.email,
+      code_sha256 = excluded.code_sha256, expires_at = excluded.expires_at,
+      created_at = excluded.created_at
+      where kept.expires_at <= ${now}
+    returning 1`
+  return rows.length === 1
+}
+
+export async function prolongSharedCode(
+  sql: Queryable,
+  providerId: string,
+  { email, code }: SharedCode,
+  now: Date,
+): Promise<void> {
+  await sql`
+    update customer_sign_ins set expires_at = ${new Date(now.getTime() + sharedCodeMs)}
+    where browser_sha256 = ${sharedKeyOf(providerId, email)}
+      and code_sha256 = ${sharedDigestOf(providerId, email, code)}`
+}
+
+/** For a code that could not be sent. */
+export async function removeSharedCode(
+  sql: Queryable,
+  providerId: string,
+  email: string,
+): Promise<void> {
+  await sql`
+    delete from customer_sign_ins where browser_sha256 = ${sharedKeyOf(providerId, email)}`
+}
+
+/** Lets the browser enter the shared code of the address. Returns false if there is none. */
+export async function joinSharedCode(
+  sql: Queryable,
+  providerId: string,
+  { browserToken, email }: { readonly browserToken: string; readonly email: string },
+  now: Date,
+): Promise<boolean> {
+  const rows = await sql`
+    insert into customer_sign_ins
+      (provider_id, browser_sha256, email, code_sha256, attempts, expires_at, created_at)
+    select provider_id, ${digestOfParts(providerId, browserToken)}, ${email}, code_sha256, 0,
+      ${new Date(now.getTime() + codeMs)}, ${now}
+    from customer_sign_ins
+    where browser_sha256 = ${sharedKeyOf(providerId, email)} and expires_at > ${now}
+    on conflict (browser_sha256) do update set email = excluded.email,
+      code_sha256 = excluded.code_sha256, attempts = 0, expires_at = excluded.expires_at,
+      created_at = excluded.created_at
+    returning 1`
+  return rows.length === 1
+}
+
 /**
  * Remembers the code that is sent to an email address. It replaces an earlier one of the same browser. The browser's token
  * is part of what is stored of the code: the code alone is worth nothing in another browser.
@@ -35,17 +127,23 @@ export async function saveSignIn(
     on conflict (browser_sha256) do update set ${sql(row)}`
 }
 
-/** Returns the email address whose code the browser is asked for. */
-export async function findSignInEmail(
+export type PendingSignIn = { readonly email: string; readonly isShared: boolean }
+
+/** Returns the email address whose code the browser is asked for, and whether that is the shared code. */
+export async function findPendingSignIn(
   sql: Queryable,
   providerId: string,
   browserToken: string,
   now: Date,
-): Promise<string | undefined> {
-  const [row] = await sql<{ email: string }[]>`
-    select email from customer_sign_ins
+): Promise<PendingSignIn | undefined> {
+  const [row] = await sql<{ email: string; code_sha256: string }[]>`
+    select email, code_sha256 from customer_sign_ins
     where browser_sha256 = ${digestOfParts(providerId, browserToken)} and expires_at > ${now}`
-  return row?.email
+  if (row === undefined) return undefined
+  const shared = await sql`
+    select from customer_sign_ins where code_sha256 = ${row.code_sha256}
+      and browser_sha256 = ${sharedKeyOf(providerId, row.email)}`
+  return { email: row.email, isShared: shared.length > 0 }
 }
 
 export type CodeOutcome =
@@ -68,11 +166,18 @@ export async function tryCode(
     returning email, code_sha256, attempts`
   if (row === undefined) return { kind: 'none' }
   // What is compared are digests of a random token, which no timing can find.
-  if (row.code_sha256 !== digestOfParts(browserToken, code)) {
+  const digests = [digestOfParts(browserToken, code), sharedDigestOf(providerId, row.email, code)]
+  if (!digests.includes(row.code_sha256)) {
     return { kind: 'wrong', attemptsLeft: attemptsMax - row.attempts }
   }
-  const used = await sql`
-    delete from customer_sign_ins
-    where browser_sha256 = ${browser} and code_sha256 = ${row.code_sha256} returning 1`
-  return used.length === 1 ? { kind: 'right', email: row.email } : { kind: 'none' }
+  // A shared code is used up in all browsers at once, in one order, so that two of them do not wait for each other.
+  const used = await sql<{ browser_sha256: string }[]>`
+    delete from customer_sign_ins where browser_sha256 in (
+      select browser_sha256 from customer_sign_ins
+      where provider_id = ${providerId} and code_sha256 = ${row.code_sha256}
+      order by browser_sha256 for update)
+    returning browser_sha256`
+  return used.some(({ browser_sha256: each }) => each === browser)
+    ? { kind: 'right', email: row.email }
+    : { kind: 'none' }
 }

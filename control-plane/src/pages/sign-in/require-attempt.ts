@@ -2,8 +2,6 @@ import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-au
 import { ProblemError, problems } from '../problem.tsx'
 import type { SignInParts, Visitor } from './visitor.ts'
 
-const dayMs = 86_400_000
-
 /** Counts an attempt before it is made. Ends the request with a page if there were too many. */
 export async function requireAttempt(
   { pages, auth }: SignInParts,
@@ -12,7 +10,7 @@ export async function requireAttempt(
   max: number,
   subject: string,
 ): Promise<void> {
-  const windowMs = kind === 'code-email-day' ? dayMs : auth.config.codeWindowMinutes * 60_000
+  const windowMs = auth.config.codeWindowMinutes * 60_000
   const sql = pages.publisher.database.in(caller.environment)
   const now = new Date(pages.clock.now())
   const waitMs = await countAuthAttempt(sql, { kind, max, windowMs }, subject, now)

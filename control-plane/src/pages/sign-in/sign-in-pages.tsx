@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { codeDigits } from '@tollgate/domain/customer-auth/sign-in-codes'
+import { sharedCodeDigits } from '@tollgate/domain/customer-auth/sign-in-codes'
 import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
 import { NoticeLine, type Notice } from '../notice.tsx'
 import { Page } from '../page.tsx'
@@ -54,20 +54,29 @@ export function EmailPage(props: EmailPageProps): ReactElement {
 type CodePageProps = {
   readonly visitor: Visitor
   readonly email: string
+  /** Whether the code is the long one, which may have been sent before. */
+  readonly isShared: boolean
   /** Address of the page that shows mail; undefined: mail is sent. */
   readonly inboxPath: string | undefined
   readonly notice?: Notice | undefined
 }
 
-export function CodePage({ visitor, email, inboxPath, notice }: CodePageProps): ReactElement {
+export function CodePage({
+  visitor,
+  email,
+  isShared,
+  inboxPath,
+  notice,
+}: CodePageProps): ReactElement {
   const { frame, path } = visitor
   const { t } = frame
+  const sentText = isShared ? 'signIn:codeSentShared' : 'signIn:codeSent'
   return (
     <Page frame={frame} title={t('signIn:codeTitle')} narrow>
       <NoticeLine notice={notice} />
       <section className="card">
         <h1>{t('signIn:codeTitle')}</h1>
-        <p>{t.rich('signIn:codeSent', { email: <strong>{email}</strong> })}</p>
+        <p>{t.rich(sentText, { email: <strong>{email}</strong> })}</p>
         {inboxPath !== undefined && (
           <p className="quiet">
             {t.rich('signIn:codeInbox', {
@@ -88,7 +97,7 @@ export function CodePage({ visitor, email, inboxPath, notice }: CodePageProps): 
                 required
                 inputMode="numeric"
                 autoComplete="one-time-code"
-                maxLength={codeDigits + 4}
+                maxLength={sharedCodeDigits + 4}
                 autoFocus={notice === undefined}
               />
             </label>

@@ -2,18 +2,19 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { endBrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
 import {
-  drawCode,
-  findSignInEmail,
-  saveSignIn,
+  findPendingSignIn,
   tryCode,
+  type PendingSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
 import { networkOf } from '@tollgate/domain/console/network-of'
+import { RecipientRefusedError } from '../../customer-auth/mailer.ts'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
 import { formFields } from '../form-fields.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { inboxPath } from './inbox-page.tsx'
+import { sendCode } from './send-code.ts'
 import { CodePage, EmailPage } from './sign-in-pages.tsx'
 import { requireAttempt } from './require-attempt.ts'
 import { leaveForUpstream, upstreamNoticeOf } from './upstream-routes.tsx'
@@ -36,11 +37,11 @@ export async function showSignIn(
   visitor: Visitor,
 ): Promise<FastifyReply> {
   const { step, ...query } = request.query as Readonly<Record<string, unknown>>
-  const email = step === 'code' ? await emailOf(parts, visitor) : undefined
+  const pending = step === 'code' ? await pendingOf(parts, visitor) : undefined
   const notice = upstreamNoticeOf(parts, visitor, query)
-  return email === undefined
+  return pending === undefined
     ? sendPage(reply, 200, <EmailPage {...emailPageOf(parts, visitor)} notice={notice} />)
-    : sendPage(reply, 200, <CodePage {...codePageOf(parts, visitor, email)} />)
+    : sendPage(reply, 200, <CodePage {...codePageOf(parts, visitor, pending)} />)
 }
 
 /** The forms of a page that asks for a sign-in, below the page's own path. */
@@ -95,38 +96,24 @@ async function requestCode(
   { request, reply }: Exchange,
   visitor: Visitor,
 ): Promise<FastifyReply> {
-  const { pages, auth } = parts
-  const { caller, frame } = visitor
+  const { auth } = parts
+  const { frame } = visitor
   const typed = (formFields(request)['email'] ?? '').trim()
   const parsed = emailSchema.safeParse(typed)
-  if (!parsed.success) {
+  const refuseEmail = () => {
     const notice = { tone: 'bad', text: frame.t('signIn:emailInvalid') } as const
     const shown = emailPageOf(parts, visitor)
     return sendPage(reply, 400, <EmailPage {...shown} email={typed} notice={notice} />)
   }
+  if (!parsed.success) return refuseEmail()
   const email = parsed.data
   if (!auth.mailer.isReady) throw new ProblemError(problems.mailUnavailable, frame)
-  const { codesPerAddressMax, codesPerEmailMax } = auth.config
+  const { codesPerAddressMax } = auth.config
   await requireAttempt(parts, visitor, 'code-address', codesPerAddressMax, networkOf(request.ip))
-  const subject = `${caller.providerId} ${email.toLowerCase()}`
-  await requireAttempt(parts, visitor, 'code-email', codesPerEmailMax, subject)
-  await requireAttempt(parts, visitor, 'code-email-day', codesPerEmailMax * windowsPerDay, subject)
-  const code = drawCode()
-  const { providerId, environment } = caller
-  const { browserToken } = visitor
-  const now = new Date(pages.clock.now())
-  await pages.database
-    .of(providerId)
-    .in(environment)
-    .write((sql) => saveSignIn(sql, providerId, { browserToken, email, code }, now))
-  const name = frame.merchant?.name ?? ''
   try {
-    await auth.mailer.send(caller, {
-      recipient: email,
-      subject: frame.t('signIn:mailSubject', { code, name }),
-      body: frame.t('signIn:mailText', { code, name }),
-    })
+    await sendCode(parts, visitor, email)
   } catch (error) {
+    if (error instanceof RecipientRefusedError) return refuseEmail()
     request.log.error({ err: error }, 'a code could not be sent')
     throw new ProblemError(problems.mailUnavailable, frame)
   }
@@ -158,27 +145,27 @@ async function enterCode(
     return reply.redirect(path, 303)
   }
   const mayTryAgain = outcome.kind === 'wrong' && outcome.attemptsLeft > 0
-  const email = mayTryAgain ? await emailOf(parts, visitor) : undefined
-  if (email === undefined) {
+  const pending = mayTryAgain ? await pendingOf(parts, visitor) : undefined
+  if (pending === undefined) {
     const notice = { tone: 'bad', text: frame.t('signIn:codeEnded') } as const
     const shown = emailPageOf(parts, visitor)
     return sendPage(reply, 400, <EmailPage {...shown} notice={notice} />)
   }
   const notice = { tone: 'bad', text: frame.t('signIn:codeWrong') } as const
-  const shown = { ...codePageOf(parts, visitor, email), notice }
+  const shown = { ...codePageOf(parts, visitor, pending), notice }
   return sendPage(reply, 400, <CodePage {...shown} />)
 }
 
-function emailOf({ pages }: SignInParts, { caller, browserToken }: Visitor) {
+function pendingOf({ pages }: SignInParts, { caller, browserToken }: Visitor) {
   const now = new Date(pages.clock.now())
-  return read(pages, caller, (sql) => findSignInEmail(sql, caller.providerId, browserToken, now))
+  return read(pages, caller, (sql) => findPendingSignIn(sql, caller.providerId, browserToken, now))
 }
 
 function emailPageOf({ auth }: SignInParts, visitor: Visitor) {
   return { visitor, upstreams: auth.upstreams }
 }
 
-function codePageOf({ pages, auth }: SignInParts, visitor: Visitor, email: string) {
+function codePageOf({ pages, auth }: SignInParts, visitor: Visitor, pending: PendingSignIn) {
   const shown = auth.mailer.hasInbox ? `${pages.basePath}${inboxPath}` : undefined
-  return { visitor, email, inboxPath: shown }
+  return { visitor, ...pending, inboxPath: shown }
 }

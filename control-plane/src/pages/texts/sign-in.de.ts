@@ -10,6 +10,8 @@ export const signInGerman = {
   sendCode: 'Code senden',
   codeTitle: 'Code eingeben',
   codeSent: 'Wir haben einen Code an {{email}} gesendet. Er gilt 10 Minuten.',
+  codeSentShared:
+    'Für diese Adresse wurden mehrmals Codes angefordert. Geben Sie den 16-stelligen Code aus der E-Mail ein, die wir in der letzten Stunde an {{email}} gesendet haben.',
   codeInbox: 'Diese Installation versendet keine E-Mails: {{inbox}} zeigt die Nachricht.',
   codeInboxLink: 'Der Posteingang dieses Rechners',
   code: 'Code',
@@ -57,4 +59,6 @@ export const signInGerman = {
   mailSubject: '{{code}} ist Ihr Code für {{name}}',
   mailText:
     '{{code}} ist Ihr Code für die Anmeldung bei {{name}}. Er gilt 10 Minuten.\n\nGeben Sie ihn niemandem. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese Nachricht.',
+  mailTextShared:
+    '{{code}} ist Ihr Code für die Anmeldung bei {{name}}. Er gilt eine Stunde, in jedem Browser, in dem Ihre E-Mail-Adresse eingegeben wird.\n\nGeben Sie ihn niemandem. Für Ihre Adresse wurden mehrmals Codes angefordert, vielleicht von jemand anderem. Bis dieser Code abgelaufen ist, senden wir Ihnen keinen weiteren.',
 } satisfies Translation<typeof signInEnglish>

@@ -8,6 +8,8 @@ export const signInEnglish = {
   sendCode: 'Send code',
   codeTitle: 'Enter the code',
   codeSent: 'We sent a code to {{email}}. It is valid for 10 minutes.',
+  codeSentShared:
+    'Codes were requested for this address several times. Enter the 16-digit code of the email that we sent to {{email}} within the last hour.',
   codeInbox: 'This installation sends no email: {{inbox}} shows the message.',
   codeInboxLink: 'the inbox of this machine',
   code: 'Code',
@@ -56,4 +58,6 @@ export const signInEnglish = {
   mailSubject: '{{code}} is your code for {{name}}',
   mailText:
     '{{code}} is your code to sign in at {{name}}. It is valid for 10 minutes.\n\nGive it to nobody. If you did not request it, ignore this message.',
+  mailTextShared:
+    '{{code}} is your code to sign in at {{name}}. It is valid for an hour, in every browser in which your email address is entered.\n\nGive it to nobody. Codes were requested for your address several times, perhaps by somebody else. Until this code has expired, we send you no further one.',
 } as const

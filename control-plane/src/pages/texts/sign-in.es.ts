@@ -10,6 +10,8 @@ export const signInSpanish = {
   sendCode: 'Enviar código',
   codeTitle: 'Introduzca el código',
   codeSent: 'Hemos enviado un código a {{email}}. Es válido durante 10 minutos.',
+  codeSentShared:
+    'Se han solicitado códigos para esta dirección varias veces. Introduzca el código de 16 cifras del correo que enviamos a {{email}} durante la última hora.',
   codeInbox: 'Esta instalación no envía correos: {{inbox}} muestra el mensaje.',
   codeInboxLink: 'la bandeja de entrada de este equipo',
   code: 'Código',
@@ -54,4 +56,6 @@ export const signInSpanish = {
   mailSubject: '{{code}} es su código para {{name}}',
   mailText:
     '{{code}} es su código para iniciar sesión en {{name}}. Es válido durante 10 minutos.\n\nNo se lo dé a nadie. Si no lo solicitó, ignore este mensaje.',
+  mailTextShared:
+    '{{code}} es su código para iniciar sesión en {{name}}. Es válido durante una hora, en cualquier navegador en el que se introduzca su correo electrónico.\n\nNo se lo dé a nadie. Se han solicitado códigos para su dirección varias veces, quizá por otra persona. Hasta que este código caduque, no le enviaremos otro.',
 } satisfies Translation<typeof signInEnglish>

@@ -10,6 +10,8 @@ export const signInFrench = {
   sendCode: 'Envoyer le code',
   codeTitle: 'Saisissez le code',
   codeSent: 'Nous avons envoyé un code à {{email}}. Il est valable 10 minutes.',
+  codeSentShared:
+    'Des codes ont été demandés plusieurs fois pour cette adresse. Saisissez le code à 16 chiffres de l’e-mail que nous avons envoyé à {{email}} au cours de la dernière heure.',
   codeInbox: 'Cette installation n’envoie pas d’e-mails : {{inbox}} affiche le message.',
   codeInboxLink: 'la boîte de réception de cet ordinateur',
   code: 'Code',
@@ -56,4 +58,6 @@ export const signInFrench = {
   mailSubject: '{{code}} est votre code pour {{name}}',
   mailText:
     '{{code}} est votre code de connexion à {{name}}. Il est valable 10 minutes.\n\nNe le donnez à personne. Si vous ne l’avez pas demandé, ignorez ce message.',
+  mailTextShared:
+    '{{code}} est votre code de connexion à {{name}}. Il est valable une heure, dans tout navigateur où votre adresse e-mail est saisie.\n\nNe le donnez à personne. Des codes ont été demandés plusieurs fois pour votre adresse, peut-être par quelqu’un d’autre. Tant que ce code n’a pas expiré, nous ne vous en envoyons pas d’autre.',
 } satisfies Translation<typeof signInEnglish>

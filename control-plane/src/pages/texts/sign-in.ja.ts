@@ -10,6 +10,8 @@ export const signInJapanese = {
   sendCode: 'コードを送信',
   codeTitle: 'コードを入力',
   codeSent: '{{email}} にコードを送信しました。有効期間は 10 分です。',
+  codeSentShared:
+    'このアドレスのコードが何度も請求されました。過去 1 時間以内に {{email}} に送信したメールにある 16 桁のコードを入力してください。',
   codeInbox: 'この環境ではメールを送信しません。メッセージは{{inbox}}に表示されます。',
   codeInboxLink: 'このマシンの受信箱',
   code: 'コード',
@@ -56,4 +58,6 @@ export const signInJapanese = {
   mailSubject: '{{name}} のコード: {{code}}',
   mailText:
     '{{name}} にサインインするためのコードは {{code}} です。有効期間は 10 分です。\n\n誰にも教えないでください。請求した覚えがない場合は、このメッセージを無視してください。',
+  mailTextShared:
+    '{{name}} にサインインするためのコードは {{code}} です。有効期間は 1 時間で、あなたのメールアドレスが入力されたどのブラウザーでも使えます。\n\n誰にも教えないでください。あなたのアドレスのコードが、おそらく別の人によって何度も請求されました。このコードの有効期限が切れるまで、別のコードは送信しません。',
 } satisfies Translation<typeof signInEnglish>

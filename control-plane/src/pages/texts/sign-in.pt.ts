@@ -10,6 +10,8 @@ export const signInPortuguese = {
   sendCode: 'Enviar código',
   codeTitle: 'Digite o código',
   codeSent: 'Enviamos um código para {{email}}. Ele vale por 10 minutos.',
+  codeSentShared:
+    'Códigos foram pedidos várias vezes para este endereço. Digite o código de 16 dígitos do e-mail que enviamos para {{email}} na última hora.',
   codeInbox: 'Esta instalação não envia e-mails: {{inbox}} mostra a mensagem.',
   codeInboxLink: 'a caixa de entrada desta máquina',
   code: 'Código',
@@ -54,4 +56,6 @@ export const signInPortuguese = {
   mailSubject: '{{code}} é o seu código para {{name}}',
   mailText:
     '{{code}} é o seu código para entrar em {{name}}. Ele vale por 10 minutos.\n\nNão o dê a ninguém. Se você não o pediu, ignore esta mensagem.',
+  mailTextShared:
+    '{{code}} é o seu código para entrar em {{name}}. Ele vale por uma hora, em qualquer navegador em que o seu e-mail seja digitado.\n\nNão o dê a ninguém. Códigos foram pedidos várias vezes para o seu endereço, talvez por outra pessoa. Até este código expirar, não enviaremos outro.',
 } satisfies Translation<typeof signInEnglish>

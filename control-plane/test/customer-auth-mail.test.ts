@@ -1,0 +1,249 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createMailer, RecipientRefusedError } from '../src/customer-auth/mailer.ts'
+import { startMailServer, type MailServer } from './mail-server.ts'
+import {
+  Browser,
+  Caller,
+  createWorld,
+  drawPkce,
+  formTokenOf,
+  hosted,
+  startAuthStack,
+  type Page,
+  type World,
+} from './customer-auth-world.ts'
+import type { TestStack } from './test-stack.ts'
+
+/* Codes that are sent through a mail server, at a hosted address with https, and what bounds them. */
+
+const short = 3
+
+let mail: MailServer
+let stack: TestStack
+let world: World
+let caller: Caller
+
+beforeAll(async () => {
+  mail = await startMailServer()
+  stack = await startAuthStack({
+    TOLLGATE_HOSTED_URL: hosted.replace('http:', 'https:'),
+    TOLLGATE_SMTP_URL: mail.url,
+    TOLLGATE_SMTP_FROM: 'Accounts <accounts@provider.example>',
+    TOLLGATE_CUSTOMER_AUTH_CODES_PER_EMAIL_MAX: String(short),
+  })
+  world = await createWorld(stack)
+  caller = new Caller(stack, world)
+})
+afterEach(() => {
+  mail.received.length = 0
+})
+/* Of one test no other has a limit. */
+afterEach(() => stack.database.in('sandbox')`delete from customer_auth_attempts`)
+afterAll(async () => {
+  await stack.stop()
+  await mail.stop()
+})
+
+/** A browser on the page that asks for an email address, with its forms. */
+async function visit(browser = new Browser(stack)) {
+  const { body: client } = await caller.register()
+  const started = await browser.open(caller.authorizeUrl(client, drawPkce().challenge))
+  const page = await browser.follow(started)
+  const path = page.url.href
+  const formToken = formTokenOf(page)
+  return {
+    browser,
+    page,
+    path,
+    request: (email: string): Promise<Page> => browser.open(`${path}/email`, { formToken, email }),
+    enter: (code: string): Promise<Page> => browser.open(`${path}/code`, { formToken, code }),
+  }
+}
+
+/** The code of the newest mail to the address, in its groups. */
+function codeFor(email: string): string {
+  const newest = mail.received.filter(({ recipients }) => recipients.includes(email)).at(-1)
+  return /^(\d{6}|\d{4}( \d{4}){3}) is your code/m.exec(newest?.source ?? '')?.[1] ?? ''
+}
+
+function mailsTo(email: string): number {
+  return mail.received.filter(({ recipients }) => recipients.includes(email)).length
+}
+
+/** As somebody who wants to keep the owner out: more requests than short codes, each from another browser. */
+async function flood(email: string, requests = short + 3): Promise<void> {
+  const stranger = await visit()
+  for (let index = 0; index < requests; index += 1) {
+    expect((await stranger.request(email)).status).toBe(303)
+  }
+}
+
+describe('mail with a code', () => {
+  test('goes to the server encrypted and authenticated, as plain text from the sender that is set', async () => {
+    const { request, enter } = await visit()
+    expect((await request('ada@example.com')).status).toBe(303)
+    const [sent, ...others] = mail.received
+    expect(others).toEqual([])
+    expect(sent).toMatchObject({
+      from: 'accounts@provider.example',
+      recipients: ['ada@example.com'],
+      wasEncrypted: true,
+    })
+    expect(sent?.source).toMatch(/^From: Accounts <accounts@provider\.example>\r?$/m)
+    expect(sent?.source).toMatch(/^To: ada@example\.com\r?$/m)
+    expect(sent?.source).toMatch(/^Content-Type: text\/plain; charset=utf-8\r?$/m)
+    const code = codeFor('ada@example.com')
+    expect(sent?.source).toMatch(new RegExp(`^Subject: ${code} is your code for Acme\r?$`, 'm'))
+    expect((await enter(code)).status).toBe(303)
+  })
+
+  test('has no headers of a name or a recipient', async () => {
+    const mailer = createMailer(
+      { smtpUrl: mail.url, smtpFrom: 'accounts@provider.example', inbox: 'off' },
+      { database: stack.database, clock: stack.clock, hostedUrl: hosted },
+    )
+    const sender = { providerId: world.tenant.providerId, environment: 'sandbox' } as const
+    const injected = 'Acme\r\nBcc: victim@example.com\r\n\r\nBody'
+    await mailer.send(sender, { recipient: 'ada@example.com', subject: injected, body: 'Text' })
+    expect(mail.received[0]?.recipients).toEqual(['ada@example.com'])
+    expect(mail.received[0]?.source).not.toMatch(/^Bcc:/m)
+    const { request } = await visit()
+    for (const email of ['a@example.com\r\nBcc: v@example.com', 'a@example.com, v@example.com']) {
+      expect((await request(email)).status).toBe(400)
+    }
+    expect(mail.received).toHaveLength(1)
+  })
+
+  test('to an address that the server refuses leaves the person at the form', async () => {
+    const { request } = await visit()
+    const refused = await request('refused@example.com')
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining('Enter an email address'),
+    ])
+    const later = await request('later@example.com')
+    expect([later.status, later.text]).toEqual([503, expect.stringContaining('Try again later')])
+  })
+
+  test('is not sent where the certificate of the server is signed by nobody', async () => {
+    const mailer = createMailer(
+      { smtpUrl: mail.url.replace(/&tls.*/, ''), smtpFrom: 'a@provider.example', inbox: 'off' },
+      { database: stack.database, clock: stack.clock, hostedUrl: hosted },
+    )
+    const sender = { providerId: world.tenant.providerId, environment: 'sandbox' } as const
+    const sent = mailer.send(sender, { recipient: 'ada@example.com', subject: 'S', body: 'B' })
+    await expect(sent).rejects.not.toThrow(RecipientRefusedError)
+    expect(mail.received).toEqual([])
+  })
+
+  test('that a server away cannot take loses nothing: the same page works when it is back', async () => {
+    const { request, enter } = await visit()
+    const port = Number(/:(\d+)\?/.exec(mail.url)?.[1])
+    await mail.stop()
+    const failed = await request('patient@example.com')
+    expect([failed.status, failed.text]).toEqual([503, expect.stringContaining('No code can be')])
+    // Also beyond the short codes, which the failures used up.
+    for (let index = 0; index < short; index += 1) await request('patient@example.com')
+    mail = await startMailServer(port)
+    expect((await request('patient@example.com')).status).toBe(303)
+    expect((await enter(codeFor('patient@example.com'))).status).toBe(303)
+  })
+})
+
+describe('cookies at an https address', () => {
+  test('belong to the host alone, and no script reads them', async () => {
+    const { browser, page, request, enter } = await visit()
+    await request('cookies@example.com')
+    const entered = await enter(codeFor('cookies@example.com'))
+    const cookies = [page, entered].flatMap(({ headers }) => headers.getSetCookie())
+    expect(cookies).toHaveLength(2)
+    for (const cookie of cookies) {
+      const [pair, ...attributes] = cookie.split('; ')
+      expect(pair).toMatch(/^__Host-(sign_in_browser|signed_in_[0-9a-f]{16})=[\w-]{43}$/)
+      const named = attributes.filter((each) => !each.startsWith('Max-Age'))
+      expect(named.sort()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Lax', 'Secure'])
+    }
+    expect((await browser.open(page.url.href)).text).toContain('name="answer"')
+  })
+})
+
+describe('codes that a stranger requests for an address', () => {
+  test('do not keep the owner out, and fill no mailbox', async () => {
+    const email = 'owner@example.com'
+    await flood(email)
+    // The short ones, and one for all browsers.
+    expect(mailsTo(email)).toBe(short + 1)
+    const owner = await visit()
+    expect((await owner.request(email)).status).toBe(303)
+    expect(mailsTo(email)).toBe(short + 1)
+    const page = await owner.browser.open(`${owner.path}?step=code`)
+    expect(page.text).toContain('16-digit code')
+    expect((await owner.enter(codeFor(email))).status).toBe(303)
+    expect((await owner.browser.open(owner.path)).text).toContain('name="answer"')
+  })
+
+  test('are guessed at by the stranger alone', async () => {
+    const email = 'guessed@example.com'
+    await flood(email)
+    const stranger = await visit()
+    await stranger.request(email)
+    const wrong = '0000 0000 0000 0000'
+    const tries = await Promise.all(Array.from({ length: 8 }, () => stranger.enter(wrong)))
+    expect(tries.map(({ status }) => status)).toEqual(Array(8).fill(400))
+    const code = codeFor(email)
+    // Not even the right one, after five.
+    expect((await stranger.enter(code)).status).toBe(400)
+    const owner = await visit()
+    await owner.request(email)
+    expect((await owner.enter(code)).status).toBe(303)
+  })
+
+  test('are good once, in one browser, and nowhere else', async () => {
+    const email = 'once@example.com'
+    await flood(email)
+    const [first, second, third] = [await visit(), await visit(), await visit()]
+    await first.request(email)
+    await second.request(email)
+    const code = codeFor(email)
+    // A browser in which the address was not entered.
+    expect((await third.enter(code)).status).toBe(400)
+    const ends = await Promise.all([first.enter(code), second.enter(code)])
+    expect(ends.map(({ status }) => status).sort()).toEqual([303, 400])
+    await third.request('other@example.com')
+    expect((await third.enter(code)).status).toBe(400)
+    // Whoever signs in gets a further one.
+    await third.request(email)
+    expect(mailsTo(email)).toBe(short + 2)
+  })
+
+  test('are counted for all providers together, and in a day', async () => {
+    const email = 'everywhere@example.com'
+    await flood(email, short)
+    const other = new Caller(stack, await createWorld(stack))
+    const { body: client } = await other.register()
+    const browser = new Browser(stack)
+    const started = await browser.open(other.authorizeUrl(client, drawPkce().challenge))
+    const page = await browser.follow(started)
+    await browser.open(`${page.url.href}/email`, { formToken: formTokenOf(page), email })
+    expect(codeFor(email)).toHaveLength(19)
+    const sql = stack.database.in('sandbox')
+    await sql`update customer_auth_attempts set window_ends_at = now() where kind = 'code-email'`
+    await sql`update customer_auth_attempts set attempts = 1000 where kind = 'code-email-day'`
+    const later = await visit()
+    await later.request(email)
+    expect(codeFor(email)).toHaveLength(19)
+  })
+
+  test('of a process that died before it sent the code are replaced after a minute', async () => {
+    const email = 'died@example.com'
+    await flood(email)
+    const sql = stack.database.in('sandbox')
+    // As the claim that a process leaves, at the end of its minute.
+    await sql`update customer_sign_ins set expires_at = now() where email = ${email}`
+    const sent = mailsTo(email)
+    const owner = await visit()
+    await owner.request(email)
+    expect(mailsTo(email)).toBe(sent + 1)
+    expect((await owner.enter(codeFor(email))).status).toBe(303)
+  })
+})
