@@ -1,3 +1,4 @@
+import { SignJWT, decodeJwt, generateKeyPair } from 'jose'
 import { describe, expect, test } from 'vitest'
 import type { RfcWorld } from './customer-auth-rfc-world.ts'
 import { errorText } from './customer-auth-rfc-requests.ts'
@@ -98,17 +99,23 @@ export function tokenRules(given: () => RfcWorld): void {
   })
 
   describe('answers of the token endpoint', () => {
-    test('RFC 6749 5.1: are JSON that no cache keeps, and 3.3: without a scope where none was named', async () => {
-      const { code, verifier } = await given().newCode({ scope: '' })
-      const { caller, client } = given()
-      const { headers, body } = await caller.redeem(client, code, verifier)
-      expect(headers.get('content-type')).toMatch(/^application\/json/)
-      const caching = [headers.get('cache-control'), headers.get('pragma')]
-      expect(caching).toEqual(['no-store', 'no-cache'])
-      expect([body.scope, body.expires_in]).toEqual([undefined, 900])
-      const known = await caller.userinfo(body.access_token)
-      expect(Object.keys(known.body).sort()).toEqual(['customerRef', 'sub'])
-    })
+    test.each([
+      ['none', ''],
+      ['unknown ones', 'mcp:tools admin'],
+    ])(
+      'RFC 6749 5.1: are JSON that no cache keeps, and 3.3: tell the default scope of a client that named %s',
+      async (_, scope) => {
+        const { code, verifier } = await given().newCode({ scope })
+        const { caller, client } = given()
+        const { headers, body } = await caller.redeem(client, code, verifier)
+        expect(headers.get('content-type')).toMatch(/^application\/json/)
+        const caching = [headers.get('cache-control'), headers.get('pragma')]
+        expect(caching).toEqual(['no-store', 'no-cache'])
+        expect([body.scope, body.expires_in]).toEqual(['openid', 900])
+        const known = await caller.userinfo(body.access_token)
+        expect(Object.keys(known.body).sort()).toEqual(['customerRef', 'sub'])
+      },
+    )
 
     test('RFC 6749 10.10 and 10.4: codes and tokens cannot be guessed, and are stored nowhere as they are', async () => {
       const { code, verifier } = await given().newCode()
@@ -224,6 +231,29 @@ export function tokenRules(given: () => RfcWorld): void {
       } finally {
         stack.clock.set()
       }
+    })
+  })
+
+  describe('tokens that are not what they say', () => {
+    test.each([
+      ['a token of another key', { alg: 'ES256' }],
+      ['RFC 8725 3.1: a token without a signature', { alg: 'none' }],
+    ])('%s is refused', async (_, { alg }) => {
+      const tokens = await given().newTokens()
+      const payload = decodeJwt(tokens.access_token)
+      const { privateKey } = await generateKeyPair('ES256')
+      const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
+      const forged =
+        alg === 'none'
+          ? `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(payload)}.`
+          : await new SignJWT(payload).setProtectedHeader({ alg, typ: 'at+jwt' }).sign(privateKey)
+      expect((await given().caller.userinfo(forged)).status).toBe(401)
+    })
+
+    test('tells no more than the scopes allow', async () => {
+      const tokens = await given().newTokens({ scope: 'openid' })
+      const { body } = await given().caller.userinfo(tokens.access_token)
+      expect(Object.keys(body).sort()).toEqual(['customerRef', 'sub'])
     })
   })
 

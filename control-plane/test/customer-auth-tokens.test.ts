@@ -1,11 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { SignJWT, decodeJwt, decodeProtectedHeader, generateKeyPair } from 'jose'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endSignInsCommand } from '../src/cli/sign-in-commands.ts'
+import type { CliParts } from '../src/cli/open-cli-parts.ts'
 import { createDocumentFetch, isDocumentStored } from '../src/customer-auth/client-documents.ts'
 import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
 import { authorize } from '../src/customer-auth/endpoints.ts'
@@ -116,33 +118,6 @@ describe('refresh and revocation', () => {
   })
 })
 
-describe('user information', () => {
-  test('RFC 6750 3: a request without a token is challenged', async () => {
-    const { status, headers } = await caller.json(`${caller.base}/userinfo`)
-    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="customers"'])
-  })
-
-  test.each([
-    ['a token of another key', { alg: 'ES256' }],
-    ['RFC 8725 3.1: a token without a signature', { alg: 'none' }],
-  ])('%s is refused', async (_, { alg }) => {
-    const { tokens } = await caller.connect('confused@example.com')
-    const payload = decodeJwt(tokens.access_token)
-    const { privateKey } = await generateKeyPair('ES256')
-    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url')
-    const forged =
-      alg === 'none'
-        ? `${encode({ alg: 'none', typ: 'at+jwt' })}.${encode(payload)}.`
-        : await new SignJWT(payload).setProtectedHeader({ alg, typ: 'at+jwt' }).sign(privateKey)
-    expect((await caller.userinfo(forged)).status).toBe(401)
-  })
-
-  test('tells no more than the scopes allow', async () => {
-    const { tokens } = await caller.connect('quiet@example.com', { scope: 'openid' })
-    const { body } = await caller.userinfo(tokens.access_token)
-    expect(Object.keys(body).sort()).toEqual(['customerRef', 'sub'])
-  })
-})
 describe('the operations of the API', () => {
   test('register, authorize, get tokens, read and revoke at one address for all products', async () => {
     const registered = await caller.json<Client>(
@@ -252,6 +227,54 @@ describe('keys', () => {
     await expect.poll(signedBy, { timeout: 15_000, interval: 1_000 }).not.toBe(first)
     expect((await own.userinfo(tokens.access_token)).status).toBe(200)
   }, 60_000)
+})
+
+test('`sign-ins end-all` ends every token, and clients sign in again', async () => {
+  const { client: own, tokens } = await caller.connect('restored@example.com')
+  const shown: unknown[] = []
+  const output = { show: ({ json }: { json: unknown }) => shown.push(json), print: () => undefined }
+  await endSignInsCommand({ database: stack.database, output } as unknown as CliParts)
+  const ended = { environment: 'sandbox', keys: expect.any(Number) as number }
+  expect(shown).toEqual([expect.arrayContaining([expect.objectContaining(ended)])])
+  expect((await caller.refresh(own, tokens.refresh_token)).body.error).toBe('invalid_grant')
+  const alive = async () => (await caller.userinfo(tokens.access_token)).status
+  await expect.poll(alive, { timeout: 15_000, interval: 500 }).toBe(401)
+  const { challenge } = drawPkce()
+  const callback = await caller.authorize(own, 'restored@example.com', { challenge })
+  expect(callback.searchParams.get('code')).toBeTruthy()
+})
+
+test('an address that another MCP server gets has nothing of the one before', async () => {
+  const sql = stack.database.in('sandbox')
+  const before = new Caller(stack, await createWorld(stack))
+  const { client, tokens } = await before.connect('moved@example.com')
+  const pkce = drawPkce()
+  const callback = await before.authorize(client, 'moved@example.com', pkce)
+  const code = callback.searchParams.get('code')!
+  const { productRef, subdomain, tenant } = before.world
+  const revoked = () =>
+    sql`select from oauth_revoked_tokens where jti = ${decodeJwt(tokens.access_token).jti!}`
+  await stack.call(before.world.key, 'DELETE', `/v1/sdk/products/${productRef}`)
+  expect((await before.refresh(client, tokens.refresh_token)).status).toBe(404)
+  // For the proxy, which reads no other table of tokens.
+  expect(await revoked()).toHaveLength(1)
+  // No product gets it by itself, so the owner of the database gives it away: to a provider, and to the same one.
+  for (const given of [{}, { tenant }]) {
+    const world = await createWorld(stack, given)
+    expect(world.subdomain).not.toBe(subdomain)
+    await sql`
+      update mcp_servers set subdomain = 'former-' || left(md5(reference), 8)
+      where subdomain = ${subdomain}`
+    await sql`
+      update mcp_servers set subdomain = ${subdomain} where product_ref = ${world.productRef}`
+    expect((await before.register()).status).toBe(201)
+    expect((await before.refresh(client, tokens.refresh_token)).body.error).toBe('invalid_client')
+    expect((await before.redeem(client, code, pkce.verifier)).body.error).toBe('invalid_client')
+    const started = await new Browser(stack).open(before.authorizeUrl(client, pkce.challenge))
+    expect([started.status, started.location]).toEqual([400, undefined])
+    const { status } = await before.userinfo(tokens.access_token)
+    expect(status).toBe(401)
+  }
 })
 
 describe('a client that publishes its metadata', () => {

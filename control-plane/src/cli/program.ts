@@ -31,6 +31,17 @@ export function addManagementCommands(program: Command, withParts: WithParts): v
       const { rotateSecretsCommand } = await import('./secret-commands.ts')
       await withParts(rotateSecretsCommand)
     })
+  program
+    .command('sign-ins')
+    .description('Sign-ins of customers at MCP servers')
+    .command('end-all')
+    .description(
+      'Sign every customer out of every client, and replace the keys that sign access tokens: after PostgreSQL was restored to an earlier moment',
+    )
+    .action(async () => {
+      const { endSignInsCommand } = await import('./sign-in-commands.ts')
+      await withParts(endSignInsCommand)
+    })
   addAuditCommands(program.command('audit').description('Read the audit log'), withParts)
   program.commandsGroup('Money:')
   addLedgerCommands(program.command('ledger').description('Ledger of money and credits'), withParts)

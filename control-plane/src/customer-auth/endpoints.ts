@@ -1,6 +1,6 @@
 import { errorAnswer, jsonAnswer } from './answers.ts'
 import { asRegistered, givenClientOf } from './client-credentials.ts'
-import { normalizeRegistration } from './client-metadata.ts'
+import { customerScopes, defaultScope, normalizeRegistration } from './client-metadata.ts'
 import { isProofOf } from './interactions.ts'
 import { resourceOf, type Issuer } from './issuers.ts'
 import { refreshOnce } from './refresh-once.ts'
@@ -37,6 +37,9 @@ export function authorize(
   headers: AuthRequest['headers'],
 ): Promise<AuthAnswer> {
   const query = withOwnResource(address, parameters)
+  // RFC 6749, section 3.3: the default of a client that names no scope of ours.
+  const asked = query.getAll('scope').join(' ').split(' ')
+  if (!customerScopes.some((each) => asked.includes(each))) query.set('scope', defaultScope)
   return runProvider(provider, { method: 'GET', path: `/authorize?${query.toString()}`, headers })
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type Provider from 'oidc-provider'
 import type { InteractionResults } from 'oidc-provider'
 import { environments } from '@tollgate/schemas/environment'
-import { customerScopes, shownNameOf } from './client-metadata.ts'
+import { customerScopes, defaultScope, shownNameOf } from './client-metadata.ts'
 import type { Issuer, Issuers } from './issuers.ts'
 
 type Interaction = InstanceType<Provider['Interaction']>
@@ -55,8 +55,8 @@ export async function findInteraction(
 export async function allowClient(open: OpenInteraction, customerRef: string): Promise<string> {
   const { issuer, client } = open
   const grant = new issuer.provider.Grant({ accountId: customerRef, clientId: client.clientId })
-  // A client that asks for no scope gets a token for the resource all the same.
-  const scope = client.scopes.join(' ') || 'openid'
+  // A client that asks for no scope of ours gets a token for the resource all the same.
+  const scope = client.scopes.join(' ') || defaultScope
   grant.addOIDCScope(scope)
   grant.addResourceScope(issuer.address.proxyUrl, scope)
   const grantId = await grant.save()

@@ -70,6 +70,12 @@ export const outputShapes: Readonly<Record<string, OutputShape>> = {
     quiet: 'one id per line',
   },
   'secrets rotate': { json: { reencrypted: 2 } },
+  'sign-ins end-all': {
+    json: [
+      { environment: 'sandbox', records: 120, keys: 1 },
+      { environment: 'live', records: 0, keys: 0 },
+    ],
+  },
   'audit verify': {
     json: [
       {

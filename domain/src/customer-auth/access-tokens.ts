@@ -86,6 +86,27 @@ async function endGrant(
     delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
 }
 
+/** Ends everything that was issued for an MCP server, its clients included. For products that are deleted. */
+export async function revokeProductTokens(
+  sql: Queryable,
+  providerId: string,
+  productRef: string,
+  now: Date,
+): Promise<void> {
+  await sql`
+    select from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}
+    order by record_sha256 for update`
+  await sql`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and expires_at > ${now} and grant_sha256 in (
+      select grant_sha256 from oauth_records
+      where provider_id = ${providerId} and product_ref = ${productRef})
+    on conflict (jti) do nothing`
+  await sql`
+    delete from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}`
+}
+
 /** Ends everything that lets clients act for the customer. For customers who are deleted. */
 export async function revokeCustomerTokens(
   sql: Queryable,

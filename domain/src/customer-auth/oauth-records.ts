@@ -37,55 +37,61 @@ export function grantDigestOf(issuer: string, grantId: string): string {
   return digestOfParts(issuer, 'grant', grantId)
 }
 
-function recordDigestOf(issuer: string, model: string, id: string): string {
-  return digestOfParts(issuer, model, id)
+/** Names of provider and product are part of it: nothing of a former MCP server exists for one that gets the same address. */
+function recordDigestOf(
+  { providerId, productRef, issuer }: RecordPlace,
+  model: string,
+  ...id: readonly string[]
+): string {
+  return digestOfParts(providerId, productRef, issuer, model, ...id)
 }
 
 /** Stores the record, or replaces it. A record that was consumed stays so. */
 export async function saveRecord(
   sql: Queryable,
-  { providerId, productRef, issuer }: RecordPlace,
+  place: RecordPlace,
   record: OauthRecord,
   now: Date,
 ): Promise<void> {
+  const { providerId, productRef, issuer } = place
   const { model, id, grantId, uid, clientId } = record
   const row = {
     payload: record.sealedPayload,
     grant_sha256: grantId === undefined ? null : grantDigestOf(issuer, grantId),
-    uid_sha256: uid === undefined ? null : digestOfParts(issuer, model, 'uid', uid),
+    uid_sha256: uid === undefined ? null : recordDigestOf(place, model, 'uid', uid),
     client_sha256: clientId === undefined ? null : digestOfParts(clientId),
     customer_ref: record.customerRef ?? null,
     expires_at: record.expiresAt,
   }
-  const place = { provider_id: providerId, product_ref: productRef, issuer, model }
-  const record_sha256 = recordDigestOf(issuer, model, id)
+  const server = { provider_id: providerId, product_ref: productRef, issuer, model }
+  const record_sha256 = recordDigestOf(place, model, id)
   await sql`
-    insert into oauth_records ${sql({ record_sha256, ...place, ...row, created_at: now })}
+    insert into oauth_records ${sql({ record_sha256, ...server, ...row, created_at: now })}
     on conflict (record_sha256) do update set ${sql(row)}`
 }
 
 export async function findRecord(
   sql: Queryable,
-  { issuer }: RecordPlace,
+  place: RecordPlace,
   { model, id }: Pick<OauthRecord, 'model' | 'id'>,
   now: Date,
 ): Promise<StoredRecord | undefined> {
   const rows = await sql<StoredRow[]>`
     select payload, consumed_at from oauth_records
-    where record_sha256 = ${recordDigestOf(issuer, model, id)}
+    where record_sha256 = ${recordDigestOf(place, model, id)}
       and (expires_at is null or expires_at > ${now})`
   return fromRows(rows)
 }
 
 export async function findRecordByUid(
   sql: Queryable,
-  { issuer }: RecordPlace,
+  place: RecordPlace,
   { model, uid }: { readonly model: string; readonly uid: string },
   now: Date,
 ): Promise<StoredRecord | undefined> {
   const rows = await sql<StoredRow[]>`
     select payload, consumed_at from oauth_records
-    where uid_sha256 = ${digestOfParts(issuer, model, 'uid', uid)}
+    where uid_sha256 = ${recordDigestOf(place, model, 'uid', uid)}
       and (expires_at is null or expires_at > ${now})`
   return fromRows(rows)
 }
@@ -93,13 +99,13 @@ export async function findRecordByUid(
 /** Returns false if the record was consumed before: of requests that arrive together, one consumes it. */
 export async function consumeRecord(
   sql: Queryable,
-  { issuer }: RecordPlace,
+  place: RecordPlace,
   { model, id }: Pick<OauthRecord, 'model' | 'id'>,
   now: Date,
 ): Promise<boolean> {
   const rows = await sql`
     update oauth_records set consumed_at = ${now}
-    where record_sha256 = ${recordDigestOf(issuer, model, id)} and consumed_at is null
+    where record_sha256 = ${recordDigestOf(place, model, id)} and consumed_at is null
     returning 1`
   return rows.length === 1
 }
@@ -107,11 +113,11 @@ export async function consumeRecord(
 /** Returns false if there was none. */
 export async function removeRecord(
   sql: Queryable,
-  { issuer }: RecordPlace,
+  place: RecordPlace,
   { model, id }: Pick<OauthRecord, 'model' | 'id'>,
 ): Promise<boolean> {
   const rows = await sql`
-    delete from oauth_records where record_sha256 = ${recordDigestOf(issuer, model, id)}
+    delete from oauth_records where record_sha256 = ${recordDigestOf(place, model, id)}
     returning 1`
   return rows.length === 1
 }
@@ -119,14 +125,14 @@ export async function removeRecord(
 /** Moves the expiry of a client further away, at most once a day, so that clients in use stay. */
 export async function prolongClient(
   sql: Queryable,
-  { issuer }: RecordPlace,
+  place: RecordPlace,
   clientId: string,
   expiresAt: Date,
 ): Promise<void> {
   const aDayBefore = new Date(expiresAt.getTime() - 86_400_000)
   await sql`
     update oauth_records set expires_at = ${expiresAt}
-    where record_sha256 = ${recordDigestOf(issuer, 'Client', clientId)}
+    where record_sha256 = ${recordDigestOf(place, 'Client', clientId)}
       and expires_at < ${aDayBefore}`
 }
 

@@ -1,6 +1,7 @@
 import { listTools } from '../mcp/repository.ts'
 import { retireToolMeters } from '../mcp/tool-meters.ts'
 import { planObject } from '../plans/plan-event.ts'
+import { revokeProductTokens } from '../customer-auth/access-tokens.ts'
 import { listPlans, markPlanRemoved } from '../plans/repository.ts'
 import { isOpen } from '../purchases/access.ts'
 import { endNow } from '../purchases/move-purchase.ts'
@@ -33,6 +34,7 @@ export async function deleteProduct(
     await removePlans(work, reference)
     await endPurchases(work, reference)
     await markProductRemoved(sql, providerId, reference, work.now)
+    await revokeProductTokens(sql, providerId, reference, work.now)
     const tools = await listTools(sql, providerId, reference)
     await retireToolMeters(
       work,

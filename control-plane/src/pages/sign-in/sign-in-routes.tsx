@@ -82,12 +82,6 @@ export function registerSignInForms(
   })
 }
 
-/**
- * How many windows of codes one email address may use up in a day. Whoever guesses from many networks is limited by the codes
- * of the address alone: with the defaults to 150 guesses a day, of a million codes.
- */
-const windowsPerDay = 6
-
 const emailSchema = z.email().max(254)
 
 /** The answer is the same whether or not the address is a customer's. */
