@@ -61,7 +61,8 @@ export async function revokeGrantOfToken(
     on conflict (jti) do update set jti = excluded.jti
     returning (select grant_sha256 from oauth_access_tokens issued
       where issued.jti = oauth_revoked_tokens.jti)`
-  if (token?.grant_sha256 != null) await endGrant(sql, providerId, token.grant_sha256, now)
+  const grant = token?.grant_sha256
+  if (typeof grant === 'string') await endGrant(sql, providerId, grant, now)
 }
 
 /**

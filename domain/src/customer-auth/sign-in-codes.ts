@@ -166,18 +166,15 @@ export async function tryCode(
     returning email, code_sha256, attempts`
   if (row === undefined) return { kind: 'none' }
   // What is compared are digests of a random token, which no timing can find.
-  const digests = [digestOfParts(browserToken, code), sharedDigestOf(providerId, row.email, code)]
-  if (!digests.includes(row.code_sha256)) {
+  const shared = sharedDigestOf(providerId, row.email, code)
+  if (row.code_sha256 !== digestOfParts(browserToken, code) && row.code_sha256 !== shared) {
     return { kind: 'wrong', attemptsLeft: attemptsMax - row.attempts }
   }
-  // A shared code is used up in all browsers at once, in one order, so that two of them do not wait for each other.
-  const used = await sql<{ browser_sha256: string }[]>`
-    delete from customer_sign_ins where browser_sha256 in (
-      select browser_sha256 from customer_sign_ins
-      where provider_id = ${providerId} and code_sha256 = ${row.code_sha256}
-      order by browser_sha256 for update)
-    returning browser_sha256`
-  return used.some(({ browser_sha256: each }) => each === browser)
-    ? { kind: 'right', email: row.email }
-    : { kind: 'none' }
+  // A shared code is used up by whoever removes its own row. The rows of other browsers stay, and open nothing.
+  const key = row.code_sha256 === shared ? sharedKeyOf(providerId, row.email) : browser
+  const used = await sql`
+    delete from customer_sign_ins
+    where browser_sha256 = ${key} and code_sha256 = ${row.code_sha256} returning 1`
+  await sql`delete from customer_sign_ins where browser_sha256 = ${browser}`
+  return used.length === 1 ? { kind: 'right', email: row.email } : { kind: 'none' }
 }
