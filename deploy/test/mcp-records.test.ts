@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +61,14 @@ class Settler {
     await expect.poll(() => this.lines('settled').length).toBeGreaterThan(count)
   }
 
+  pause(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   async end(how: 'killed' | 'stopped'): Promise<void> {
     if (how === 'killed') this.#child.kill('SIGKILL')
     else this.#child.stdin!.write('stop\n')
@@ -92,19 +100,71 @@ test('what was settled is recorded once, when the proxy is killed, ingest restar
   await last.settleSome(1)
   await last.end('stopped')
 
-  const keys = (await installation.events()).map(({ idempotencyKey }) => idempotencyKey!)
-  const recorded = keys.map((key) => key.replace(/-fail$/, ''))
-  const settled = settlers.flatMap((settler) => settler.lines('settled'))
-  const begun = new Set(settlers.flatMap((settler) => settler.lines('begun')))
+  const { settled, recorded } = await expectExact(settlers)
   expect(settled.length).toBeGreaterThan(800)
   expect(relay.cutCount()).toBeGreaterThan(0)
-  expect(new Set(recorded).size).toBe(recorded.length)
-  const lost = settled.filter((callId) => !recorded.includes(callId))
-  const madeUp = recorded.filter((callId) => !begun.has(callId))
-  expect({ lost, madeUp }).toEqual({ lost: [], madeUp: [] })
   // A call whose process died between its record and its answer is recorded.
   expect(recorded.length - settled.length).toBeLessThanOrEqual(4 * 8)
 })
+
+test('what was settled is recorded once, when another proxy takes over the journal of one that is paused', async () => {
+  const settlers: Settler[] = []
+  let changes = 0
+  for (const end of ['killed', 'stopped'] as const) {
+    const settler = new Settler()
+    settlers.push(settler)
+    for (let round = 0; round < 3; round++) {
+      await settler.settleSome(100 * (round + 1))
+      settler.pause()
+      await sleep(20)
+      const paused = journalFolders()
+      paused.forEach(beOfAnotherHost)
+      const other = await open()
+      await expect.poll(journalFolders).not.toEqual(expect.arrayContaining(paused))
+      settler.resume()
+      await settler.settleSome(100 * (round + 1) + 50)
+      await other.records.stop()
+      await other.ingest.close()
+      changes += paused.length
+    }
+    await settler.end(end)
+  }
+  const last = await open()
+  await last.records.stop()
+  await last.ingest.close()
+  expect(changes).toBe(6)
+  await expectExact(settlers)
+  expect(readdirSync(join(dataDir, 'mcp-proxy'))).toEqual([])
+})
+
+/** Folders of journals that are not of this process. */
+function journalFolders(): string[] {
+  const names = readdirSync(join(dataDir, 'mcp-proxy'))
+  return names.filter((name) => name.startsWith('journal-') && !name.includes(`-${process.pid}-`))
+}
+
+/** As if the process that owns the folder ran on another host, and had not touched it for two minutes. */
+function beOfAnotherHost(name: string): void {
+  const path = join(dataDir, 'mcp-proxy', name, 'owner')
+  const owner = JSON.parse(readFileSync(path, 'utf8')) as object
+  writeFileSync(path, JSON.stringify({ ...owner, host: 'another-host' }))
+  const before = new Date(Date.now() - 120_000)
+  utimesSync(path, before, before)
+}
+
+/** Each settled call is recorded once, and nothing else is. */
+async function expectExact(settlers: readonly Settler[]) {
+  const keys = (await installation.events()).map(({ idempotencyKey }) => idempotencyKey!)
+  const recorded = keys.map((key) => key.replace(/-fail$/, ''))
+  const known = new Set(recorded)
+  const settled = settlers.flatMap((settler) => settler.lines('settled'))
+  const begun = new Set(settlers.flatMap((settler) => settler.lines('begun')))
+  expect(known.size).toBe(recorded.length)
+  const lost = settled.filter((callId) => !known.has(callId))
+  const madeUp = recorded.filter((callId) => !begun.has(callId))
+  expect({ lost, madeUp }).toEqual({ lost: [], madeUp: [] })
+  return { settled, recorded }
+}
 
 function recordOf(callId: string, changes: Partial<CallRecord> = {}): CallRecord {
   return {
@@ -130,6 +190,7 @@ async function open(limits: { bytesMax?: number } = {}) {
     send: createSendRecords(ingest),
     onRecorded: () => undefined,
     onAdopted: () => undefined,
+    onLost: () => undefined,
     nowMs: () => nowMs,
     logger: createLogger('mcp-proxy', 'silent'),
     metrics,

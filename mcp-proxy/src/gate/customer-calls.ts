@@ -29,6 +29,8 @@ const placesMax = 10_000
 export class CustomerCalls {
   /** Not confirmed by ingest yet. */
   unconfirmed = 0
+  /** Those of them whose records are in the journal. */
+  journaled = 0
   /** All so far. */
   added = 0
   recent: RecentLimits | undefined
@@ -38,8 +40,27 @@ export class CustomerCalls {
     this.added++
   }
 
-  confirm(): void {
+  /** The call will have no record that counts. */
+  withdraw(): void {
     this.unconfirmed = Math.max(0, this.unconfirmed - 1)
+  }
+
+  /** The record of the call is about to be in the journal. */
+  journal(): void {
+    this.journaled++
+  }
+
+  /** Ingest knows of a record of the journal. */
+  confirm(): void {
+    if (this.journaled === 0) return
+    this.journaled--
+    this.withdraw()
+  }
+
+  /** Another process delivers what is in the journal, as calls that it has admitted itself. */
+  forgetJournaled(): void {
+    this.unconfirmed = Math.max(0, this.unconfirmed - this.journaled)
+    this.journaled = 0
   }
 
   read(): Reading {
@@ -67,6 +88,10 @@ export class AllCustomerCalls {
     const calls = new CustomerCalls()
     this.#places.set(key, calls)
     return calls
+  }
+
+  forgetJournaled(): void {
+    for (const calls of this.#places.values()) calls.forgetJournaled()
   }
 
   /** A call that is admitted meanwhile on what was read of a forgotten place is subtracted from nothing: a bound of one call each. */

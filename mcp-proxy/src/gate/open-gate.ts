@@ -60,8 +60,11 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
     },
     send: createSendRecords(ingest),
     onAdopted: (record) => {
-      if (countsWithoutHold(record)) calls.of(record).add()
+      if (!countsWithoutHold(record)) return
+      calls.of(record).add()
+      calls.of(record).journal()
     },
+    onLost: () => calls.forgetJournaled(),
     onRecorded: (record) => {
       if (countsWithoutHold(record)) calls.of(record).confirm()
     },

@@ -62,12 +62,14 @@ export class RunningCall {
       this.#reservationId,
       limits.clientKeys,
     )
+    const isCounted = end.outcome === 'success' && this.#reservationId === undefined
+    const customerCalls = calls.of(placeOf(this.#call))
+    if (isCounted) customerCalls.journal()
     records.append(
       this.#isRepeatedTooOften(record) ? { ...record, idempotencyKey: callId } : record,
     )
     // Any other outcome counts for nobody. A call with a hold was never counted here.
-    const isCounted = end.outcome === 'success' || this.#reservationId !== undefined
-    if (!isCounted) calls.of(placeOf(this.#call)).confirm()
+    if (end.outcome !== 'success' && this.#reservationId === undefined) customerCalls.withdraw()
   }
 
   #isRepeatedTooOften({ callId, idempotencyKey, outcome }: CallRecord): boolean {
@@ -77,7 +79,7 @@ export class RunningCall {
 
   #withdraw(): void {
     const { calls, release } = this.#parts
-    if (this.#reservationId === undefined) calls.of(placeOf(this.#call)).confirm()
+    if (this.#reservationId === undefined) calls.of(placeOf(this.#call)).withdraw()
     else release(this.#call, this.#reservationId)
   }
 }

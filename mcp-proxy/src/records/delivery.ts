@@ -46,6 +46,7 @@ export class Delivery {
   #place: JournalPlace = { segment: 0, offset: 0 }
   #timer: NodeJS.Timeout | undefined
   #recordedAtMs = 0
+  #isAbandoned = false
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
@@ -73,6 +74,13 @@ export class Delivery {
       this.wake()
       await sleep(gatherMs)
     }
+    this.#abort.abort()
+    clearTimeout(this.#timer)
+  }
+
+  /** Another process delivers what is in the journal. Answers that are still to come change nothing. */
+  abandon(): void {
+    this.#isAbandoned = true
     this.#abort.abort()
     clearTimeout(this.#timer)
   }
@@ -123,12 +131,14 @@ export class Delivery {
       send,
       signal: this.#abort.signal,
       onDelivered: (entries) => {
+        if (this.#isAbandoned) return
         this.#recordedAtMs = performance.now()
         metrics.delivered.inc(entries.length)
         for (const { record } of entries) onRecorded(record)
         this.#finish(entries)
       },
       onRefused: (entry, message) => {
+        if (this.#isAbandoned) return
         const { environment, providerId, callId } = entry.record
         setAside(entry.record, message)
         metrics.refused.inc()

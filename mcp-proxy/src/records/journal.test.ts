@@ -1,6 +1,14 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adoptAbandoned, journalFolderName } from './adopt.ts'
@@ -54,7 +62,9 @@ function adoptInto(journal: Journal) {
   return adoptAbandoned(
     root,
     {
+      id: basename(journal.folder),
       folder: journal.folder,
+      sync: () => journal.sync(),
       append: (record) => journal.append(record),
       isWritten: () => journal.unwrittenCount === 0,
       isStopping: () => false,
@@ -173,4 +183,31 @@ test('what was appended and not acknowledged is read, across torn ends and proce
     }),
     { numRuns: 150 },
   )
+})
+
+test('a journal whose folder is taken over knows what a shared disk may not have', async () => {
+  const journal = openJournal()
+  for (const callId of ['a', 'b']) journal.append(recordOf(callId))
+  await journal.sync()
+  for (const callId of ['c', 'd']) journal.append(recordOf(callId))
+  expect([journal.isLost, journal.promiseRoom()]).toEqual([false, true])
+  renameSync(journal.folder, join(root, 'taken'))
+  journal.append(recordOf('e'))
+  expect([journal.isLost, journal.promiseRoom()]).toEqual([true, false])
+  expect(journal.leftBehind().map(({ callId }) => callId)).toEqual(['c', 'd', 'e'])
+  // A sync of a folder that another process has read already saves nothing.
+  await journal.sync()
+  expect(journal.leftBehind()).toHaveLength(3)
+  journal.close()
+})
+
+test('one process alone takes over a journal, when several find it at once', async () => {
+  const dead = openJournal()
+  for (let number = 0; number < 100; number++) dead.append(recordOf(`c${number}`))
+  dead.close()
+  const adopters = [openJournal(), openJournal(), openJournal()]
+  const adopted = await Promise.all(adopters.map((journal) => adoptInto(journal)))
+  expect(adopted.map(({ records }) => records).sort()).toEqual([0, 0, 100])
+  expect(readdirSync(root)).toHaveLength(3)
+  for (const journal of adopters) journal.close()
 })

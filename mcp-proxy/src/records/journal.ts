@@ -13,6 +13,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CallRecord } from './call-record.ts'
 import { decodeFrames, encodeFrame } from './frames.ts'
+import { Unsynced } from './unsynced.ts'
 
 /** A place between two records. */
 export type JournalPlace = { readonly segment: number; readonly offset: number }
@@ -42,6 +43,10 @@ const readBytes = 256 * 1024
  * A record is written with one system call before the call's answer ends, so that it outlives a `kill -9` of this process: the
  * kernel has it. A power loss takes what was not synced yet (`sync`). A process that dies within the write leaves a line without
  * its end, or with a wrong sum; such a call was not answered.
+ *
+ * Another process that takes the folder over, because this one showed no sign of life, renames it first. So this one looks after
+ * each write whether the folder is still there. If it is, the other process reads what was written. If not, it may have read the
+ * folder before: whoever finds `isLost` appends the records of `leftBehind` to another journal.
  */
 export class Journal {
   readonly folder: string
@@ -57,12 +62,19 @@ export class Journal {
   #pendingBytes = 0
   #promisedBytes = 0
   #isDirty = false
+  #isLost = false
+  /** Segments that are complete, while they are synced. Resolve to what was wrong. */
+  readonly #closing = new Set<Promise<Error | undefined>>()
+  /** The kernel of this machine has these records, and a shared disk perhaps not. */
+  readonly #unsynced = new Unsynced()
   /** Records that could not be written when their calls ended. They are written before any other. */
   #unwritten: Buffer[] = []
 
-  constructor(folder: string, limits: JournalLimits) {
+  /** `promisedBytes` are the promises of a journal that this one replaces. */
+  constructor(folder: string, limits: JournalLimits, promisedBytes = 0) {
     this.folder = folder
     this.#limits = limits
+    this.#promisedBytes = promisedBytes
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   }
 
@@ -76,6 +88,27 @@ export class Journal {
     return this.#unwritten.length
   }
 
+  get promisedBytes(): number {
+    return this.#promisedBytes
+  }
+
+  /** Whether another process has taken the folder over. */
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Looks whether the folder is still there, and returns whether it is. */
+  checkFolder(): boolean {
+    if (!this.#isLost && !existsSync(this.folder)) this.#isLost = true
+    return !this.#isLost
+  }
+
+  /** Records that the process which took the folder over may not have seen, oldest first. */
+  leftBehind(): CallRecord[] {
+    const frames = [...this.#unsynced.frames, ...this.#unwritten]
+    return [...decodeFrames(Buffer.concat(frames))].map(({ record }) => record!)
+  }
+
   /** Where the next record will be written. */
   get end(): JournalPlace {
     return { segment: this.#segment, offset: this.#length }
@@ -84,6 +117,7 @@ export class Journal {
   get hasRoom(): boolean {
     const { bytesMax } = this.#limits
     return (
+      !this.#isLost &&
       this.#unwritten.length === 0 &&
       this.#pendingBytes + this.#promisedBytes + recordBytesMax <= bytesMax
     )
@@ -115,10 +149,13 @@ export class Journal {
       for (let frame = this.#unwritten[0]; frame !== undefined; frame = this.#unwritten[0]) {
         this.#write(frame)
         this.#unwritten.shift()
+        this.#unsynced.add(frame, this.end)
       }
       return undefined
     } catch (error) {
       return error as Error
+    } finally {
+      this.checkFolder()
     }
   }
 
@@ -150,7 +187,11 @@ export class Journal {
   #beginSegment(segment: number): void {
     if (this.#file !== undefined) {
       const file = this.#file
-      fsync(file, () => closeSync(file))
+      const closing = syncFile(file).finally(() => {
+        closeSync(file)
+        this.#closing.delete(closing)
+      })
+      this.#closing.add(closing)
     }
     this.#file = undefined
     this.#segment = segment
@@ -176,6 +217,9 @@ export class Journal {
   acknowledge(place: JournalPlace, bytes: number): void {
     this.#pendingBytes -= bytes
     this.#delivered = place
+    this.#unsynced.forgetUpTo(place)
+    // Whoever has taken the folder over delivers the same records again.
+    if (!this.checkFolder()) return
     for (; this.#oldest < place.segment; this.#oldest++) removeIfThere(this.#pathOf(this.#oldest))
   }
 
@@ -187,7 +231,7 @@ export class Journal {
 
   async #writePosition(): Promise<void> {
     const place = this.#delivered
-    if (place === this.#saved) return
+    if (place === this.#saved || !this.checkFolder()) return
     // Replaced in one step, so that a reader finds the old one or the new one.
     const path = positionPath(this.folder)
     await writeFile(`${path}.new`, JSON.stringify(place), { mode: 0o600 })
@@ -202,14 +246,19 @@ export class Journal {
     return this.#unwritten.length === 0 && segment === end.segment && offset === end.offset
   }
 
-  /** Has the disk keep what the kernel has. A power loss takes the records that were written after the last of these. */
-  sync(): Promise<void> {
+  /** Has the disk keep what was written before. A power loss takes the records that were written after the last of these. */
+  async sync(): Promise<void> {
     const file = this.#file
-    if (!this.#isDirty || file === undefined) return Promise.resolve()
+    const { end } = this
+    const syncing = [...this.#closing]
+    if (this.#isDirty && file !== undefined) syncing.push(syncFile(file))
     this.#isDirty = false
-    return new Promise((resolve, reject) => {
-      fsync(file, (error) => (error === null ? resolve() : reject(error)))
-    })
+    const failed = (await Promise.all(syncing)).find((error) => error !== undefined)
+    if (failed !== undefined) {
+      this.#isDirty = true
+      throw failed
+    }
+    if (this.checkFolder()) this.#unsynced.forgetUpTo(end)
   }
 
   close(): void {
@@ -220,6 +269,11 @@ export class Journal {
   #pathOf(segment: number): string {
     return segmentPath(this.folder, segment)
   }
+}
+
+/** Resolves to what was wrong. */
+function syncFile(file: number): Promise<Error | undefined> {
+  return new Promise((resolve) => fsync(file, (error) => resolve(error ?? undefined)))
 }
 
 export function segmentPath(folder: string, segment: number): string {

@@ -38,6 +38,10 @@ export function createRecordMetrics(registry: Registry) {
       'tollgate_mcp_records_adopted_total',
       'Records of calls that a process that has ended left behind',
     ),
+    lost: counter(
+      'tollgate_mcp_journals_lost_total',
+      'Times that another process took over the journal of this one, which had shown no sign of life',
+    ),
   }
 }
 

@@ -6,12 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
-import { adoptAbandoned, journalFolderName } from './adopt.ts'
+import { adoptAbandoned, releaseAdopted } from './adopt.ts'
 import type { CallRecord } from './call-record.ts'
 import { Delivery, type DeliveryParts } from './delivery.ts'
-import { Journal, type JournalLimits } from './journal.ts'
-import { createRecordMetrics, registerJournalGauges } from './metrics.ts'
-import { claimFolder, ownerTouchMs, releaseFolder, touchOwner } from './owner.ts'
+import type { Journal, JournalLimits } from './journal.ts'
+import { LiveJournal } from './live-journal.ts'
+import { createRecordMetrics, registerJournalGauges, type RecordMetrics } from './metrics.ts'
+import { ownerTouchMs, releaseFolder } from './owner.ts'
 
 export type RecordsOptions = {
   readonly dataDir: string
@@ -23,8 +24,10 @@ export type RecordsOptions = {
   }
   readonly send: DeliveryParts['send']
   readonly onRecorded: DeliveryParts['onRecorded']
-  /** The record of a process that has ended is to be delivered by this one. */
+  /** The record of another process is about to be appended here, to be delivered by this one. */
   readonly onAdopted: (record: CallRecord) => void
+  /** Another process has taken over the records that were appended and not recorded so far. */
+  readonly onLost: () => void
   readonly nowMs: () => number
   readonly logger: Logger
   readonly metrics: Registry
@@ -54,83 +57,104 @@ const refusedName = 'refused.ndjson'
 export async function openRecords(options: RecordsOptions): Promise<Records> {
   const { limits, logger, nowMs, onAdopted } = options
   const root = join(options.dataDir, rootName)
-  const folder = join(root, journalFolderName(`${process.pid}-${randomBytes(6).toString('hex')}`))
   await mkdir(root, { recursive: true, mode: 0o700 })
-  const journal = new Journal(folder, limits)
-  claimFolder(folder)
   const metrics = createRecordMetrics(options.metrics)
-  const delivery = new Delivery({
-    journal,
-    send: options.send,
-    setAside: (record, message) => setAside(root, record, message),
-    onRecorded: options.onRecorded,
-    metrics,
-    logger,
+  const id = `${process.pid}-${randomBytes(6).toString('hex')}`
+  const live = new LiveJournal({
+    ...{ root, id, limits, logger },
+    openDelivery: (journal) => openDelivery(options, root, journal, metrics),
+    onLost: () => {
+      metrics.lost.inc()
+      options.onLost()
+    },
+    onCarriedOver: onAdopted,
   })
   registerJournalGauges(options.metrics, {
-    pendingBytes: () => journal.pendingBytes,
-    oldestAgeSeconds: () => delivery.oldestAgeMs(nowMs()) / 1000,
+    pendingBytes: () => live.journal.pendingBytes,
+    oldestAgeSeconds: () => live.delivery.oldestAgeMs(nowMs()) / 1000,
   })
   const append = (record: CallRecord): void => {
-    journal.append(record)
     onAdopted(record)
+    live.append(record)
   }
   const adopt = async (): Promise<void> => {
     const adopting = {
-      ...{ folder, append, isStopping: () => isStopping },
-      isWritten: () => journal.unwrittenCount === 0,
+      ...{ id, folder: live.journal.folder, append, isStopping: () => isStopping },
+      isWritten: () => live.journal.unwrittenCount === 0,
+      sync: () => live.journal.sync(),
     }
     const { records, damaged } = await adoptAbandoned(root, adopting, Date.now())
     metrics.damaged.inc(damaged)
     metrics.adopted.inc(records)
-    if (records > 0) delivery.wake()
+    if (records > 0) live.delivery.wake()
   }
   let isStopping = false
-  const work = startWork({ journal, folder, logger, adopt, syncMs: limits.syncMs })
+  const work = startWork({ live, logger, adopt, syncMs: limits.syncMs })
   return {
-    promiseRoom: () => journal.promiseRoom(),
-    endPromise: () => journal.endPromise(),
+    promiseRoom: () => live.journal.promiseRoom(),
+    endPromise: () => live.journal.endPromise(),
     append: (record) => {
-      journal.append(record)
+      live.append(record)
       metrics.settled.inc({ space: record.environment, outcome: record.outcome })
-      delivery.wake()
+      live.delivery.wake()
     },
-    health: { name: 'journal', check: () => checkJournal(journal) },
+    health: { name: 'journal', check: () => checkJournal(live.journal) },
     stop: async () => {
       const until = performance.now() + limits.stopGraceMs
       // What is being adopted is delivered too, as far as there is time.
       await Promise.race([work.stop(), sleep(limits.stopGraceMs, undefined, { ref: false })])
       isStopping = true
       await work.stop()
-      await delivery.stop(until - performance.now())
-      journal.retryWrites()
-      await journal.sync().catch(() => undefined)
-      await journal.savePosition().catch(() => undefined)
-      journal.close()
-      if (journal.isDrained) rmSync(folder, { recursive: true, force: true })
-      else releaseFolder(folder)
+      await live.delivery.stop(until - performance.now())
+      await close(live, root, id)
     },
   }
 }
 
+function openDelivery(
+  { send, onRecorded, logger }: RecordsOptions,
+  root: string,
+  journal: Journal,
+  metrics: RecordMetrics,
+): Delivery {
+  return new Delivery({
+    ...{ journal, send, onRecorded, metrics, logger },
+    setAside: (record, message) => setAside(root, record, message),
+  })
+}
+
+async function close(live: LiveJournal, root: string, id: string): Promise<void> {
+  live.journal.retryWrites()
+  await live.journal.sync().catch(() => undefined)
+  live.replaceIfLost()
+  const { journal } = live
+  await journal.savePosition().catch(() => undefined)
+  journal.close()
+  releaseAdopted(root, id)
+  if (journal.isDrained) rmSync(journal.folder, { recursive: true, force: true })
+  else releaseFolder(journal.folder)
+}
+
 type WorkParts = {
-  readonly journal: Journal
-  readonly folder: string
+  readonly live: LiveJournal
   readonly logger: Logger
   readonly adopt: () => Promise<void>
   readonly syncMs: number
 }
 
 /** Work that is repeated on timers. `stop` resolves when none of it is running. */
-function startWork({ journal, folder, logger, adopt, syncMs }: WorkParts): {
+function startWork({ live, logger, adopt, syncMs }: WorkParts): {
   stop(): Promise<void>
 } {
   const look = async (): Promise<void> => {
     try {
-      touchOwner(folder)
+      live.touch()
       await adopt()
     } catch (error) {
-      logger.error({ err: error, folder }, 'the folder of the journal cannot be used')
+      logger.error(
+        { err: error, folder: live.journal.folder },
+        'the folder of the journal cannot be used',
+      )
     }
   }
   let looking: Promise<void> | undefined
@@ -138,17 +162,20 @@ function startWork({ journal, folder, logger, adopt, syncMs }: WorkParts): {
     looking ??= look().finally(() => (looking = undefined))
   }
   const write = (): void => {
-    const error = journal.retryWrites()
+    const error = live.journal.retryWrites()
+    live.replaceIfLost()
     if (error !== undefined) logger.error({ err: error }, 'records of calls cannot be written')
   }
   const sync = (): void => {
-    journal
+    live.journal
       .sync()
+      .then(() => live.replaceIfLost())
       .catch((error: unknown) => logger.error({ err: error }, 'the journal is not synced'))
   }
   const savePosition = (): void => {
-    journal
+    live.journal
       .savePosition()
+      .then(() => live.replaceIfLost())
       .catch((error: unknown) => logger.error({ err: error }, 'deliveries are not written down'))
   }
   lookOnce()

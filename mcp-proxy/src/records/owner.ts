@@ -12,7 +12,10 @@ type Owner = {
   readonly startedAt: string | undefined
 }
 
-/** A process on another host counts as ended after this long without a sign. It is much longer than a living process pauses. */
+/**
+ * A process on another host counts as ended after this long without a sign. One that was only paused notices that its folder is
+ * gone, and goes on in another (`live-journal.ts`).
+ */
 const silentMsMax = 60_000
 
 export const ownerTouchMs = 5_000
@@ -51,8 +54,10 @@ export function isAbandoned(folder: string, nowMs: number): boolean {
   }
 }
 
+/** Another process may have taken the folder since it was listed. */
 function isSilent(path: string, nowMs: number): boolean {
-  return nowMs - statSync(path).mtimeMs > silentMsMax
+  const touchedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  return touchedMs !== undefined && nowMs - touchedMs > silentMsMax
 }
 
 function ownerPath(folder: string): string {
