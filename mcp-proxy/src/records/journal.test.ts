@@ -15,6 +15,7 @@ import { adoptAbandoned, journalFolderName } from './adopt.ts'
 import type { CallRecord } from './call-record.ts'
 import { encodeFrame } from './frames.ts'
 import { Journal, segmentPath, type JournalPlace } from './journal.ts'
+import { claimFolder } from './owner.ts'
 
 let root: string
 let processes = 0
@@ -206,6 +207,7 @@ test('one process alone takes over a journal, when several find it at once', asy
   for (let number = 0; number < 100; number++) dead.append(recordOf(`c${number}`))
   dead.close()
   const adopters = [openJournal(), openJournal(), openJournal()]
+  for (const { folder } of adopters) claimFolder(folder)
   const adopted = await Promise.all(adopters.map((journal) => adoptInto(journal)))
   expect(adopted.map(({ records }) => records).sort()).toEqual([0, 0, 100])
   expect(readdirSync(root)).toHaveLength(3)
