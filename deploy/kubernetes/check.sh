@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the chart: lint, and both sets of values in tollgate/ci rendered and held to Kubernetes' own schemas.
+# Checks the chart: lint, and what it renders held to Kubernetes' own schemas: both sets of values in tollgate/ci, and the least
+# of them with each part that can be switched on alone.
 #
 #   deploy/kubernetes/check.sh [--offline] [Kubernetes version, 1.34.0 if none is given]
 #
@@ -22,6 +23,15 @@ for values in tollgate/ci/*.yaml; do
   helm template tollgate tollgate --namespace tollgate --kube-version "$version" --values "$values" \
     > "$rendered/$name.yaml"
 done
+render_with() {
+  helm template tollgate tollgate --namespace tollgate --kube-version "$version" --values tollgate/ci/least.yaml "${@:2}" \
+    > "$rendered/least-$1.yaml"
+}
+render_with bus --set nats.url=nats://nats:4222
+render_with mcp --set 'mcpProxy.ingress.enabled=true,mcpProxy.ingress.hosts={*.mcp.example.com}'
+render_with no-mcp --set mcpProxy.replicas=0
+render_with policies --set networkPolicy.enabled=true
+render_with scaled --set ingest.autoscaling.enabled=true
 if helm template tollgate tollgate --kube-version "$version" > /dev/null 2>&1; then
   echo 'The chart renders without being told where anything is.' >&2
   exit 1

@@ -68,6 +68,9 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_INGEST_URL" (printf "http://%s:%v" $ingest $values.ingest.service.port) }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
 {{- $_ := set $environment "TOLLGATE_DATA_DIR" "/var/lib/tollgate" }}
+{{- $_ := set $environment "TOLLGATE_TRUSTED_PROXIES" $values.mcpProxy.trustedProxies }}
+{{- /* The volume ends with the pod, so ingest gets most of the grace period to take what is left. */}}
+{{- $_ := set $environment "TOLLGATE_MCP_JOURNAL_STOP_GRACE_MS" "20000" }}
 {{- else if eq .component "ingest" }}
 {{- with $values.nats.url }}
 {{- $_ := set $environment "TOLLGATE_NATS_URL" . }}
@@ -183,6 +186,9 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
     secretKeyRef: { name: {{ $secret }}, key: secret-keys, optional: true }
 {{- end }}
 {{- if eq .component "controlPlane" }}
+- name: TOLLGATE_SMTP_URL
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: smtp-url, optional: true }
 - name: TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-publishable-key, optional: true }
