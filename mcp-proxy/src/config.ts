@@ -150,6 +150,30 @@ export const mcpProxySettings = {
     1_024,
     { min: 1, max: 65_535 },
   ),
+  requestsPerCustomerMax: integerSetting(
+    'TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX',
+    'Requests that one customer may have open at a process of the proxy, or one address of callers without a token. Each may take the memory of one body and one result',
+    128,
+    { min: 1, max: 65_535 },
+  ),
+  requestsPerServerMax: integerSetting(
+    'TOLLGATE_MCP_REQUESTS_PER_SERVER_MAX',
+    'Requests to one MCP server that may be open at a process of the proxy',
+    1_024,
+    { min: 1, max: 65_535 },
+  ),
+  requestsMax: integerSetting(
+    'TOLLGATE_MCP_REQUESTS_MAX',
+    'Requests to all MCP servers that may be open at a process of the proxy',
+    8_192,
+    { min: 1, max: 1_000_000 },
+  ),
+  streamsPerCustomerMax: integerSetting(
+    'TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX',
+    'Streams of notifications that one customer may have open at a process of the proxy, or one address of callers without a token',
+    64,
+    { min: 1, max: 65_535 },
+  ),
   sessionHours: integerSetting(
     'TOLLGATE_MCP_SESSION_HOURS',
     'Hours that a session of MCP 2025-11-25 and earlier lasts',

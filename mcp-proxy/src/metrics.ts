@@ -13,6 +13,12 @@ export function createProxyMetrics(registry: Registry) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1, 5, 30, 300],
       registers,
     }),
+    requestsRefused: new Counter({
+      name: 'tollgate_mcp_requests_refused_total',
+      help: 'Requests that were refused because too many are open, by the limit they met: of the customer, the server or the process, or of the streams of a customer',
+      labelNames: ['bound'] as const,
+      registers,
+    }),
     originErrors: new Counter({
       name: 'tollgate_mcp_origin_errors_total',
       help: 'Requests that an MCP server did not answer, by how they ended: refused with a status of 4xx, failed, or cancelled by the client',
@@ -22,13 +28,24 @@ export function createProxyMetrics(registry: Registry) {
   }
 }
 
-export function registerOpenStreams(registry: Registry, count: () => number): void {
-  new Gauge({
-    name: 'tollgate_mcp_open_streams',
-    help: 'Streams of notifications that clients have open',
-    registers: [registry],
-    collect() {
-      this.set(count())
-    },
-  })
+/** Values that are read when metrics are collected. */
+export function registerOpenGauges(
+  registry: Registry,
+  readings: { readonly requests: () => number; readonly streams: () => number },
+): void {
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('tollgate_mcp_open_requests', 'Requests to MCP servers that are open', readings.requests)
+  gauge(
+    'tollgate_mcp_open_streams',
+    'Streams of notifications that clients have open',
+    readings.streams,
+  )
 }

@@ -13,9 +13,10 @@ import { createRouter } from './http/route.ts'
 import { CallIds } from './mcp/call-ids.ts'
 import { OpenCalls } from './mcp/open-calls.ts'
 import type { McpEndpoint } from './mcp/serve-mcp.ts'
+import { OpenRequests } from './mcp/open-requests.ts'
+import { OpenStreams } from './mcp/open-streams.ts'
 import type { McpParts } from './mcp/served-request.ts'
-import { OpenStreams } from './mcp/serve-stream.ts'
-import { createProxyMetrics, registerOpenStreams } from './metrics.ts'
+import { createProxyMetrics, registerOpenGauges } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 import { OriginClient } from './origin/origin-client.ts'
 import { Sealer } from './sealing/sealer.ts'
@@ -179,11 +180,16 @@ function endpointOf(
 ): McpEndpoint {
   const { clock, logger, database, outbound, streamOutbound, serviceSecret } = parts
   const origin = new OriginClient(outbound, streamOutbound, config)
-  const streams = new OpenStreams()
-  registerOpenStreams(registry, () => streams.size)
+  const streams = new OpenStreams(config.streamsPerCustomerMax)
+  const openRequests = new OpenRequests({
+    perCustomerMax: config.requestsPerCustomerMax,
+    perServerMax: config.requestsPerServerMax,
+    totalMax: config.requestsMax,
+  })
+  registerOpenGauges(registry, { requests: () => openRequests.size, streams: () => streams.size })
   return {
     parts: {
-      ...{ config, clock, logger, gate, origin, ...watching },
+      ...{ config, clock, logger, gate, origin, ...watching, openRequests, streams },
       metrics: createProxyMetrics(registry),
       sessions: new OriginSessions(origin, config.sessionsRememberedMax),
       sealer: new Sealer(serviceSecret),
@@ -191,6 +197,5 @@ function endpointOf(
       callIds: new CallIds(),
     },
     tokens: new TokenVerifier(tokenAuthorities(database, caching), clock),
-    streams,
   }
 }

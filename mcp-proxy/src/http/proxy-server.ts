@@ -53,7 +53,7 @@ export class ProxyServer {
   /** Takes no more requests. Those that are open may finish within `graceMs`; afterwards their connections are closed. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#parts.endpoint.streams.closeAll()
+    this.#parts.endpoint.parts.streams.closeAll()
     // Node closes connections that are idle now; those whose last answer ends later would stay until clients give them up.
     const sweeper = setInterval(() => this.#server.closeIdleConnections(), idleSweepMs)
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs)

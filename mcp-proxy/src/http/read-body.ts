@@ -6,6 +6,9 @@ export type ReadBody =
   /** The client went away. */
   | { readonly kind: 'aborted' }
 
+/** Bytes that are read of a request that is refused, to find its id. */
+export const refusedBodyBytesMax = 65_536
+
 /** Reads a body of at most `bytesMax`. Of a larger one no more is read. */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? 0)

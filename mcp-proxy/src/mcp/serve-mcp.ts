@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { clientAddressOf } from '@tollgate/platform/service/trusted-proxies'
 import { sendAccepted, sendMessage } from '../http/answers.ts'
 import { addCorsHeaders, isOriginAllowed, sendPreflight } from '../http/cors.ts'
-import { readBody } from '../http/read-body.ts'
+import { readBody, refusedBodyBytesMax } from '../http/read-body.ts'
 import { challengeOf } from '../http/resource-metadata.ts'
 import { ambiguityOf } from '../protocol/ambiguity.ts'
 import { classify } from '../protocol/classify.ts'
@@ -19,20 +20,21 @@ import { parseJson } from '../protocol/parse-json.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
+import { serveCrowded } from './serve-crowded.ts'
+import { callerOf, type Place } from './open-requests.ts'
 import { serveSessions, serveStateless } from './serve-post.ts'
-import { sendNotAllowed, serveDelete, serveStream, type OpenStreams } from './serve-stream.ts'
+import { sendNotAllowed, serveDelete, serveStream } from './serve-stream.ts'
 import type { McpParts } from './served-request.ts'
 import type { Visit } from './visit.ts'
 
 export type McpEndpoint = {
   readonly parts: McpParts
   readonly tokens: TokenVerifier
-  readonly streams: OpenStreams
 }
 
 /** Serves an HTTP request to the address of an MCP server. */
 export async function serveMcp(
-  { parts, tokens, streams }: McpEndpoint,
+  { parts, tokens }: McpEndpoint,
   server: ServedServer,
   request: IncomingMessage,
   response: ServerResponse,
@@ -45,17 +47,23 @@ export async function serveMcp(
   }
   addCorsHeaders(response)
   if (request.method === 'OPTIONS') return sendPreflight(request, response)
-  const caller = await authenticate(tokens, server, request)
-  if (caller.kind === 'refused') {
-    return sendUnauthorized(server, response, await idIn(request), caller.hasToken)
+  const found = await authenticate(tokens, server, request)
+  if (found.kind === 'refused') {
+    return sendUnauthorized(server, response, await idIn(request), found.hasToken)
   }
-  const { customerRef } = caller
-  const visit: Visit = { parts, server, customerRef, request, response, trace }
+  const { customerRef } = found
+  const address = clientAddressOf(
+    parts.config.trustedProxies,
+    request.socket.remoteAddress ?? '',
+    String(request.headers['x-forwarded-for'] ?? ''),
+  )
+  const caller = callerOf(server, customerRef, address)
+  const visit: Visit = { parts, server, customerRef, caller, request, response, trace }
   switch (request.method) {
     case 'POST':
       return servePost(visit)
     case 'GET':
-      return serveStream(visit, streams)
+      return serveStream(visit)
     case 'DELETE':
       return serveDelete(visit)
     default:
@@ -86,8 +94,6 @@ async function authenticate(
     : { kind: 'accepted', customerRef: verified.customerRef }
 }
 
-const refusedBodyBytesMax = 65_536
-
 /** The answer to a request repeats its id, where it is found without reading much for somebody unknown. */
 async function idIn(request: IncomingMessage): Promise<MessageId | null> {
   if (request.method !== 'POST') return null
@@ -107,20 +113,36 @@ function sendUnauthorized(
 }
 
 async function servePost(visit: Visit): Promise<void> {
+  const { parts, server, request, response, caller } = visit
+  // Before the body is read, which takes memory.
+  const place = parts.openRequests.enter(server, caller)
+  if (typeof place === 'string') {
+    return serveCrowded(visit, place, (text) => serveText(visit, text, noPlace))
+  }
+  try {
+    const body = await readBody(request, parts.config.bodyBytesMax)
+    if (body.kind === 'aborted') return
+    if (body.kind === 'too-large') {
+      const text = `A request has at most ${parts.config.bodyBytesMax} bytes.`
+      response.setHeader('connection', 'close')
+      return sendMessage(response, 413, errorMessage(null, errorCodes.refused, text))
+    }
+    await serveText(visit, body.text, place)
+  } finally {
+    place.leave()
+  }
+}
+
+const noPlace: Place = { leave: () => undefined }
+
+async function serveText(visit: Visit, text: string, place: Place): Promise<void> {
   const { parts, server, request, response, customerRef } = visit
-  const body = await readBody(request, parts.config.bodyBytesMax)
-  if (body.kind === 'aborted') return
-  if (body.kind === 'too-large') {
-    const text = `A request has at most ${parts.config.bodyBytesMax} bytes.`
-    response.setHeader('connection', 'close')
-    return sendMessage(response, 413, errorMessage(null, errorCodes.refused, text))
-  }
-  const parsed = parseJson(body.text)
+  const parsed = parseJson(text)
   if (parsed === undefined) {
-    const text = 'The body is not JSON.'
-    return sendMessage(response, 400, errorMessage(null, errorCodes.parse, text))
+    const error = errorMessage(null, errorCodes.parse, 'The body is not JSON.')
+    return sendMessage(response, 400, error)
   }
-  const ambiguity = ambiguityOf(body.text, parsed)
+  const ambiguity = ambiguityOf(text, parsed)
   if (ambiguity !== undefined) {
     return sendMessage(response, 400, errorMessage(null, errorCodes.invalidRequest, ambiguity))
   }
@@ -138,8 +160,8 @@ async function servePost(visit: Visit): Promise<void> {
         return sendUnauthorized(server, response, idOf(needsToken) ?? null, false)
       }
       return classified.kind === 'stateless'
-        ? serveStateless(visit, classified.message, body.text)
-        : serveSessions(visit, messages, classified.isBatch, body.text)
+        ? serveStateless(visit, classified.message, text, place)
+        : serveSessions(visit, messages, classified.isBatch, text)
     }
   }
 }

@@ -1,10 +1,9 @@
-import { sendAccepted, sendMessage } from '../http/answers.ts'
+import { randomUUID } from 'node:crypto'
+import { sendAccepted } from '../http/answers.ts'
 import { BatchReply } from '../http/batch-reply.ts'
-import { HttpReply, type Reply } from '../http/reply.ts'
+import { HttpReply, textOf, type Reply } from '../http/reply.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import {
-  errorCodes,
-  errorMessage,
   idOf,
   isCall,
   metaOf,
@@ -17,12 +16,20 @@ import { envelope } from '../protocol/versions.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { abilitiesOf } from './client-abilities.ts'
 import { serveInitialize } from './initialize.ts'
+import type { Place } from './open-requests.ts'
+import { crowdedMessage } from './serve-crowded.ts'
 import { serveRequest } from './serve-request.ts'
+import { sendTooManyStreams } from './serve-stream.ts'
 import type { ServedRequest } from './served-request.ts'
-import { acceptsStream, sentHeaders, sessionOf, type Visit } from './visit.ts'
+import { acceptsStream, sendUnknownSession, sentHeaders, sessionOf, type Visit } from './visit.ts'
 
 /** Serves a request of the stateless versions. `text` is its body. */
-export async function serveStateless(visit: Visit, message: Message, text: string): Promise<void> {
+export async function serveStateless(
+  visit: Visit,
+  message: Message,
+  text: string,
+  place: Place,
+): Promise<void> {
   const { parts, server, customerRef, request, trace } = visit
   const names = Object.keys(request.headers).filter((name) => name.startsWith('mcp-'))
   const headers = { ...trace, ...sentHeaders(request, names.filter(isNoSession)) }
@@ -34,7 +41,18 @@ export async function serveStateless(visit: Visit, message: Message, text: strin
     cancelKey: undefined,
     post: (body, id, signal) => parts.origin.post({ server, headers, signal }, body, id),
   }
-  await serveRequest(served, message, text, replyTo(visit))
+  const serve = (): Promise<void> => serveRequest(served, message, text, replyTo(visit))
+  if (methodOf(message) !== 'subscriptions/listen') return serve()
+  // It stays open for as long as its client likes, and counts as the stream that it is.
+  const key = `listen ${randomUUID()}`
+  const controller = parts.streams.open(key, visit.caller)
+  if (controller === undefined) return sendTooManyStreams(visit, idOf(message) ?? null)
+  place.leave()
+  try {
+    await serve()
+  } finally {
+    parts.streams.close(key, controller)
+  }
 }
 
 const isNoSession = (name: string): boolean => name !== 'mcp-session-id'
@@ -68,17 +86,29 @@ export async function serveSessions(
   const batch = new BatchReply(response, requests.length)
   await Promise.all(
     requests.map((each, place) => {
-      const reply: Reply = batch.replyFor(place)
-      return serveRequest(servedIn(visit, session, each), each, JSON.stringify(each), reply)
+      return serveInBatch(visit, session, each, batch.replyFor(place), place > 0)
     }),
   )
 }
 
-/** MCP wants 404: the client is to begin a new session. */
-export function sendUnknownSession({ response }: Visit, message?: Message): void {
-  const id = message === undefined ? null : (idOf(message) ?? null)
-  const error = errorMessage(id, errorCodes.unauthorized, 'Session not found. Initialize again.')
-  sendMessage(response, 404, error)
+/** The first request of a batch has the place that the batch was let in with. */
+async function serveInBatch(
+  visit: Visit,
+  session: Session | 'none',
+  message: Message,
+  reply: Reply,
+  needsPlace: boolean,
+): Promise<void> {
+  const { parts, server, caller } = visit
+  const place = needsPlace ? parts.openRequests.enter(server, caller) : undefined
+  if (typeof place === 'string') {
+    return reply.finish(textOf(crowdedMessage(visit, place, idOf(message)!)))
+  }
+  try {
+    await serveRequest(servedIn(visit, session, message), message, JSON.stringify(message), reply)
+  } finally {
+    place?.leave()
+  }
 }
 
 function servedIn(visit: Visit, session: Session | 'none', message: Message): ServedRequest {

@@ -1,38 +1,10 @@
 import { sendAccepted, sendMessage } from '../http/answers.ts'
 import { keepAliveComment, openEventStream, textOf, writeEvent } from '../http/reply.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
-import { errorCodes, errorMessage, isResponse } from '../protocol/messages.ts'
+import { errorCodes, errorMessage, isResponse, type MessageId } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
-import { sendUnknownSession } from './serve-post.ts'
-import { sessionOf, type Visit } from './visit.ts'
+import { sendUnknownSession, sessionOf, type Visit } from './visit.ts'
 import { watchToolList } from './watch-tool-list.ts'
-
-/** Streams of notifications that are open in this process, by session. */
-export class OpenStreams {
-  readonly #streams = new Map<string, AbortController>()
-
-  get size(): number {
-    return this.#streams.size
-  }
-
-  /** A session has one stream: a second one replaces the first, whose connection may be dead without anybody knowing. */
-  open(key: string): AbortController {
-    this.#streams.get(key)?.abort()
-    const controller = new AbortController()
-    this.#streams.set(key, controller)
-    return controller
-  }
-
-  close(key: string, controller: AbortController): void {
-    controller.abort()
-    if (this.#streams.get(key) === controller) this.#streams.delete(key)
-  }
-
-  /** Ends them all, so that clients open them at another replica. */
-  closeAll(): void {
-    for (const controller of this.#streams.values()) controller.abort()
-  }
-}
 
 /** GET and DELETE exist within sessions alone. */
 export function sendNotAllowed({ response }: Visit): void {
@@ -41,11 +13,13 @@ export function sendNotAllowed({ response }: Visit): void {
   sendMessage(response, 405, errorMessage(null, errorCodes.refused, text))
 }
 
-export async function serveStream(visit: Visit, streams: OpenStreams): Promise<void> {
+export async function serveStream(visit: Visit): Promise<void> {
+  const { streams } = visit.parts
   const session = sessionOf(visit)
   if (session === 'none') return sendNotAllowed(visit)
   if (session === 'unknown') return sendUnknownSession(visit)
-  const controller = streams.open(session.key)
+  const controller = streams.open(session.key, visit.caller)
+  if (controller === undefined) return sendTooManyStreams(visit)
   visit.response.once('close', () => controller.abort())
   try {
     const answer = await openAtOrigin(visit, session, controller.signal)
@@ -58,6 +32,14 @@ export async function serveStream(visit: Visit, streams: OpenStreams): Promise<v
     if (!visit.response.headersSent) sendNotAllowed(visit)
     else visit.response.end()
   }
+}
+
+/** Clients go on without the stream, and may open it again. */
+export function sendTooManyStreams({ parts, response }: Visit, id: MessageId | null = null): void {
+  parts.metrics.requestsRefused.inc({ bound: 'streams' })
+  response.setHeader('retry-after', '5')
+  const text = 'Too many streams of this customer are open. Close one, then try again.'
+  sendMessage(response, 429, errorMessage(id, errorCodes.refused, text))
 }
 
 const secondTryMs = 200

@@ -12,6 +12,8 @@ import type { ToolWatch } from '../servers/tool-watch.ts'
 import type { OriginSessions } from '../sessions/origin-sessions.ts'
 import type { CallIds } from './call-ids.ts'
 import type { OpenCalls } from './open-calls.ts'
+import type { OpenRequests } from './open-requests.ts'
+import type { OpenStreams } from './open-streams.ts'
 
 /** The parts that serve messages of MCP. */
 export type McpParts = {
@@ -24,6 +26,8 @@ export type McpParts = {
   readonly sessions: OriginSessions
   readonly sealer: Sealer
   readonly openCalls: OpenCalls
+  readonly openRequests: OpenRequests
+  readonly streams: OpenStreams
   readonly callIds: CallIds
   readonly toolWatch: ToolWatch
   /** The server as it is configured now; undefined if it is not there any more. */

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sendMessage } from '../http/answers.ts'
+import { errorCodes, errorMessage, idOf, type Message } from '../protocol/messages.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import { isSessionOf, readSession } from '../sessions/session-state.ts'
 import { sessionKeyOf, type Session } from '../sessions/origin-sessions.ts'
@@ -9,6 +11,8 @@ export type Visit = {
   readonly parts: McpParts
   readonly server: ServedServer
   readonly customerRef: string | undefined
+  /** Whom open requests and streams are counted for. */
+  readonly caller: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Headers of the trace, for the origin. */
@@ -48,4 +52,11 @@ export function sentHeaders(
 export function acceptsStream(request: IncomingMessage): boolean {
   const accept = request.headers.accept
   return accept === undefined || accept.includes('text/event-stream') || accept.includes('*/*')
+}
+
+/** MCP wants 404: the client is to begin a new session. */
+export function sendUnknownSession({ response }: Visit, message?: Message): void {
+  const id = message === undefined ? null : (idOf(message) ?? null)
+  const error = errorMessage(id, errorCodes.unauthorized, 'Session not found. Initialize again.')
+  sendMessage(response, 404, error)
 }

@@ -1,0 +1,55 @@
+import { sendJson, sendMessage } from '../http/answers.ts'
+import { readBody, refusedBodyBytesMax } from '../http/read-body.ts'
+import {
+  errorCodes,
+  errorMessage,
+  idOf,
+  isCall,
+  isMessage,
+  methodOf,
+  type Message,
+  type MessageId,
+} from '../protocol/messages.ts'
+import { parseJson } from '../protocol/parse-json.ts'
+import { boundMessages, type Bound } from './open-requests.ts'
+import type { Visit } from './visit.ts'
+
+/**
+ * Answers a POST for which there is no place. Its requests get errors of JSON-RPC in HTTP 200, which reach the model. They are not
+ * recorded. Notifications and responses are passed to `serve`: they are what ends the requests that are open.
+ */
+export async function serveCrowded(
+  visit: Visit,
+  bound: Bound,
+  serve: (text: string) => Promise<void>,
+): Promise<void> {
+  const { parts, request, response } = visit
+  const body = await readBody(request, refusedBodyBytesMax)
+  if (body.kind === 'aborted') return
+  if (body.kind === 'too-large') {
+    // Its id is not known, and more of it would take the memory that there is none of.
+    parts.metrics.requestsRefused.inc({ bound })
+    response.setHeader('connection', 'close')
+    response.setHeader('retry-after', '2')
+    const error = errorMessage(null, errorCodes.refused, boundMessages[bound])
+    return sendMessage(response, 429, error)
+  }
+  const parsed = parseJson(body.text)
+  const requests = [parsed].flat().filter(isRequest)
+  if (requests.length === 0) return serve(body.text)
+  const errors = requests.map((each) => crowdedMessage(visit, bound, idOf(each)!))
+  if (Array.isArray(parsed)) return sendJson(response, 200, JSON.stringify(errors))
+  // Clients fall back to sessions after a probe that fails with 4xx, and take any other failure for the end.
+  const status = methodOf(requests[0]!) === 'server/discover' ? 400 : 200
+  sendMessage(response, status, errors[0]!)
+}
+
+function isRequest(value: unknown): value is Message {
+  return isMessage(value) && isCall(value) && idOf(value) !== undefined
+}
+
+/** Counts a refused request, and returns its answer. */
+export function crowdedMessage({ parts }: Visit, bound: Bound, id: MessageId): Message {
+  parts.metrics.requestsRefused.inc({ bound })
+  return errorMessage(id, errorCodes.internal, boundMessages[bound])
+}
