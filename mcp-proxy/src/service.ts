@@ -1,8 +1,8 @@
+import { listKnownSubdomains } from '@tollgate/domain/mcp/repository'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
-import type { Environment } from '@tollgate/schemas/environment'
 import type { McpProxyConfig } from './config.ts'
 import type { Gate } from './gate/gate.ts'
 import { openGate } from './gate/open-gate.ts'
@@ -20,8 +20,9 @@ import { createProxyMetrics, registerOpenGauges } from './metrics.ts'
 import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
 import { OriginClient } from './origin/origin-client.ts'
 import { Sealer } from './sealing/sealer.ts'
-import { FreshCache, type FreshCacheOptions } from './servers/fresh-cache.ts'
+import type { FreshCacheOptions } from './servers/fresh-cache.ts'
 import { loadServer } from './servers/load-server.ts'
+import { ServerDirectory } from './servers/server-directory.ts'
 import { ToolWatch } from './servers/tool-watch.ts'
 import { OriginSessions } from './sessions/origin-sessions.ts'
 import { tokenAuthorities } from './tokens/token-authority.ts'
@@ -82,10 +83,13 @@ async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running>
   const { freshMs, staleMaxMs } = config
   const caching: FreshCacheOptions = { clock, freshMs, staleMaxMs, entriesMax: serversMax }
   const templates = { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl }
-  const servers = new FreshCache(caching, (key) => {
-    const [environment, subdomain] = key.split(' ') as [Environment, string]
-    const place = { environment, subdomain, template: templates[environment] }
-    return loadServer(database.in(environment), secrets, place)
+  const servers = new ServerDirectory(caching, {
+    load: (environment, subdomain) => {
+      const place = { environment, subdomain, template: templates[environment] }
+      return loadServer(database.in(environment), secrets, place)
+    },
+    listKnown: (environment, subdomains) =>
+      listKnownSubdomains(database.in(environment), subdomains),
   })
   const forwarder = new ControlPlaneForwarder(
     config.controlPlaneUrl,

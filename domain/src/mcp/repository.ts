@@ -134,6 +134,16 @@ export async function findMcpServerBySubdomain(
   return { providerId: row.provider_id, productName: row.product_name, server: fromRow(row) }
 }
 
+/** Returns those of the subdomains that some product of any provider has. */
+export async function listKnownSubdomains(
+  sql: Queryable,
+  subdomains: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ subdomain: string }[]>`
+    select subdomain from mcp_servers where subdomain = any(${[...subdomains]}::text[])`
+  return new Set(rows.map(({ subdomain }) => subdomain))
+}
+
 /** By product; products that are no MCP products have none. */
 export async function listMcpServers(
   sql: Queryable,

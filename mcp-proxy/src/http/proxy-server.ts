@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Span, TraceHeaders, Tracing } from '@tollgate/platform/observability/tracing'
 import { serveMcp, type McpEndpoint } from '../mcp/serve-mcp.ts'
-import type { FreshCache } from '../servers/fresh-cache.ts'
-import type { ServedServer } from '../servers/served-server.ts'
+import type { ServerDirectory } from '../servers/server-directory.ts'
 import { sendError, sendJson } from './answers.ts'
 import type { ControlPlaneForwarder } from './control-plane-forwarder.ts'
 import { addCorsHeaders, sendPreflight } from './cors.ts'
@@ -14,15 +13,10 @@ import type { Route } from './route.ts'
 export type ProxyServerParts = {
   readonly endpoint: McpEndpoint
   readonly route: (host: string, url: string) => Route | undefined
-  /** By environment and subdomain. */
-  readonly servers: FreshCache<ServedServer | undefined>
+  readonly servers: ServerDirectory
   readonly forwarder: ControlPlaneForwarder
   readonly tracing: Tracing | undefined
   readonly logger: Logger
-}
-
-export function serverKey(environment: string, subdomain: string): string {
-  return `${environment} ${subdomain}`
 }
 
 /** The public door of the proxy. */
@@ -94,7 +88,7 @@ export class ProxyServer {
   ): Promise<void> {
     const { route, servers, forwarder, endpoint } = this.#parts
     const found = route(request.headers.host ?? '', request.url ?? '/')
-    const server = found && (await servers.get(serverKey(found.environment, found.subdomain)))
+    const server = found && (await servers.get(found.environment, found.subdomain))
     if (found === undefined || server === undefined) {
       return sendError(response, 404, 'No MCP server has this address.')
     }

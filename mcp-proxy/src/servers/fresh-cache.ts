@@ -38,6 +38,11 @@ export class FreshCache<Value> {
     this.#read = read
   }
 
+  /** Whether a value of the key is kept, however old. */
+  has(key: string): boolean {
+    return this.#entries.get(key) !== undefined
+  }
+
   /** Rejects with the reason of a read that failed, where no value is left to use. */
   async get(key: string): Promise<Value> {
     const { clock, freshMs, staleMaxMs } = this.#options
