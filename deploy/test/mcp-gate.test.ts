@@ -127,9 +127,15 @@ test('counts a call once in the requests and in the meter of its tool, and debit
     admission.settle({ outcome: 'success', durationMs: 4 })
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(3 * creditsPerUnit)
+  for (let repeat = 0; repeat < 3; repeat++) {
+    expect(await call(callOf(server, customerRef, { toolName, idempotencyKey: 'again' }))).toBe(
+      true,
+    )
+  }
+  await expect.poll(() => wallets.balanceOf(customerRef)).toBe(2 * creditsPerUnit)
   for (const meter of [meterRef, await client.requestsMeter()]) {
     const used = { ...aroundNow(), customerRef }
-    expect(await client.meterUsage(meter, used)).toMatchObject({ total: 2, count: 2 })
+    expect(await client.meterUsage(meter, used)).toMatchObject({ total: 3, count: 5 })
     const failed = { ...used, outcome: 'fail' }
     expect(await client.meterUsage(meter, failed)).toMatchObject({ total: 1, count: 1 })
   }
@@ -142,6 +148,32 @@ test('makes some repeats of a key free, and no more', async () => {
   for (let repeats = 0; repeats < 7; repeats++) expect(await call(repeated())).toBe(true)
   // The first, and those after 3 repeats.
   await expect.poll(() => remainingOf(customerRef, productRef)).toBe(1_000 - 4)
+})
+
+test('makes as many repeats free at several processes, and after a restart, as at one', async () => {
+  const productRef = await createCappedProduct(client, 1_000)
+  const customerRef = await createCustomer(client)
+  const repeated = () => callOf(serverOf(productRef), customerRef, { idempotencyKey: 'again' })
+  const others = [await open(), await open()] as const
+  const callAt = async ({ gate }: OpenedGate) => {
+    const admission = await gate.admit(repeated())
+    if (admission.kind !== 'admitted') throw new Error(admission.kind)
+    admission.settle(success)
+  }
+  for (let round = 0; round < 2; round++) {
+    for (const at of [opened, ...others]) await callAt(at)
+  }
+  await Promise.all(others.map((each) => each.stop()))
+  const restarted = await open()
+  await callAt(restarted)
+  await restarted.stop()
+  // Of 7 calls the first, and those after 3 repeats.
+  await expect.poll(() => remainingOf(customerRef, productRef)).toBe(1_000 - 4)
+  const used = { ...aroundNow(), customerRef }
+  const counted = () => client.meterUsage(requestsMeter, used)
+  const requestsMeter = await client.requestsMeter()
+  // Each call has a record, and those that are free count nothing.
+  await expect.poll(counted).toMatchObject({ total: 4, count: 7 })
 })
 
 const paywallOf = (given: GatedCall) => paywallIn(opened.gate, given)

@@ -191,6 +191,7 @@ async function open(limits: { bytesMax?: number } = {}) {
     onRecorded: () => undefined,
     onAdopted: () => undefined,
     onLost: () => undefined,
+    onUsedElsewhere: (record) => record,
     nowMs: () => nowMs,
     logger: createLogger('mcp-proxy', 'silent'),
     metrics,

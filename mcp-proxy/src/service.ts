@@ -10,7 +10,6 @@ import { ServiceCalls } from './gate/service-calls.ts'
 import { ControlPlaneForwarder } from './http/control-plane-forwarder.ts'
 import { ProxyServer } from './http/proxy-server.ts'
 import { createRouter } from './http/route.ts'
-import { CallIds } from './mcp/call-ids.ts'
 import { OpenCalls } from './mcp/open-calls.ts'
 import type { McpEndpoint } from './mcp/serve-mcp.ts'
 import { OpenRequests } from './mcp/open-requests.ts'
@@ -198,7 +197,6 @@ function endpointOf(
       sessions: new OriginSessions(origin, config.sessionsRememberedMax),
       sealer: new Sealer(serviceSecret),
       openCalls: new OpenCalls(config.cancelGraceMs),
-      callIds: new CallIds(),
     },
     tokens: new TokenVerifier(tokenAuthorities(database, caching), clock),
   }

@@ -8,7 +8,7 @@ import type { AllCustomerCalls, CustomerCalls, Reading } from './customer-calls.
 import type { Admission, GatedCall, Settle } from './gate.ts'
 import type { GateLimits } from './gate-settings.ts'
 import type { GateMetrics } from './metrics.ts'
-import type { KeyRepeats } from './key-repeats.ts'
+import type { KeyUses } from './key-uses.ts'
 import type { Links } from './links.ts'
 import { adviseFor, decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
@@ -22,7 +22,7 @@ export type AdmissionParts = {
   readonly links: Links
   readonly records: Records
   readonly calls: AllCustomerCalls
-  readonly keyRepeats: KeyRepeats
+  readonly keyUses: KeyUses
   readonly limits: GateLimits
   readonly clock: Clock
   readonly logger: Logger

@@ -64,9 +64,9 @@ export const gateSettings = {
   ),
   clientKeyRepeats: integerSetting(
     'TOLLGATE_MCP_CLIENT_KEY_REPEATS',
-    'How often such a call is free after the first, at each process of the proxy; every further one costs as much as the first',
+    'How often such a call is free after the first, at all processes of the proxy together; every further one costs as much as the first',
     3,
-    { min: 0, max: 1_000_000 },
+    { min: 0, max: 1_000 },
   ),
   linksTimeoutMs: integerSetting(
     'TOLLGATE_MCP_LINKS_TIMEOUT_MS',

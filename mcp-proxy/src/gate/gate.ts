@@ -7,7 +7,7 @@ export type GatedCall = {
   readonly customerRef: string
   readonly toolName: string
   readonly arguments: JsonObject
-  /** The proxy's own, made when the call was accepted; the same through all rounds of a call whose server asks for input. */
+  /** The proxy's own, made when the call was accepted. Each round of a call whose server asks for input has another. */
   readonly callId: string
   /** The client's own name for the call, from `_meta`. It never stands for a call with other arguments. */
   readonly idempotencyKey: string | undefined

@@ -10,7 +10,7 @@ import { createAskLimits } from './ask-limits.ts'
 import { AllCustomerCalls } from './customer-calls.ts'
 import type { Gate } from './gate.ts'
 import type { GateLimits } from './gate-settings.ts'
-import { KeyRepeats } from './key-repeats.ts'
+import { KeyUses } from './key-uses.ts'
 import { Links } from './links.ts'
 import { createGateMetrics, type GateMetrics } from './metrics.ts'
 import { createSendRecords } from './send-records.ts'
@@ -50,6 +50,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const controlPlane = new ServiceCalls({ origin: options.controlPlaneUrl, secret, connectionsMax })
   const metrics = createGateMetrics(options.metrics)
   const calls = new AllCustomerCalls()
+  const keyUses = new KeyUses(limits.clientKeyRepeats)
   const records = await openRecords({
     dataDir: options.dataDir,
     limits: {
@@ -65,6 +66,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
       calls.of(record).journal()
     },
     onLost: () => calls.forgetJournaled(),
+    onUsedElsewhere: (record) => keyUses.useNext(record),
     onRecorded: (record) => {
       if (countsWithoutHold(record)) calls.of(record).confirm()
     },
@@ -81,8 +83,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
     // What cannot be released expires.
     release: ({ server }, reservationId) =>
       void ingest.post('/v1/sdk/limits/release', server, { reservationId }, limits.limitsTimeoutMs),
-    keyRepeats: new KeyRepeats(limits.clientKeyRepeats),
-    ...{ links, records, calls, limits, clock, logger, metrics },
+    ...{ keyUses, links, records, calls, limits, clock, logger, metrics },
   })
   const virtualParts = { controlPlane, links, timeoutMs: limits.linksTimeoutMs }
   const gate: Gate = {

@@ -30,8 +30,7 @@ export function recordOf(
 }
 
 /**
- * A call that asked for input can be sent again after its end, to another process, with the same id. A failure must not be what
- * the success after it is taken for. A client's key stands for calls of the same tool with the same arguments and the same outcome alone. A retry that succeeds after
+ * A client's key stands for calls of the same tool with the same arguments and the same outcome alone. A retry that succeeds after
  * a failure is another record; otherwise the failure would make it free.
  */
 function keyOf(

@@ -1,16 +1,15 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
-import type { CallRecord } from '../records/call-record.ts'
 import type { Records } from '../records/open-records.ts'
 import type { AllCustomerCalls } from './customer-calls.ts'
 import type { CallEnd, GatedCall } from './gate.ts'
 import type { GateLimits } from './gate-settings.ts'
-import type { KeyRepeats } from './key-repeats.ts'
+import type { KeyUses } from './key-uses.ts'
 import { endOf, recordOf } from './record-of-call.ts'
 
 export type RunningCallParts = {
   readonly records: Records
   readonly calls: AllCustomerCalls
-  readonly keyRepeats: KeyRepeats
+  readonly keyUses: KeyUses
   readonly limits: GateLimits
   readonly release: (call: GatedCall, reservationId: string) => void
   readonly logger: Logger
@@ -52,7 +51,8 @@ export class RunningCall {
 
   #record(given: CallEnd): void {
     const { records, calls, limits } = this.#parts
-    const { callId, server, toolName } = this.#call
+    const { keyUses } = this.#parts
+    const { server, toolName } = this.#call
     const policy = server.tools.get(toolName)?.cancelledCalls ?? limits.cancelledCalls
     const end = endOf(given, policy)
     const record = recordOf(
@@ -65,16 +65,10 @@ export class RunningCall {
     const isCounted = end.outcome === 'success' && this.#reservationId === undefined
     const customerCalls = calls.of(placeOf(this.#call))
     if (isCounted) customerCalls.journal()
-    records.append(
-      this.#isRepeatedTooOften(record) ? { ...record, idempotencyKey: callId } : record,
-    )
+    const isKeyed = end.outcome === 'success' && record.idempotencyKey !== record.callId
+    records.append(isKeyed ? keyUses.use(record) : record)
     // Any other outcome counts for nobody. A call with a hold was never counted here.
     if (end.outcome !== 'success' && this.#reservationId === undefined) customerCalls.withdraw()
-  }
-
-  #isRepeatedTooOften({ callId, idempotencyKey, outcome }: CallRecord): boolean {
-    if (outcome !== 'success' || idempotencyKey === callId) return false
-    return this.#parts.keyRepeats.isTooOften(idempotencyKey)
   }
 
   #withdraw(): void {

@@ -19,12 +19,25 @@ export function createSendRecords(
     }
     const events = records.map(usageOf)
     const reply = await ingest.post(bulkPath, first, { events }, timeoutMs)
-    if (reply.kind === 'failed') return { kind: 'failed', message: reply.message }
+    if (reply.kind === 'failed') {
+      return { kind: 'failed', message: reply.message, mayBeRecorded: true }
+    }
     const { status } = reply
-    if (status === 200) return { kind: 'accepted' }
+    if (status === 200) return { kind: 'accepted', known: knownUses(records, reply.body) }
     const message = messageOf(reply)
     if (status === 401 || status === 403) return { kind: 'forbidden', message }
     if (status === 400 || status === 413 || status === 422) return { kind: 'refused', message }
-    return { kind: 'failed', message }
+    // Ingest answers 503 before it takes anything.
+    return { kind: 'failed', message, mayBeRecorded: status !== 503 }
   }
+}
+
+type Results = { readonly results?: readonly { readonly creditDebit?: { reason?: unknown } }[] }
+
+/** Returns the uses of clients' keys that ingest calls duplicates. */
+function knownUses(records: readonly CallRecord[], body: unknown): ReadonlySet<CallRecord> {
+  const { results } = (body ?? {}) as Results
+  const isKnown = ({ use }: CallRecord, index: number): boolean =>
+    use !== undefined && results?.[index]?.creditDebit?.reason === 'duplicate'
+  return new Set(records.filter(isKnown))
 }

@@ -7,8 +7,6 @@ import type { ServedRequest } from './served-request.ts'
 
 /** One round of a call: the first, or a retry with the input that was asked for. */
 export type CallRound = {
-  /** Undefined in the first round, and after a question of the paywall: a call that it stopped has not begun. */
-  readonly callId: string | undefined
   readonly paywallAnswered: GatedCall['paywallAnswered']
   /** The message for the origin, without the parts that the proxy had added. */
   readonly text: string
@@ -23,13 +21,13 @@ export function readRound(
 ): CallRound | undefined {
   const { requestState, inputResponses, ...others } = paramsOf(message)
   if (client.era === 'sessions' || requestState === undefined) {
-    return { callId: undefined, paywallAnswered: undefined, text }
+    return { paywallAnswered: undefined, text }
   }
   if (typeof requestState !== 'string') return undefined
   const { sealer, clock } = parts
   const round = openRound(sealer, owner, requestState, clock.now())
   if (round === undefined) return undefined
-  const { callId, originState, isPaywall } = round
+  const { originState, isPaywall } = round
   const { [paywallQuestion]: answered, ...responses } = isPlainObject(inputResponses)
     ? inputResponses
     : {}
@@ -40,7 +38,6 @@ export function readRound(
     ...(originState !== null && !isPaywall && { requestState: originState }),
   }
   return {
-    callId: isPaywall ? undefined : callId,
     paywallAnswered: isPaywall ? actionOf(answered) : undefined,
     text: textOf({ ...message, params }),
   }

@@ -13,7 +13,6 @@ export type RoundOwner = {
 }
 
 export type Round = {
-  readonly callId: string
   /** The origin's own state, which it gets back as it was; null where it sent none. */
   readonly originState: string | null
   /** Whether the proxy asked, and not the origin. */
@@ -21,17 +20,17 @@ export type Round = {
 }
 
 /**
- * Returns the `requestState` of a call that asks for input. It carries the call's id through all rounds, so that the call is
- * counted once, at its final result.
+ * Returns the `requestState` of a call that asks for input. It carries no id of the call: a round that asks is not counted, and a
+ * state that is sent again, to whichever process, makes the origin work again, which is a call of its own.
  */
 export function sealRound(
   sealer: Sealer,
   owner: RoundOwner,
-  { callId, originState, isPaywall }: Round,
+  { originState, isPaywall }: Round,
   expiresAtMs: number,
 ): string {
   return sealer.seal('request-state', [
-    ...[ownerDigest(owner), callId, originState, isPaywall, expiresAtMs],
+    ...[ownerDigest(owner), originState, isPaywall, expiresAtMs],
   ])
 }
 
@@ -44,11 +43,11 @@ export function openRound(
 ): Round | undefined {
   const opened = sealer.open('request-state', state)
   if (!Array.isArray(opened)) return undefined
-  const [digest, callId, originState, isPaywall, expiresAtMs] = opened as [
-    ...[string, string, string | null, boolean, number],
+  const [digest, originState, isPaywall, expiresAtMs] = opened as [
+    ...[string, string | null, boolean, number],
   ]
   if (digest !== ownerDigest(owner) || expiresAtMs <= nowMs) return undefined
-  return { callId, originState, isPaywall }
+  return { originState, isPaywall }
 }
 
 function ownerDigest({ server, customerRef, toolName, arguments: given }: RoundOwner): string {

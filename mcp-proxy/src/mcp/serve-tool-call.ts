@@ -60,7 +60,7 @@ export async function serveToolCall(
   }
   const gated: GatedCall = {
     ...owner,
-    callId: round.callId === undefined ? randomUUID() : parts.callIds.take(round.callId),
+    callId: randomUUID(),
     idempotencyKey: idempotencyKeyIn(message),
     client: served.client,
     ...(round.paywallAnswered !== undefined && { paywallAnswered: round.paywallAnswered }),
@@ -128,7 +128,6 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
     return reply.finish(text, 200, () => settle?.(ended))
   }
   if (served.client.era === 'stateless' && result['resultType'] === 'input_required') {
-    served.parts.callIds.giveBack(call.gated.callId)
     const asking = textOf({ ...message, result: inputRequired(call, result, false) })
     return reply.finish(asking, 200, () => settle?.({ outcome: 'interim', durationMs }))
   }
@@ -164,7 +163,6 @@ function inputRequired(call: Call, result: JsonObject, isPaywall: boolean): Json
   const { sealer, clock, config } = served.parts
   const state = result['requestState']
   const round = {
-    callId: gated.callId,
     originState: typeof state === 'string' ? state : null,
     isPaywall,
   }

@@ -10,7 +10,6 @@ import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 import type { ToolWatch } from '../servers/tool-watch.ts'
 import type { OriginSessions } from '../sessions/origin-sessions.ts'
-import type { CallIds } from './call-ids.ts'
 import type { OpenCalls } from './open-calls.ts'
 import type { OpenRequests } from './open-requests.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -28,7 +27,6 @@ export type McpParts = {
   readonly openCalls: OpenCalls
   readonly openRequests: OpenRequests
   readonly streams: OpenStreams
-  readonly callIds: CallIds
   readonly toolWatch: ToolWatch
   /** The server as it is configured now; undefined if it is not there any more. */
   readonly readServer: (server: ServedServer) => Promise<ServedServer | undefined>

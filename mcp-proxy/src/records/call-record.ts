@@ -20,6 +20,15 @@ export type CallRecord = {
   readonly reservationId?: string
   /** Why it failed, for the provider. */
   readonly reason?: string
+  /** 0: a repeat of a call that costs nothing. Otherwise the call counts one unit. */
+  readonly units?: 0
+  /** Which use of a client's key the call is, counted from 0, unless that is settled. */
+  readonly use?: { readonly key: string; readonly number: number }
+}
+
+/** Returns the record without its place among the uses of a key: ingest may have it already, from this process or another. */
+export function settledUse({ use: _use, ...record }: CallRecord): CallRecord {
+  return record
 }
 
 /** Longer names are no tools of any origin: MCP allows 128 characters. They must not make ingest refuse the record. */
@@ -32,7 +41,7 @@ export function usageOf(record: CallRecord): UsageInput {
     customerRef: record.customerRef,
     productRef: record.productRef,
     actionType: 'api_call',
-    units: 1,
+    units: record.units ?? 1,
     outcome: record.outcome,
     duration: record.durationMs,
     timestamp: new Date(record.acceptedAtMs).toISOString(),

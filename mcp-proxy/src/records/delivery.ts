@@ -13,6 +13,8 @@ export type DeliveryParts = {
   readonly setAside: (record: CallRecord, message: string) => void
   /** Ingest counts the record from now on. */
   readonly onRecorded: (record: CallRecord) => void
+  /** Another process has had this use of a client's key: appends the record as a later use. */
+  readonly onUsedElsewhere: (record: CallRecord) => void
   readonly metrics: RecordMetrics
   readonly logger: Logger
 }
@@ -126,15 +128,19 @@ export class Delivery {
   }
 
   #openLane(): Lane {
-    const { send, setAside, onRecorded, metrics, logger } = this.#parts
+    const { send, setAside, onRecorded, onUsedElsewhere, metrics, logger } = this.#parts
     return new Lane({
       send,
       signal: this.#abort.signal,
-      onDelivered: (entries) => {
+      onDelivered: (entries, usedElsewhere) => {
         if (this.#isAbandoned) return
         this.#recordedAtMs = performance.now()
         metrics.delivered.inc(entries.length)
-        for (const { record } of entries) onRecorded(record)
+        for (const { record } of entries) {
+          // Before the first is acknowledged. A crash in between forgives the use.
+          if (usedElsewhere.has(record)) onUsedElsewhere(record)
+          else onRecorded(record)
+        }
         this.#finish(entries)
       },
       onRefused: (entry, message) => {

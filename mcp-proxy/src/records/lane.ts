@@ -3,19 +3,32 @@ import type { CallRecord } from './call-record.ts'
 
 /** What ingest said of a batch of one provider. */
 export type Sent =
-  | { readonly kind: 'accepted' }
+  | {
+      readonly kind: 'accepted'
+      /** Uses of clients' keys that ingest had before. */
+      readonly known: ReadonlySet<CallRecord>
+    }
   /** The records cannot be taken, now or later. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The provider cannot be spoken for. An operator can change that. */
   | { readonly kind: 'forbidden'; readonly message: string }
-  /** Ingest is away, or busy. */
-  | { readonly kind: 'failed'; readonly message: string }
+  /** Ingest is away, or busy. `mayBeRecorded`: it may have taken the records all the same. */
+  | { readonly kind: 'failed'; readonly message: string; readonly mayBeRecorded: boolean }
 
-export type Waiting = { readonly record: CallRecord; readonly bytes: number }
+export type Waiting = {
+  readonly record: CallRecord
+  readonly bytes: number
+  /** Ingest may have the record from an earlier request, so that knowing it says nothing of other processes. */
+  mayBeRecorded?: boolean
+}
 
 export type LaneParts = {
   readonly send: (records: readonly CallRecord[]) => Promise<Sent>
-  readonly onDelivered: (entries: readonly Waiting[]) => void
+  /** `usedElsewhere`: uses of clients' keys that another process has had. */
+  readonly onDelivered: (
+    entries: readonly Waiting[],
+    usedElsewhere: ReadonlySet<CallRecord>,
+  ) => void
   /** Sets a record aside that ingest does not take. */
   readonly onRefused: (entry: Waiting, message: string) => void
   readonly onFailure: (message: string, retryMs: number) => void
@@ -67,7 +80,7 @@ export class Lane {
     const sent = await this.#parts.send(batch.map(({ record }) => record))
     switch (sent.kind) {
       case 'accepted':
-        this.#succeed(batch)
+        this.#succeed(batch, sent.known)
         return
       case 'refused':
         // All of a request are recorded, or none: halves are tried until the one is found that is refused.
@@ -80,6 +93,7 @@ export class Lane {
         else await this.#wait(sent.message)
         return
       case 'failed':
+        if (sent.mayBeRecorded) for (const entry of batch) entry.mayBeRecorded = true
         await this.#wait(sent.message)
     }
   }
@@ -93,12 +107,13 @@ export class Lane {
     return this.#queue.slice(0, end === -1 ? undefined : end)
   }
 
-  #succeed(batch: readonly Waiting[]): void {
+  #succeed(batch: readonly Waiting[], known: ReadonlySet<CallRecord>): void {
     this.#queue.splice(0, batch.length)
     this.#batchMax = Math.min(recordsMax, this.#batchMax * 2)
     this.#retryMs = 0
     this.#forbiddenSinceMs = undefined
-    this.#parts.onDelivered(batch)
+    const certain = batch.filter(({ record, mayBeRecorded }) => known.has(record) && !mayBeRecorded)
+    this.#parts.onDelivered(batch, new Set(certain.map(({ record }) => record)))
   }
 
   async #refuse(entry: Waiting, message: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { journalFolderName } from './adopt.ts'
-import type { CallRecord } from './call-record.ts'
+import { settledUse, type CallRecord } from './call-record.ts'
 import type { Delivery } from './delivery.ts'
 import { Journal, type JournalLimits } from './journal.ts'
 import { claimFolder, touchOwner } from './owner.ts'
@@ -73,7 +73,7 @@ export class LiveJournal {
     this.#delivery = openDelivery(this.#journal)
     lost.close()
     onLost()
-    const records = lost.leftBehind()
+    const records = lost.leftBehind().map(settledUse)
     for (const record of records) {
       onCarriedOver(record)
       this.append(record)

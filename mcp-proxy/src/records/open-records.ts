@@ -7,7 +7,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { adoptAbandoned, releaseAdopted } from './adopt.ts'
-import type { CallRecord } from './call-record.ts'
+import { settledUse, type CallRecord } from './call-record.ts'
 import { Delivery, type DeliveryParts } from './delivery.ts'
 import type { Journal, JournalLimits } from './journal.ts'
 import { LiveJournal } from './live-journal.ts'
@@ -28,6 +28,8 @@ export type RecordsOptions = {
   readonly onAdopted: (record: CallRecord) => void
   /** Another process has taken over the records that were appended and not recorded so far. */
   readonly onLost: () => void
+  /** Another process has had this use of a client's key. Returns the record to deliver in place of it. */
+  readonly onUsedElsewhere: (record: CallRecord) => CallRecord
   readonly nowMs: () => number
   readonly logger: Logger
   readonly metrics: Registry
@@ -60,9 +62,12 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   await mkdir(root, { recursive: true, mode: 0o700 })
   const metrics = createRecordMetrics(options.metrics)
   const id = `${process.pid}-${randomBytes(6).toString('hex')}`
-  const live = new LiveJournal({
+  const live: LiveJournal = new LiveJournal({
     ...{ root, id, limits, logger },
-    openDelivery: (journal) => openDelivery(options, root, journal, metrics),
+    openDelivery: (journal) =>
+      openDelivery(options, root, journal, metrics, (record) =>
+        live.append(options.onUsedElsewhere(record)),
+      ),
     onLost: () => {
       metrics.lost.inc()
       options.onLost()
@@ -75,7 +80,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
   })
   const append = (record: CallRecord): void => {
     onAdopted(record)
-    live.append(record)
+    live.append(settledUse(record))
   }
   const adopt = async (): Promise<void> => {
     const adopting = {
@@ -116,9 +121,10 @@ function openDelivery(
   root: string,
   journal: Journal,
   metrics: RecordMetrics,
+  onUsedElsewhere: (record: CallRecord) => void,
 ): Delivery {
   return new Delivery({
-    ...{ journal, send, onRecorded, metrics, logger },
+    ...{ journal, send, onRecorded, onUsedElsewhere, metrics, logger },
     setAside: (record, message) => setAside(root, record, message),
   })
 }
