@@ -18,7 +18,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 import { startAnsweringServer, type AnsweringServer } from './mcp/answering-server.ts'
 import { startCuttingRelay } from './mcp/cutting-relay.ts'
-import { callOf, paywallIn, serverOf as servedBy } from './mcp/gated-calls.ts'
+import { aroundNow, callOf, isHeld, paywallIn, serverOf as servedBy } from './mcp/gated-calls.ts'
 import { createCappedProduct, createCustomer } from './offers.ts'
 import { startStack, type Stack } from './stack.ts'
 import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
@@ -84,10 +84,12 @@ async function call(given: GatedCall): Promise<boolean> {
   return true
 }
 
-const aroundNow = () => ({
-  from: new Date(Date.now() - 3_600_000).toISOString(),
-  to: new Date(Date.now() + 3_600_000).toISOString(),
-})
+const openWallets = () =>
+  WalletCaller.open(
+    stack,
+    client,
+    (method, path, body) => client.require(method, path, body) as never,
+  )
 
 const remainingOf = async (customerRef: string, productRef: string) =>
   (await client.checkLimit(customerRef, productRef)).remaining
@@ -104,11 +106,7 @@ test('admits exactly as many calls in parallel as the cap says, and records each
 })
 
 test('counts a call once in the requests and in the meter of its tool, and debits success alone', async () => {
-  const wallets = await WalletCaller.open(
-    stack,
-    client,
-    (method, path, body) => client.require(method, path, body) as never,
-  )
+  const wallets = await openWallets()
   const { productRef } = wallets
   const customerRef = await wallets.createPayer()
   await wallets.grant(customerRef, 5 * creditsPerUnit)
@@ -139,15 +137,6 @@ test('counts a call once in the requests and in the meter of its tool, and debit
     const failed = { ...used, outcome: 'fail' }
     expect(await client.meterUsage(meter, failed)).toMatchObject({ total: 1, count: 1 })
   }
-})
-
-test('makes some repeats of a key free, and no more', async () => {
-  const productRef = await createCappedProduct(client, 1_000)
-  const customerRef = await createCustomer(client)
-  const repeated = () => callOf(serverOf(productRef), customerRef, { idempotencyKey: 'again' })
-  for (let repeats = 0; repeats < 7; repeats++) expect(await call(repeated())).toBe(true)
-  // The first, and those after 3 repeats.
-  await expect.poll(() => remainingOf(customerRef, productRef)).toBe(1_000 - 4)
 })
 
 test('makes as many repeats free at several processes, and after a restart, as at one', async () => {
@@ -228,11 +217,7 @@ test('says what must be paid or activated, and records it as paywall', async () 
   })
   expect(reached).not.toHaveProperty('plans')
 
-  const wallets = await WalletCaller.open(
-    stack,
-    client,
-    (method, path, body) => client.require(method, path, body) as never,
-  )
+  const wallets = await openWallets()
   const empty = await wallets.createPayer()
   expect(await paywallOf(callOf(serverOf(wallets.productRef), empty))).toMatchObject({
     // Every paid plan on offer is paid by usage.
@@ -307,24 +292,12 @@ test('records nothing of a round that asks for input, and gives back what it hel
     const admission = await opened.gate.admit(given)
     if (admission.kind !== 'admitted') throw new Error(admission.kind)
     admission.settle({ outcome: 'interim', durationMs: 1 })
-    await expect.poll(() => isHeld(customerRef, productRef)).toBe(false)
+    await expect.poll(() => isHeld(client, customerRef, productRef)).toBe(false)
   }
   expect(await remainingOf(customerRef, productRef)).toBe(1)
   expect(await call(given)).toBe(true)
   await expect.poll(() => remainingOf(customerRef, productRef)).toBe(0)
 })
-
-/** Whether somebody holds the one unit. */
-async function isHeld(customerRef: string, productRef: string): Promise<boolean> {
-  const reserve = { units: 1, ttlSeconds: 60 }
-  const asked = { customerRef, productRef, reserve }
-  const { reservation } = (await client.require('POST', '/v1/sdk/limits', asked)) as {
-    reservation?: { id: string }
-  }
-  if (reservation === undefined) return true
-  await client.require('POST', '/v1/sdk/limits/release', { reservationId: reservation.id })
-  return false
-}
 
 describe('links and the tools of the proxy', () => {
   let controlPlane: AnsweringServer

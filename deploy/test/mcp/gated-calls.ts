@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Gate, GatedCall } from '@tollgate/mcp-proxy/gate/gate'
 import type { ServedServer } from '@tollgate/mcp-proxy/servers/served-server'
 import { expect } from 'vitest'
+import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 
 /** A server of the provider with one protected tool, `search`. */
 export function serverOf(
@@ -57,4 +58,26 @@ export async function paywallIn(gate: Gate, given: GatedCall): Promise<Paywall> 
     isError: false,
   })
   return paywall
+}
+
+/** The hour before and the hour after. */
+export const aroundNow = () => ({
+  from: new Date(Date.now() - 3_600_000).toISOString(),
+  to: new Date(Date.now() + 3_600_000).toISOString(),
+})
+
+/** Whether a call holds the last unit of the customer. */
+export async function isHeld(
+  client: TollgateClient,
+  customerRef: string,
+  productRef: string,
+): Promise<boolean> {
+  const reserve = { units: 1, ttlSeconds: 60 }
+  const asked = { customerRef, productRef, reserve }
+  const { reservation } = (await client.require('POST', '/v1/sdk/limits', asked)) as {
+    reservation?: { id: string }
+  }
+  if (reservation === undefined) return true
+  await client.require('POST', '/v1/sdk/limits/release', { reservationId: reservation.id })
+  return false
 }

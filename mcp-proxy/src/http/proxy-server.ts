@@ -4,10 +4,9 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Span, TraceHeaders, Tracing } from '@tollgate/platform/observability/tracing'
 import { serveMcp, type McpEndpoint } from '../mcp/serve-mcp.ts'
 import type { ServerDirectory } from '../servers/server-directory.ts'
-import { sendError, sendJson } from './answers.ts'
+import { sendError } from './answers.ts'
 import type { ControlPlaneForwarder } from './control-plane-forwarder.ts'
-import { addCorsHeaders, sendPreflight } from './cors.ts'
-import { resourceMetadataOf } from './resource-metadata.ts'
+import { sendResourceMetadata } from './resource-metadata.ts'
 import type { Route } from './route.ts'
 
 export type ProxyServerParts = {
@@ -98,9 +97,7 @@ export class ProxyServer {
       case 'authorization':
         return forwarder.forward(request, response, server, found.target.path)
       case 'resource-metadata':
-        addCorsHeaders(response)
-        if (request.method === 'OPTIONS') return sendPreflight(request, response)
-        return sendJson(response, 200, JSON.stringify(resourceMetadataOf(server)))
+        return sendResourceMetadata(request, response, server)
       case 'unknown':
         return sendError(response, 404, 'Not Found')
     }

@@ -17,6 +17,7 @@ const server = authorization('/.well-known/oauth-authorization-server')
 test.each([
   ['acme.mcp.example.com', '/mcp', 'live', { kind: 'mcp' }],
   ['ACME.mcp.example.com', '/mcp/', 'live', { kind: 'mcp' }],
+  ['acme.mcp.example.com:443', '/mcp', 'live', { kind: 'mcp' }],
   ['acme.mcp.sandbox.example.com', '/mcp?a=b', 'sandbox', { kind: 'mcp' }],
   ['acme.mcp.example.com', '/.well-known/oauth-protected-resource', 'live', metadata],
   ['acme.mcp.example.com', '/.well-known/oauth-protected-resource/mcp', 'live', metadata],
@@ -47,6 +48,13 @@ test.each([
   [byHost, 'a.b.mcp.example.com', '/mcp'],
   [byHost, 'acme.mcp.example.com.evil.example', '/mcp'],
   [byHost, 'acmeXmcp.example.com', '/mcp'],
+  [byHost, 'acme.mcp.example.com:8443', '/mcp'],
+  [byHost, 'acme.mcp.example.com:80', '/mcp'],
+  // Its name as a resource would be another one than that in its metadata.
+  [byHost, 'acme.mcp.example.com.', '/mcp'],
+  [byHost, 'acmé.mcp.example.com', '/mcp'],
+  [byHost, 'acme.mcp.example.com@evil.example', '/mcp'],
+  [byHost, 'acme.mcp.example.com, evil.example', '/mcp'],
   [byPath, 'evil.example:8788', '/mcp/acme'],
   [byPath, '127.0.0.1', '/mcp/acme'],
   [byPath, '127.0.0.1:8788', '/mcp/'],

@@ -108,11 +108,12 @@ function matchWellKnown(
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 
-/** A server on loopback may be called by any name of loopback. */
-function hostsOf({ hostname, port }: URL): string[] {
-  const suffix = port === '' ? '' : `:${port}`
+/** A server on loopback may be called by any name of loopback. The port that a scheme means anyway may be written. */
+function hostsOf({ protocol, hostname, port }: URL): string[] {
+  const standard = protocol === 'https:' ? ':443' : ':80'
+  const suffixes = port === '' ? ['', standard] : [`:${port}`]
   const names = loopback.includes(hostname) ? loopback : [hostname]
-  return names.map((name) => name + suffix)
+  return names.flatMap((name) => suffixes.map((suffix) => name + suffix))
 }
 
 function patternOf(text: string): string {

@@ -47,6 +47,12 @@ export async function serveMcp(
   }
   addCorsHeaders(response)
   if (request.method === 'OPTIONS') return sendPreflight(request, response)
+  if (hasTokenInQuery(request)) {
+    // It is in the logs of everything on the way, also where the request has another token in its headers.
+    const text = 'A token in the query is not accepted. Send it in the Authorization header.'
+    response.setHeader('www-authenticate', challengeOf(server, 'invalid_request'))
+    return sendMessage(response, 400, errorMessage(null, errorCodes.invalidRequest, text))
+  }
   const found = await authenticate(tokens, server, request)
   if (found.kind === 'refused') {
     return sendUnauthorized(server, response, await idIn(request), found.hasToken)
@@ -69,6 +75,11 @@ export async function serveMcp(
     default:
       return sendNotAllowed(visit)
   }
+}
+
+function hasTokenInQuery({ url = '' }: IncomingMessage): boolean {
+  const at = url.indexOf('?')
+  return at !== -1 && new URLSearchParams(url.slice(at)).has('access_token')
 }
 
 type Caller =
@@ -108,7 +119,8 @@ function sendUnauthorized(
   id: MessageId | null,
   hasToken: boolean,
 ): void {
-  response.setHeader('www-authenticate', challengeOf(server, hasToken))
+  const error = hasToken ? 'invalid_token' : undefined
+  response.setHeader('www-authenticate', challengeOf(server, error))
   sendMessage(response, 401, errorMessage(id, errorCodes.unauthorized, 'Unauthorized'))
 }
 
