@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, unlinkSync } from 'node:
 import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { CallRecord } from './call-record.ts'
-import type { JournalPlace } from './journal.ts'
+import type { JournalPlace } from './journal-place.ts'
 import { positionPath, readSegment, segmentPath } from './journal.ts'
 import { claimFolder, isAbandoned, releaseFolder, touchOwner } from './owner.ts'
 

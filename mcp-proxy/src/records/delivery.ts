@@ -1,7 +1,8 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallRecord } from './call-record.ts'
-import type { Journal, JournalPlace } from './journal.ts'
+import type { Journal } from './journal.ts'
+import type { JournalPlace } from './journal-place.ts'
 import { Lane, type Sent, type Waiting } from './lane.ts'
 import type { RecordMetrics } from './metrics.ts'
 

@@ -14,7 +14,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adoptAbandoned, journalFolderName } from './adopt.ts'
 import type { CallRecord } from './call-record.ts'
 import { encodeFrame } from './frames.ts'
-import { Journal, segmentPath, type JournalPlace } from './journal.ts'
+import { Journal, segmentPath } from './journal.ts'
+import type { JournalPlace } from './journal-place.ts'
 import { claimFolder } from './owner.ts'
 
 let root: string

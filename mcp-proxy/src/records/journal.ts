@@ -13,10 +13,8 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CallRecord } from './call-record.ts'
 import { decodeFrames, encodeFrame } from './frames.ts'
+import type { JournalPlace } from './journal-place.ts'
 import { Unsynced } from './unsynced.ts'
-
-/** A place between two records. */
-export type JournalPlace = { readonly segment: number; readonly offset: number }
 
 export type JournalLimits = {
   /** Bytes of records that are not delivered yet. */

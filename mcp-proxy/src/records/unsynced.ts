@@ -1,4 +1,4 @@
-import type { JournalPlace } from './journal.ts'
+import { isBefore, type JournalPlace } from './journal-place.ts'
 
 /** Bytes that are kept; of more, the oldest records are given up. */
 const bytesMax = 16 * 1024 * 1024
@@ -39,8 +39,4 @@ export class Unsynced {
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
   }
-}
-
-function isBefore(one: JournalPlace, other: JournalPlace): boolean {
-  return one.segment === other.segment ? one.offset < other.offset : one.segment < other.segment
 }
