@@ -103,7 +103,7 @@ async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running>
   })
   const toolWatch = toolWatchOf(config, parts, controlPlane)
   const readServer: McpParts['readServer'] = ({ environment, subdomain }) =>
-    servers.get(`${environment} ${subdomain}`)
+    servers.get(environment, subdomain)
   const endpoint = endpointOf(config, parts, gate.gate, registry, caching, {
     toolWatch,
     readServer,

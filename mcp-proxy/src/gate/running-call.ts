@@ -50,8 +50,7 @@ export class RunningCall {
   }
 
   #record(given: CallEnd): void {
-    const { records, calls, limits } = this.#parts
-    const { keyUses } = this.#parts
+    const { records, calls, limits, keyUses } = this.#parts
     const { server, toolName } = this.#call
     const policy = server.tools.get(toolName)?.cancelledCalls ?? limits.cancelledCalls
     const end = endOf(given, policy)
