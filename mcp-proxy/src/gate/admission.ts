@@ -14,11 +14,11 @@ import { adviseFor, decidePaywall, gateOf, type Denied, type Paywall } from './p
 import { paywallAnswer } from './paywall-answer.ts'
 import { isOpenToPlan, isPublic, solePlanOf } from './plan-access.ts'
 import { recordOf } from './record-of-call.ts'
-import { abandoned, placeOf, RunningCall } from './running-call.ts'
+import { abandoned, placeOf, RunningCall, type Release } from './running-call.ts'
 
 export type AdmissionParts = {
   readonly askLimits: AskLimits
-  readonly release: (call: GatedCall, reservationId: string) => void
+  readonly release: Release
   readonly links: Links
   readonly records: Records
   readonly calls: AllCustomerCalls
@@ -29,7 +29,7 @@ export type AdmissionParts = {
   readonly metrics: GateMetrics
 }
 
-/** How long a call near its cap waits for ingest to know of the customer's calls before. */
+/** How long a call near its cap waits for ingest to know of the customer's calls before, and of those that do not count. */
 const confirmedWithinMs = 2_000
 
 const warningIntervalMs = 5_000
@@ -159,7 +159,7 @@ export class Admissions {
     const { limits, release } = this.#parts
     const calls = this.#callsOf(call)
     const until = performance.now() + confirmedWithinMs
-    while (limits.holds === 'near' && calls.unconfirmed > 0) {
+    while (calls.releasing > 0 || (limits.holds === 'near' && calls.unconfirmed > 0)) {
       if (performance.now() > until) {
         return { kind: 'unknown', reason: 'calls before are not recorded yet' }
       }
@@ -170,7 +170,7 @@ export class Admissions {
     const reservationId = answer.kind === 'answered' ? answer.response.reservation?.id : undefined
     if (reservationId === undefined) return checked
     if (checked.kind === 'allowed') return { kind: 'allowed', reservationId }
-    release(call, reservationId)
+    calls.release(release(call.server, reservationId))
     return checked
   }
 

@@ -33,6 +33,8 @@ export class CustomerCalls {
   journaled = 0
   /** All so far. */
   added = 0
+  /** Holds of calls that do not count, and that ingest may not have released yet. */
+  releasing = 0
   recent: RecentLimits | undefined
 
   add(): void {
@@ -61,6 +63,12 @@ export class CustomerCalls {
   forgetJournaled(): void {
     this.unconfirmed = Math.max(0, this.unconfirmed - this.journaled)
     this.journaled = 0
+  }
+
+  /** Until `released` has ended, ingest may say that nothing is left because of a hold that is about to end. */
+  release(released: Promise<unknown>): void {
+    this.releasing++
+    void released.finally(() => this.releasing--)
   }
 
   read(): Reading {
@@ -97,8 +105,9 @@ export class AllCustomerCalls {
   /** A call that is admitted meanwhile on what was read of a forgotten place is subtracted from nothing: a bound of one call each. */
   #forgetIdle(): void {
     const nowMs = performance.now()
-    for (const [key, { unconfirmed, recent }] of this.#places) {
-      if (unconfirmed === 0 && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
+    for (const [key, { unconfirmed, releasing, recent }] of this.#places) {
+      const isIdle = unconfirmed === 0 && releasing === 0
+      if (isIdle && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
     }
   }
 }

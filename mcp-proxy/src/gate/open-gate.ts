@@ -13,6 +13,7 @@ import type { GateLimits } from './gate-settings.ts'
 import { KeyUses } from './key-uses.ts'
 import { Links } from './links.ts'
 import { createGateMetrics, type GateMetrics } from './metrics.ts'
+import type { Release } from './running-call.ts'
 import { createSendRecords } from './send-records.ts'
 import { ServiceCalls } from './service-calls.ts'
 import { callVirtualTool, isVirtualTool } from './virtual-tools.ts'
@@ -51,6 +52,14 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const metrics = createGateMetrics(options.metrics)
   const calls = new AllCustomerCalls()
   const keyUses = new KeyUses(limits.clientKeyRepeats)
+  const releasing = new Set<Promise<unknown>>()
+  // What cannot be released expires.
+  const release: Release = (holder, reservationId) => {
+    const path = '/v1/sdk/limits/release'
+    const released = ingest.post(path, holder, { reservationId }, limits.limitsTimeoutMs)
+    releasing.add(released)
+    return released.finally(() => releasing.delete(released))
+  }
   const records = await openRecords({
     dataDir: options.dataDir,
     limits: {
@@ -80,10 +89,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   })
   const admissions = new Admissions({
     askLimits: createAskLimits(ingest, limits.limitsTimeoutMs),
-    // What cannot be released expires.
-    release: ({ server }, reservationId) =>
-      void ingest.post('/v1/sdk/limits/release', server, { reservationId }, limits.limitsTimeoutMs),
-    ...{ keyUses, links, records, calls, limits, clock, logger, metrics },
+    ...{ release, keyUses, links, records, calls, limits, clock, logger, metrics },
   })
   const virtualParts = { controlPlane, links, timeoutMs: limits.linksTimeoutMs }
   const gate: Gate = {
@@ -101,6 +107,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
     health: records.health,
     stop: async () => {
       await records.stop()
+      await Promise.all(releasing)
       await Promise.all([ingest.close(), controlPlane.close()])
     },
   }

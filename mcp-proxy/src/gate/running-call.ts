@@ -1,3 +1,4 @@
+import type { ServiceKeyHolder } from '@tollgate/domain/api-keys/service-key'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Records } from '../records/open-records.ts'
 import type { AllCustomerCalls } from './customer-calls.ts'
@@ -6,12 +7,15 @@ import type { GateLimits } from './gate-settings.ts'
 import type { KeyUses } from './key-uses.ts'
 import { endOf, recordOf } from './record-of-call.ts'
 
+/** Gives back what is held. Resolves once ingest has answered, or has not in time. */
+export type Release = (holder: ServiceKeyHolder, reservationId: string) => Promise<unknown>
+
 export type RunningCallParts = {
   readonly records: Records
   readonly calls: AllCustomerCalls
   readonly keyUses: KeyUses
   readonly limits: GateLimits
-  readonly release: (call: GatedCall, reservationId: string) => void
+  readonly release: Release
   readonly logger: Logger
 }
 
@@ -66,14 +70,15 @@ export class RunningCall {
     if (isCounted) customerCalls.journal()
     const isKeyed = end.outcome === 'success' && record.idempotencyKey !== record.callId
     records.append(isKeyed ? keyUses.use(record) : record)
-    // Any other outcome counts for nobody. A call with a hold was never counted here.
-    if (end.outcome !== 'success' && this.#reservationId === undefined) customerCalls.withdraw()
+    if (end.outcome !== 'success') this.#withdraw()
   }
 
+  /** The call counts for nobody: what it holds must not keep a unit from the next call. */
   #withdraw(): void {
     const { calls, release } = this.#parts
-    if (this.#reservationId === undefined) calls.of(placeOf(this.#call)).withdraw()
-    else release(this.#call, this.#reservationId)
+    const place = placeOf(this.#call)
+    if (this.#reservationId === undefined) calls.of(place).withdraw()
+    else calls.of(place).release(release(place, this.#reservationId))
   }
 }
 
