@@ -1,0 +1,306 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { callTool, endOf, endOfMessage, sendCall, type Ended, type ToolCall } from './call-tool.ts'
+import { send } from './http-call.ts'
+import type { CallFact } from './ledger.ts'
+import { expectationOf, leftOf, type Expected, type Party } from './party.ts'
+import { mayBeHeld, type Player } from './player.ts'
+import type { Step } from './step.ts'
+import { proxyCount } from './world.ts'
+
+type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
+
+/** A call of the customer, with what identifies it beyond its answer. */
+type Counted = ToolCall & { readonly question?: string | undefined }
+
+export function playCall(party: Party, step: Played<'call'>): Promise<void> {
+  return callOnce(party, step)
+}
+
+export async function playRepeat(party: Party, step: Played<'repeat'>): Promise<void> {
+  for (let repeat = 0; repeat < step.count; repeat++) {
+    const proxy = step.inTurn ? (step.proxy + repeat) % proxyCount : step.proxy
+    await callOnce(party, { ...step, proxy, opensUrls: false })
+  }
+}
+
+type Given = Pick<Played<'call'>, 'who' | 'tool' | 'era' | 'ending' | 'key' | 'proxy' | 'opensUrls'>
+
+async function callOnce(party: Party, step: Given): Promise<void> {
+  const player = party.players[step.who]!
+  const { tool, era, proxy, opensUrls } = step
+  // Only the stateless versions ask within a call.
+  const isAsking = step.ending.includes('question')
+  const ending = era === 'sessions' && isAsking ? 'result' : step.ending
+  const mark = step.key === null ? markOf(party) : `${party.name}-${step.who}-key-${step.key}`
+  const key = step.key === null ? undefined : `key ${step.key}`
+  const call = {
+    player,
+    tool,
+    given: { mark: `${mark}-${ending}`, ending },
+    era,
+    proxy,
+    opensUrls,
+    key,
+  }
+  await callAndCheck(party, call, ({ kind, ...ended }) => {
+    if (kind !== 'question' || !('state' in ended)) return
+    const untilMs = party.market.world.nowMs + questionMs
+    party.questions.push({
+      player,
+      tool,
+      given: call.given,
+      call: markOf(party),
+      untilMs,
+      ...ended,
+    })
+  })
+}
+
+/** Shorter than a round lasts. */
+const questionMs = 3_600_000
+
+/** An answer to a question, from its customer or from somebody else, as asked or changed. */
+export async function playAnswer(party: Party, step: Played<'answer'>): Promise<void> {
+  const question = party.questions.at(-1 - step.state)
+  if (question === undefined) return
+  const player = party.players[step.who]!
+  const { proxy } = step
+  const given = question.given as ToolCall['given']
+  const { world } = party.market
+  const isOpen = question.untilMs > world.nowMs
+  const isOwn = step.how === 'as asked' && player === question.player && isOpen
+  const call = {
+    ...{ player, proxy, era: 'stateless' as const },
+    tool: step.how === 'other tool' ? (question.tool === 'basic' ? 'pro' : 'basic') : question.tool,
+    given: step.how === 'other arguments' ? { ...given, more: 1 } : given,
+    state: step.how === 'changed state' ? `${question.state.slice(0, -4)}AAAA` : question.state,
+  }
+  if (!isOwn) return refuse(party, call)
+  await callAndCheck(party, { ...call, question: question.call }, (ended) => {
+    if (ended.kind !== 'question') return
+    party.questions.push({ ...question, state: ended.state, untilMs: world.nowMs + questionMs })
+  })
+}
+
+/** The call must neither run nor be recorded. */
+async function refuse(party: Party, call: ToolCall): Promise<void> {
+  const { world } = party.market
+  const before = world.origin.executionsOf(call.given.mark)
+  const { ended } = await callTool(party, call)
+  expect(party.isDeleted ? 'gone' : 'refused', JSON.stringify(ended)).toBe(ended.kind)
+  expect(world.origin.executionsOf(call.given.mark), 'a refused call ran').toBe(before)
+}
+
+async function callAndCheck(
+  party: Party,
+  call: Counted,
+  onEnded: (ended: Ended) => void = () => undefined,
+): Promise<void> {
+  const { world } = party.market
+  const { player, tool, given } = call
+  for (let tries = 0; ; tries++) {
+    const expected = expectationOf(party, player, tool)
+    const before = world.origin.executionsOf(given.mark)
+    const { ended, life } = await callTool(party, call)
+    const executions = world.origin.executionsOf(given.mark) - before
+    if (isFreeByAnother(player, call, life)) player.leftCalls += 1
+    note(player, call, ended, life, expected)
+    // The unit of a call that the client has left is released a moment later.
+    const isPaywall = ended.kind === 'paywall' || ended.kind === 'paywall question'
+    const isHeldYet = expected === 'admitted' && isPaywall && mayBeHeld(player, [call.proxy])
+    if (isHeldYet && tries < 50) {
+      await sleep(40)
+      continue
+    }
+    const facts = JSON.stringify({
+      tool,
+      given,
+      left: leftOf(player),
+      limits: player.limits,
+      ended,
+    })
+    expect(becameOf(ended, executions), facts).toBe(
+      expected === 'either' ? becameOf(ended, executions) : expected,
+    )
+    if (expected === 'admitted' && executions > 0 && tries > 0) player.leftCalls = 0
+    const mayCount = ended.kind === 'served' && call.key === undefined
+    if (expected !== 'open' && !mayCount && !isPaywall) player.releasedBy = call.proxy
+    return onEnded(ended)
+  }
+
+  function becameOf(ended: Ended, executions: number): string {
+    if (ended.kind === 'gone') return executions === 0 ? 'gone' : 'gone, and ran'
+    if (ended.kind === 'paywall' || ended.kind === 'paywall question')
+      return executions === 0 ? 'paywalled' : 'paywalled, and ran'
+    if (executions !== 1) return `${ended.kind}, and ran ${executions} times`
+    return expectationOf(party, player, tool) === 'open' ? 'open' : 'admitted'
+  }
+}
+
+/** Of a key that another proxy knows, one learns from ingest alone that the call is free, and its unit is held until then. */
+function isFreeByAnother({ facts }: Player, call: Counted, life: string): boolean {
+  const key = keyOf(call)
+  return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
+}
+
+function keyOf({ key, tool, given }: Counted): string | undefined {
+  return key === undefined ? undefined : JSON.stringify([key, tool, given])
+}
+
+/** Adds the record that a call with this end has. */
+function note(player: Player, call: Counted, ended: Ended, life: string, expected: Expected): void {
+  const outcome = outcomeOf(ended)
+  if (outcome === undefined || expected === 'open') return
+  const { tool, question } = call
+  player.facts.push({ tool, outcome, key: keyOf(call), question, life })
+}
+
+function outcomeOf({ kind }: Ended): CallFact['outcome'] | undefined {
+  switch (kind) {
+    case 'served':
+      return 'success'
+    case 'tool error':
+    case 'error':
+      return 'fail'
+    case 'paywall':
+      return 'paywall'
+    case 'question':
+    case 'paywall question':
+    case 'gone':
+    case 'refused':
+      return undefined
+  }
+}
+
+/** As many calls are served as there are units left, and the others see the paywall. */
+export async function playCallsAtOnce(party: Party, step: Played<'calls at once'>): Promise<void> {
+  const player = party.players[step.who]!
+  const expected = expectationOf(party, player, step.tool)
+  const left = leftOf(player)
+  const { world } = party.market
+  const isHeld = mayBeHeld(player, [0, 1])
+  const calls = Array.from({ length: step.count }, (_, place): ToolCall => ({
+    ...{ player, tool: step.tool, given: { mark: markOf(party), ending: 'result' } },
+    ...{ era: 'stateless', proxy: (step.proxy + place) % proxyCount },
+  }))
+  const ends = await Promise.all(calls.map((call) => callTool(party, call)))
+  for (const [place, { ended, life }] of ends.entries()) {
+    const call = calls[place]!
+    note(player, call, ended, life, expected)
+    const ran = world.origin.executionsOf(call.given.mark)
+    expect(ran, `${ended.kind} at once`).toBe(ended.kind === 'served' ? 1 : 0)
+  }
+  const served = ends.filter(({ ended }) => ended.kind === 'served').length
+  expectServed({ player, isHeld, expected, left, served, wanted: step.count })
+}
+
+type AtOnce = {
+  readonly player: Player
+  readonly isHeld: boolean
+  readonly expected: Expected
+  readonly left: ReturnType<typeof leftOf>
+  readonly served: number
+  readonly wanted: number
+}
+
+function expectServed({ player, isHeld, expected, left, served, wanted }: AtOnce): void {
+  const facts = JSON.stringify({ expected, left, limits: player.limits, wanted })
+  const isLimited = expected === 'admitted' || expected === 'either'
+  const most = expected === 'open' ? wanted : isLimited ? Math.min(wanted, left.most) : 0
+  expect(served, facts).toBeLessThanOrEqual(most)
+  if (isHeld || !isLimited) {
+    if (expected === 'open') expect(served, facts).toBe(wanted)
+    return
+  }
+  expect(served, facts).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(0, left.least)))
+}
+
+/** A batch of 2025-03-26, some of whose calls may be refused. */
+export async function playBatch(party: Party, step: Played<'batch'>): Promise<void> {
+  const player = party.players[step.who]!
+  const { world } = party.market
+  const { url } = party
+  const marks = step.tools.map(() => markOf(party))
+  const body = step.tools.map((name, id) => ({
+    ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+    params: { name, arguments: { mark: marks[id], ending: 'result' } },
+  }))
+  const isHeld = mayBeHeld(player, [step.proxy])
+  const expected = step.tools.map((tool) => expectationOf(party, player, tool))
+  const left = leftOf(player)
+  const life = world.lifeOf(step.proxy)
+  const port = world.portOf(step.proxy)
+  const headers = { 'mcp-protocol-version': '2025-03-26' }
+  const reply = await send({ port, url, token: player.token, body, headers })
+  const ran = marks.map((mark) => world.origin.executionsOf(mark))
+  if (reply.kind !== 'answered' || reply.status === 503) {
+    expect(ran, 'a batch that was not answered').toEqual(marks.map(() => 0))
+    return
+  }
+  if (reply.status === 404) {
+    expect(new Set(expected)).toEqual(new Set(['gone']))
+    return
+  }
+  const answers = (reply.body as unknown as JsonObject[]).map(endOfMessage)
+  let [served, unanswered] = [0, 0]
+  for (const [place, ended] of answers.entries()) {
+    const isRun = ended?.kind === 'served'
+    expect(ran[place], `in a batch: ${ended?.kind}`).toBe(isRun ? 1 : 0)
+    if (expected[place] === 'open') expect(ended?.kind).toBe('served')
+    if (expected[place] === 'paywalled') expect(ended?.kind ?? 'paywall').toBe('paywall')
+    if (ended === undefined) unanswered += 1
+    else
+      note(player, { player, tool: step.tools[place]! } as Counted, ended, life, expected[place]!)
+    if (isRun && expected[place] !== 'open') served += 1
+  }
+  const wanted = expected.filter((each) => each === 'admitted' || each === 'either').length
+  const facts = JSON.stringify({ expected, left, limits: player.limits, answers })
+  expect(served, facts).toBeLessThanOrEqual(Math.max(0, Math.min(wanted, left.most)))
+  if (isHeld || unanswered > 0) return
+  expect(served, facts).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(0, left.least)))
+}
+
+/** The client goes away, or cancels, while the tool works: no answer, and nothing to pay. */
+export async function playHangUp(party: Party, step: Played<'hang up'>): Promise<void> {
+  const { tool, era, proxy } = step
+  const player = party.players[step.who]!
+  const { world } = party.market
+  const expected = expectationOf(party, player, tool)
+  const mark = markOf(party)
+  const controller = new AbortController()
+  const given = { mark, ending: 'silence' }
+  const call = { player, tool, given, era, proxy, signal: controller.signal }
+  const life = world.lifeOf(proxy)
+  const running = sendCall(party, call)
+  const first = await Promise.race([world.origin.whenExecuted(mark), running])
+  if (first !== undefined) {
+    // It was refused, and may have been recorded as such.
+    const ended = endOf(first)
+    if (ended !== undefined) note(player, call, ended, life, expected)
+    expect(world.origin.executionsOf(mark)).toBe(0)
+    return
+  }
+  expect(['open', 'admitted', 'either'], `${expected} and ran`).toContain(expected)
+  if (era === 'stateless') controller.abort()
+  else await cancel(party, player, proxy)
+  await running
+  if (expected === 'open') return
+  note(player, call, { kind: 'error' }, life, expected)
+  player.leftCalls += 1
+}
+
+async function cancel(party: Party, player: Player, proxy: number): Promise<void> {
+  const { url, market } = party
+  const headers = player.sessions.get('opens none')!
+  const params = { requestId: 1 }
+  const body = { jsonrpc: '2.0', method: 'notifications/cancelled', params }
+  const port = market.world.portOf(proxy)
+  await send({ port, url, token: player.token, headers, body })
+}
+
+export function markOf(party: Party): string {
+  party.count += 1
+  return `${party.name}-${party.count}`
+}

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { play } from './play.ts'
+import { anySequence, type Sequence } from './step.ts'
+import { World } from './world.ts'
+
+/*
+ * Customers of MCP servers call tools, answer questions, hang up, repeat, forge and change plans, and providers change their tools,
+ * in random order. Whatever the sequence: what a tool did for a customer is recorded once, what was refused did not run, and
+ * nothing passes a cap.
+ */
+
+const asked = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
+const sequencesMax = Number(asked ?? 12)
+
+/** Sequences that are played side by side on one clock. */
+const batchSize = 40
+
+const rounds = 2
+
+/** The same sequences every time, unless a number of them is asked for. */
+const firstSeed = asked === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+
+let world: World
+
+beforeAll(async () => {
+  world = await World.start()
+})
+afterAll(() => world.stop())
+
+test(
+  'no sequence of calls serves more than is recorded, or records more than was served',
+  { timeout: 7_200_000 },
+  async () => {
+    for (let played = 0; played < sequencesMax; played += batchSize) {
+      const seed = firstSeed + played
+      const numRuns = Math.min(batchSize, sequencesMax - played)
+      const sequences = fc.sample(anySequence(rounds), { seed, numRuns })
+      expect(await play(world, sequences), `seed ${seed}`).toEqual([])
+    }
+  },
+)
+
+const by = { who: 0, proxy: 0 }
+const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: false } as const
+
+/* Sequences that broke a rule once. */
+test.each<[string, Sequence]>([
+  [
+    'repeats of a key, which do not count, leave the units that are left to the calls after them',
+    [
+      [
+        { ...repeat, ending: 'tool error', key: 1, count: 6 },
+        { ...by, do: 'batch', tools: ['basic', 'basic'] },
+        { ...repeat, ending: 'result', key: 0, count: 4 },
+        { ...by, do: 'calls at once', tool: 'basic', count: 4 },
+      ],
+    ],
+  ],
+  [
+    'a key that another proxy knows leaves its unit, too',
+    [
+      [
+        { ...repeat, ending: 'result', key: 0, count: 4, inTurn: true },
+        { ...by, do: 'restart proxy' },
+        { ...repeat, ending: 'result', key: 0, count: 2 },
+        { ...by, do: 'batch', tools: ['basic', 'basic'] },
+        { ...by, do: 'calls at once', tool: 'basic', count: 4 },
+      ],
+    ],
+  ],
+])('%s', async (_, sequence) => {
+  expect(await play(world, [sequence])).toEqual([])
+})

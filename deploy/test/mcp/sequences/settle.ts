@@ -1,0 +1,80 @@
+import { expect } from 'vitest'
+import { callTool } from './call-tool.ts'
+import { boundsOf, type Bounds, type CallFact } from './ledger.ts'
+import { leftOf, readLimits, type Party } from './party.ts'
+import type { Player } from './player.ts'
+import { proxyCount } from './world.ts'
+
+/**
+ * Waits until all calls so far are counted: a proxy delivers the records of a provider in their order, so that a call of somebody
+ * else after them is counted after them. Then what is left must be what the answered calls have left.
+ */
+export async function settle(party: Party): Promise<void> {
+  await waitForDelivery(party)
+  for (const player of party.players) {
+    player.releasedBy = undefined
+    if (!party.isDeleted && player.limits.planRef !== undefined) await expectLeft(party, player)
+  }
+}
+
+async function waitForDelivery(party: Party): Promise<void> {
+  const { market, waiter } = party
+  const { waiting, client } = market
+  for (let proxy = 0; proxy < proxyCount; proxy++) {
+    party.count += 1
+    waiter.calls += 1
+    const given = { mark: `${party.name}-${party.count}`, ending: 'result' }
+    const call = { player: waiter.player, tool: 'wait', given, era: 'stateless', proxy } as const
+    const { ended } = await callTool({ market, url: waiting.url }, call)
+    expect(ended.kind).toBe('served')
+  }
+  const remaining = async () =>
+    (await client.checkLimit(waiter.player.reference, waiting.productRef)).remaining
+  await expect.poll(remaining, { interval: 10 }).toBe(waiting.limit - waiter.calls)
+}
+
+/** The limit's answer is what the calls left, however many were counted as none or as two. */
+async function expectLeft({ market, productRef }: Party, player: Player): Promise<void> {
+  const { least, most } = leftOf(player)
+  const read = async () => {
+    const { remaining } = await market.client.checkLimit(player.reference, productRef)
+    return remaining >= Math.max(0, least) && remaining <= Math.max(0, most)
+      ? 'as answered'
+      : remaining
+  }
+  const facts = JSON.stringify({ limits: player.limits, least, most, facts: player.facts })
+  await expect.poll(read, { interval: 20, timeout: 10_000, message: facts }).toBe('as answered')
+}
+
+/** After a change: what each customer may use is read again. */
+export async function readAllLimits(party: Party): Promise<void> {
+  await party.market.world.untilNoticed()
+  for (const player of party.players) await readLimits(party, player)
+}
+
+/** Records are those of the calls that were answered, by outcome and by tool, and none is anybody else's. */
+export async function expectRecorded(party: Party, from: string, to: string): Promise<void> {
+  const { client } = party.market
+  const meterRef = await client.requestsMeter()
+  for (const { reference: customerRef, facts } of party.players) {
+    for (const outcome of ['success', 'fail', 'paywall'] as const) {
+      const { least, most } = boundsOf(facts.filter((fact) => fact.outcome === outcome))
+      const query = { customerRef, outcome, from, to }
+      const read = async () => within(await client.meterUsage(meterRef, query), { least, most })
+      const told = JSON.stringify({ outcome, least, most, facts })
+      await expect.poll(read, { interval: 50, timeout: 10_000, message: told }).toBe('as answered')
+    }
+  }
+}
+
+export function within(
+  { count, total }: { count: number; total: number },
+  { least, most }: Bounds,
+) {
+  return count === total && count >= least && count <= most ? 'as answered' : { count, total }
+}
+
+export function successesOf(parties: readonly Party[], toolName: string): readonly CallFact[] {
+  const facts = parties.flatMap(({ players }) => players.flatMap((player) => player.facts))
+  return facts.filter(({ tool, outcome }) => tool === toolName && outcome === 'success')
+}
