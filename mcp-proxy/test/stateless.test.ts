@@ -12,13 +12,14 @@ import {
   type ScriptedOrigin,
 } from './scripted-origin.ts'
 
+const settings = { TOLLGATE_MCP_FRESH_MS: '100' }
 let stack: ProxyStack
 let origin: ScriptedOrigin
 let server: AddedServer
 let token: string
 
 beforeAll(async () => {
-  stack = await ProxyStack.start({ TOLLGATE_MCP_FRESH_MS: '100' })
+  stack = await ProxyStack.start(settings)
   origin = await startScriptedOrigin()
   server = await stack.addServer({ originUrl: origin.url })
   token = await stack.token(server)
@@ -77,7 +78,7 @@ test('a state that is sent again, also to another process, is a call of its own'
   const { requestState: two } = resultOf(await call({ ...params, requestState: one }))
   await call({ ...params, requestState: two })
   await Promise.all([1, 2].map(() => call({ ...params, requestState: two })))
-  await stack.restartProxy()
+  await stack.restartProxy(settings)
   await call({ ...params, requestState: two })
   const paid = stack.gate.settled.filter(({ outcome }) => outcome === 'success')
   expect(new Set(paid.map(({ callId }) => callId)).size).toBe(4)

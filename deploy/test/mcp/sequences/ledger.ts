@@ -4,23 +4,21 @@ export type CallFact = {
   readonly outcome: 'success' | 'fail' | 'paywall'
   /** The client's key with all that it stands for. */
   readonly key: string | undefined
-  /** The question that the call is the answer to. All answers to one question may be one call. */
-  readonly question: string | undefined
   /** The life of the proxy that served it. */
   readonly life: string
 }
 
-/** How many records there may be. Both are the same, unless a proxy could not know of what another one had served. */
+/** How many units there may be. Both are the same, unless a proxy could not know of what another one had served. */
 export type Bounds = { readonly least: number; readonly most: number }
 
-/** Answers that one key of a client gets for one unit from each life of a proxy. */
+/** Answers that one key of a client gets for one unit. */
 const answersPerKey = 4
 
 export function boundsOf(facts: readonly CallFact[]): Bounds {
   const groups = new Map<string, CallFact[]>()
   for (const [place, fact] of facts.entries()) {
-    const { outcome, key, question } = fact
-    const name = JSON.stringify([outcome, key ?? question ?? place])
+    const { outcome, key } = fact
+    const name = JSON.stringify([outcome, key ?? place])
     groups.set(name, [...(groups.get(name) ?? []), fact])
   }
   const bounds = [...groups.values()].map(boundsOfGroup)
@@ -32,15 +30,21 @@ export function boundsOf(facts: readonly CallFact[]): Bounds {
 
 function boundsOfGroup(group: readonly CallFact[]): Bounds {
   const [{ key, outcome }] = group as [CallFact]
+  if (key === undefined || outcome !== 'success') return { least: 1, most: 1 }
   const lives = new Map<string, number>()
   for (const { life } of group) lives.set(life, (lives.get(life) ?? 0) + 1)
-  const count = group.length
-  // Each life of a proxy may take one answer for the call that asked.
-  if (key === undefined) return { least: Math.max(1, count - lives.size + 1), most: count }
-  if (outcome !== 'success') return { least: 1, most: 1 }
+  // A use is forgiven whose record a proxy may have delivered for another one that has ended.
   const beyond = [...lives.values()].map((each) => Math.max(0, each - answersPerKey))
   return {
     least: 1 + beyond.reduce((sum, each) => sum + each, 0),
-    most: 1 + Math.max(0, count - answersPerKey),
+    most: 1 + Math.max(0, group.length - answersPerKey),
   }
+}
+
+/** How many records there may be: each call that served has one of its own, also where it is free. */
+export function recordsOf(facts: readonly CallFact[]): Bounds {
+  const { least, most } = boundsOf(facts)
+  if (facts.some(({ outcome }) => outcome !== 'success')) return { least, most }
+  const isOneLife = new Set(facts.map(({ life }) => life)).size <= 1
+  return { least: isOneLife ? facts.length : least, most: facts.length }
 }

@@ -13,8 +13,6 @@ type Question = {
   readonly tool: string
   readonly given: object
   readonly state: string
-  /** The call that all its answers may be. */
-  readonly call: string
   /** Unix milliseconds. */
   readonly untilMs: number
 }

@@ -12,8 +12,6 @@ import { proxyCount } from './world.ts'
 type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
 
 /** A call of the customer, with what identifies it beyond its answer. */
-type Counted = ToolCall & { readonly question?: string | undefined }
-
 export function playCall(party: Party, step: Played<'call'>): Promise<void> {
   return callOnce(party, step)
 }
@@ -51,7 +49,6 @@ async function callOnce(party: Party, step: Given): Promise<void> {
       player,
       tool,
       given: call.given,
-      call: markOf(party),
       untilMs,
       ...ended,
     })
@@ -78,7 +75,7 @@ export async function playAnswer(party: Party, step: Played<'answer'>): Promise<
     state: step.how === 'changed state' ? `${question.state.slice(0, -4)}AAAA` : question.state,
   }
   if (!isOwn) return refuse(party, call)
-  await callAndCheck(party, { ...call, question: question.call }, (ended) => {
+  await callAndCheck(party, call, (ended) => {
     if (ended.kind !== 'question') return
     party.questions.push({ ...question, state: ended.state, untilMs: world.nowMs + questionMs })
   })
@@ -95,7 +92,7 @@ async function refuse(party: Party, call: ToolCall): Promise<void> {
 
 async function callAndCheck(
   party: Party,
-  call: Counted,
+  call: ToolCall,
   onEnded: (ended: Ended) => void = () => undefined,
 ): Promise<void> {
   const { world } = party.market
@@ -140,21 +137,26 @@ async function callAndCheck(
 }
 
 /** Of a key that another proxy knows, one learns from ingest alone that the call is free, and its unit is held until then. */
-function isFreeByAnother({ facts }: Player, call: Counted, life: string): boolean {
+function isFreeByAnother({ facts }: Player, call: ToolCall, life: string): boolean {
   const key = keyOf(call)
   return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
 }
 
-function keyOf({ key, tool, given }: Counted): string | undefined {
+function keyOf({ key, tool, given }: ToolCall): string | undefined {
   return key === undefined ? undefined : JSON.stringify([key, tool, given])
 }
 
 /** Adds the record that a call with this end has. */
-function note(player: Player, call: Counted, ended: Ended, life: string, expected: Expected): void {
+function note(
+  player: Player,
+  call: ToolCall,
+  ended: Ended,
+  life: string,
+  expected: Expected,
+): void {
   const outcome = outcomeOf(ended)
   if (outcome === undefined || expected === 'open') return
-  const { tool, question } = call
-  player.facts.push({ tool, outcome, key: keyOf(call), question, life })
+  player.facts.push({ tool: call.tool, outcome, key: keyOf(call), life })
 }
 
 function outcomeOf({ kind }: Ended): CallFact['outcome'] | undefined {
@@ -252,7 +254,7 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
     if (expected[place] === 'paywalled') expect(ended?.kind ?? 'paywall').toBe('paywall')
     if (ended === undefined) unanswered += 1
     else
-      note(player, { player, tool: step.tools[place]! } as Counted, ended, life, expected[place]!)
+      note(player, { player, tool: step.tools[place]! } as ToolCall, ended, life, expected[place]!)
     if (isRun && expected[place] !== 'open') served += 1
   }
   const wanted = expected.filter((each) => each === 'admitted' || each === 'either').length
@@ -261,6 +263,9 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
   if (isHeld || unanswered > 0) return
   expect(served, facts).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(0, left.least)))
 }
+
+/** A little longer than the proxy waits. */
+const hangUpMs = 350
 
 /** The client goes away, or cancels, while the tool works: no answer, and nothing to pay. */
 export async function playHangUp(party: Party, step: Played<'hang up'>): Promise<void> {
@@ -287,6 +292,8 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   else await cancel(party, player, proxy)
   await running
   if (expected === 'open') return
+  // The proxy waits for an answer that is on its way before it records the call.
+  if (era === 'stateless') await sleep(hangUpMs)
   note(player, call, { kind: 'error' }, life, expected)
   player.leftCalls += 1
 }
