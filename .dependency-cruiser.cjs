@@ -1,3 +1,5 @@
+const { existsSync, readFileSync, readdirSync } = require('node:fs')
+
 const services = [
   'ingest',
   'aggregator',
@@ -6,6 +8,8 @@ const services = [
   'webhook-dispatcher',
   'mcp-proxy',
 ]
+
+const workspaces = ['schemas', 'platform', 'domain', ...services]
 
 /** A client library and the only folders that may import it. */
 const clients = [
@@ -21,7 +25,10 @@ const clients = [
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
   ['pdfkit', '^control-plane/src/invoices/'],
-  ['undici', '^platform/src/(outbound|schema-registry)/|^ingest/src/http/|^mcp-proxy/src/gate/'],
+  [
+    'undici',
+    '^platform/src/(outbound|schema-registry)/|^ingest/src/http/|^mcp-proxy/src/services/',
+  ],
   ['@modelcontextprotocol', '^control-plane/(src/mcp|test)/|^mcp-proxy/test/'],
   ['jose', '^mcp-proxy/(src/tokens|test)/|^control-plane/(src/customer-auth|test)/'],
   ['@nats-io', '^ingest/(src/bus|test)/|^deploy/test/'],
@@ -29,6 +36,40 @@ const clients = [
   ['croner', '^billing-runner/src/schedule/'],
   ['@opentelemetry', '^platform/src/observability/'],
 ]
+
+const listHead = '## Folders, from top to bottom\n'
+
+/** The folders of a workspace in the order that its README gives; empty where it gives none. Throws where they are not the same. */
+function foldersOf(workspace) {
+  const readme = `${__dirname}/${workspace}/README.md`
+  const [, list] = existsSync(readme) ? readFileSync(readme, 'utf8').split(listHead) : []
+  if (list === undefined) return []
+  const listed = [...list.split('\n## ')[0].matchAll(/^- `([a-z-]+)`/gm)].map(([, name]) => name)
+  const found = readdirSync(`${__dirname}/${workspace}/src`, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .filter((name) => readdirSync(`${__dirname}/${workspace}/src/${name}`).length > 0)
+  const odd = [...listed, ...found].filter(
+    (name) => !listed.includes(name) || !found.includes(name),
+  )
+  if (odd.length > 0) throw new Error(`${workspace}/README.md and src differ in ${odd.join(', ')}`)
+  return listed
+}
+
+/** No folder imports from one above it. */
+function folderOrder(workspace) {
+  const folders = foldersOf(workspace)
+  return folders.slice(0, -1).map((folder, index) => ({
+    name: `${workspace}-imports-downwards`,
+    comment: `${folder} is above it in the list of ${workspace}/README.md. Move the file, or what it needs, down.`,
+    severity: 'error',
+    from: {
+      path: `^${workspace}/src/(${folders.slice(index + 1).join('|')})/`,
+      pathNot: '\\.test\\.ts$',
+    },
+    to: { path: `^${workspace}/src/${folder}/` },
+  }))
+}
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -83,6 +124,7 @@ module.exports = {
       from: { path: '^paywall/src/' },
       to: { pathNot: '^paywall/src/', dependencyTypesNot: ['core'] },
     },
+    ...workspaces.flatMap(folderOrder),
     ...services.map((service) => ({
       name: `${service}-imports-no-other-service`,
       comment:

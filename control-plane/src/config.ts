@@ -3,7 +3,7 @@ import {
   requireWholeUpstreams,
   upstreamSettings,
 } from './customer-auth/upstream/upstream-settings.ts'
-import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { reservationSettings } from '@tollgate/domain/reservations/reservation-settings'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { mcpUrlSettings } from '@tollgate/domain/mcp/mcp-url-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'

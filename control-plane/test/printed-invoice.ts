@@ -4,7 +4,7 @@ import type { InvoiceParties, InvoiceWithLines } from '@tollgate/domain/invoices
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { lockInvoice } from '@tollgate/domain/invoices/repository'
 import { issueInvoice } from '@tollgate/domain/invoices/issue-invoice'
-import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
+import type { InvoicePayment } from '@tollgate/domain/payments/payments'
 import { makeInvoice } from '@tollgate/domain/invoices/make-invoice'
 import { invoiceLine, totalOf, type InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 

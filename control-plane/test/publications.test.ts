@@ -2,10 +2,10 @@ import { jobActor } from '@tollgate/domain/audit/actor'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { issueApiKey } from '@tollgate/domain/api-keys/issue-api-key'
-import { revokeApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import { issueApiKey } from '@tollgate/domain/publishing/issue-api-key'
+import { revokeApiKey } from '@tollgate/domain/publishing/retire-api-key'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
-import { readPublicationState } from '@tollgate/domain/publications/publication-state'
+import { readPublicationState } from '@tollgate/domain/publishing/publication-state'
 import { insertPublication } from '@tollgate/domain/publications/repository'
 import {
   apiKeyDocumentKey,

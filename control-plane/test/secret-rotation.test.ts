@@ -1,7 +1,7 @@
 import { jobActor } from '@tollgate/domain/audit/actor'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { originAuthPlace } from '@tollgate/domain/mcp/repository'
+import { originAuthPlace } from '@tollgate/domain/catalog/mcp-servers-repository'
 import { secretKeyFile } from '@tollgate/platform/secrets/key-file'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { parseSecretKeys, type SecretKey } from '@tollgate/platform/secrets/secret-keys'

@@ -85,11 +85,7 @@ async function call(given: GatedCall): Promise<boolean> {
 }
 
 const openWallets = () =>
-  WalletCaller.open(
-    stack,
-    client,
-    (method, path, body) => client.require(method, path, body) as never,
-  )
+  WalletCaller.open(stack, client, (...request) => client.require(...request) as never)
 
 const remainingOf = async (customerRef: string, productRef: string) =>
   (await client.checkLimit(customerRef, productRef)).remaining
@@ -126,9 +122,8 @@ test('counts a call once in the requests and in the meter of its tool, and debit
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(3 * creditsPerUnit)
   for (let repeat = 0; repeat < 3; repeat++) {
-    expect(await call(callOf(server, customerRef, { toolName, idempotencyKey: 'again' }))).toBe(
-      true,
-    )
+    const repeated = callOf(server, customerRef, { toolName, idempotencyKey: 'again' })
+    expect(await call(repeated)).toBe(true)
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(2 * creditsPerUnit)
   for (const meter of [meterRef, await client.requestsMeter()]) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { beforeAll, expect, test } from 'vitest'
 import type { LimitAnswer, TollgateClient } from '../src/client/tollgate-client.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TollgateClient } from '../src/client/tollgate-client.ts'

@@ -1,4 +1,4 @@
-import { windowBefore, windowOf } from '../src/charging/usage-windows.ts'
+import { windowBefore, windowOf } from '../src/purchases/usage-windows.ts'
 import { compileEntitlement } from '../src/entitlements/compile-entitlement.ts'
 import { currentPeriod, windowOfPeriod } from '../src/entitlements/counting-windows.ts'
 import { allowedMicros } from '../src/entitlements/allowed-units.ts'
@@ -17,7 +17,7 @@ import {
   switchPrice,
   unpaidPurchase,
 } from '../src/purchases/new-purchase.ts'
-import type { PlanSnapshot } from '../src/purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import type { Purchase } from '../src/purchases/repository.ts'
 import { shareAllowance } from '../src/purchases/share-allowance.ts'
 

@@ -4,7 +4,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { OutboxEvent } from '../src/outbox/outbox-event.ts'
 import { eraseCustomerEvents, insertOutboxEvents } from '../src/outbox/repository.ts'
-import { dispatcherChannel } from '../src/webhooks/dispatcher-channel.ts'
+import { dispatcherChannel } from '../src/outbox/dispatcher-channel.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
 /* On a real PostgreSQL: what is queued for endpoints as events are told. */

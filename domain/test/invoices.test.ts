@@ -11,7 +11,7 @@ import { periodOf } from '../src/periods/periods.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { lateUsageLines, usageLines } from '../src/pricing/charges.ts'
 import { invoiceLine } from '../src/pricing/invoice-line.ts'
-import type { PlanSnapshot } from '../src/purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, month, parties, price } from './invoicing.ts'
 

@@ -11,13 +11,13 @@ import {
   listUnbalancedCreditValues,
   listUnbalancedInvoices,
 } from '../src/money-ledger/unbalanced.ts'
-import { applyDispute } from '../src/payments/apply-dispute.ts'
-import { applyLook } from '../src/payments/apply-look.ts'
-import { applyPayout } from '../src/payments/apply-payout.ts'
-import { applyRefund } from '../src/payments/apply-refund.ts'
+import { applyDispute } from '../src/settlement/apply-dispute.ts'
+import { applyLook } from '../src/settlement/apply-look.ts'
+import { applyPayout } from '../src/settlement/apply-payout.ts'
+import { applyRefund } from '../src/settlement/apply-refund.ts'
 import { insertIntent } from '../src/payments/intents-repository.ts'
 import type { PaymentIntent } from '../src/payments/payment-intent.ts'
-import { listUnbalancedWallets } from '../src/wallet/ledger.ts'
+import { listUnbalancedWallets } from '../src/money-ledger/ledger.ts'
 import { createPurchases, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
 import { MoneyModel, type PaymentTerms } from './money-model.ts'

@@ -4,7 +4,7 @@ import type { PlanTerms } from '../src/plans/plan.ts'
 import { microsOfDecimal } from '../src/money/decimal.ts'
 import { lateUsageLines, usageLines } from '../src/pricing/charges.ts'
 import type { InvoiceLine } from '../src/pricing/invoice-line.ts'
-import type { PlanSnapshot } from '../src/purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { oraclePrice, Rational, type OracleCurrency, type OraclePlan } from './pricing-oracle.ts'
 
 /*

@@ -9,7 +9,7 @@ import { insertIntent, lockIntent, updateIntent } from '../src/payments/intents-
 import type { PaymentIntent } from '../src/payments/payment-intent.ts'
 import { saveRefund, type RefundState } from '../src/payments/refunds-repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
-import { foldProductMovements, listProductTallies } from '../src/products/tallies.ts'
+import { foldProductMovements, listProductTallies } from '../src/catalog/tallies.ts'
 import { Rational } from './pricing-oracle.ts'
 import { billedAt, createPurchases, inWork } from './billed-customers.ts'
 

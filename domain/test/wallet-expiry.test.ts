@@ -3,7 +3,7 @@ import { startTestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
-import { listUnbalancedWallets } from '../src/wallet/ledger.ts'
+import { listUnbalancedWallets } from '../src/money-ledger/ledger.ts'
 import { removalOf, replay, type WalletEvent } from './wallet-line.ts'
 import { WalletWorld } from './wallet-world.ts'
 

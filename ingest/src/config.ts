@@ -1,4 +1,4 @@
-import { reservationSettings } from '@tollgate/domain/entitlements/reservation-settings'
+import { reservationSettings } from '@tollgate/domain/reservations/reservation-settings'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
 import { walletSettings } from '@tollgate/domain/wallet/wallet-settings'
 import { dataDirSetting } from '@tollgate/platform/config/data-dir'

@@ -2,10 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addTokenKey, drawTokenKey, tokenKeyPlace } from '@tollgate/domain/customer-auth/token-keys'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
-import { insertMcpServer, originAuthPlace, saveTools } from '@tollgate/domain/mcp/repository'
-import type { ToolAccess } from '@tollgate/domain/mcp/decide-tools'
+import {
+  insertMcpServer,
+  originAuthPlace,
+  saveTools,
+} from '@tollgate/domain/catalog/mcp-servers-repository'
+import type { ToolAccess } from '@tollgate/domain/catalog/tool'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
-import { insertProduct } from '@tollgate/domain/products/repository'
+import { insertProduct } from '@tollgate/domain/catalog/products-repository'
 import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { parseAllowList } from '@tollgate/platform/outbound/allow-list'

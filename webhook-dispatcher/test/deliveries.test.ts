@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { tellOfChangedEndpoints } from '@tollgate/domain/webhooks/dispatcher-channel'
+import { tellOfChangedEndpoints } from '@tollgate/domain/outbox/dispatcher-channel'
 import { claimDeliveries } from '../src/postgres/claim-deliveries.ts'
 import {
   onlySecret,

@@ -1,6 +1,6 @@
 import { listDue } from '@tollgate/domain/calendar/claims'
-import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
-import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import type { CliResult, Output } from '@tollgate/platform/cli/output'
 import type { BillingRunnerConfig } from '../config.ts'

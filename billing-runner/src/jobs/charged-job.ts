@@ -1,5 +1,5 @@
 import type { SelectDue } from '@tollgate/domain/calendar/claims'
-import { billRecurring } from '@tollgate/domain/charging/bill-recurring'
+import { billRecurring } from '@tollgate/domain/billing/bill-recurring'
 import type { BegunCharge } from '@tollgate/domain/charging/charge-invoice'
 import { lockCustomer } from '@tollgate/domain/customers/repository'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'

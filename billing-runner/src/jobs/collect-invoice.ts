@@ -3,7 +3,7 @@ import type {
   ChargeInvoice,
   ChargeOutcome,
 } from '@tollgate/domain/charging/charge-invoice'
-import type { RetryDelays } from '@tollgate/domain/charging/decide-retry'
+import type { RetryDelays } from '@tollgate/domain/billing/decide-retry'
 import { settleCharge } from '@tollgate/domain/charging/settle-charge'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'

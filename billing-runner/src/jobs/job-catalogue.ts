@@ -1,4 +1,4 @@
-import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { environments } from '@tollgate/schemas/environment'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'

@@ -1,5 +1,5 @@
 import type { DueItem, SelectDue } from '@tollgate/domain/calendar/claims'
-import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { Provider } from '@tollgate/domain/providers/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Queryable } from '@tollgate/platform/database/database'

@@ -1,7 +1,7 @@
 import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
-import { startScheduledPlan } from '@tollgate/domain/purchases/start-scheduled-plan'
+import { startScheduledPlan } from '@tollgate/domain/billing/start-scheduled-plan'
 import { chargedJob, type ChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'

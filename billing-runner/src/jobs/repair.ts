@@ -1,5 +1,5 @@
 import type { Repair } from '@tollgate/domain/reconciliation/finding'
-import { publish } from '@tollgate/domain/publications/publisher'
+import { publish } from '@tollgate/domain/publishing/publisher'
 import { recountKey } from '@tollgate/schemas/hot-state/recounts'
 import type { Environment } from '@tollgate/schemas/environment'
 import { publisherOf, type Parts } from '../open-parts.ts'

@@ -1,6 +1,6 @@
 import { selectDueResets } from '@tollgate/domain/calendar/due-purchases'
-import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/charging/left-units'
-import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/charging/measure-usage'
+import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/billing/left-units'
+import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/billing/measure-usage'
 import {
   decideCarry,
   settlementOf,

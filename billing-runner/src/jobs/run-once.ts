@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { Job } from './job.ts'
 import type { TriedOutcome } from './run-batch.ts'
 import type { SlotParts } from './slot-parts.ts'

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
 import type { JobMetrics } from '../metrics.ts'

@@ -1,6 +1,7 @@
 import { claimDue, type ClaimLimits } from '@tollgate/domain/calendar/claims'
 import { endSlot, openSlot, type Slot } from '@tollgate/domain/calendar/slots'
-import { poolOf, type PublicationSpace } from '@tollgate/domain/publications/publisher'
+import type { PublicationSpace } from '@tollgate/domain/publications/repository'
+import { poolOf } from '@tollgate/domain/publishing/publisher'
 import type { ItemJob, Job, SweepJob } from './job.ts'
 import { runBatch } from './run-batch.ts'
 import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'

@@ -1,5 +1,5 @@
 import { selectGivenUp } from '@tollgate/domain/calendar/due-invoices'
-import { giveUpInvoice } from '@tollgate/domain/charging/give-up-invoice'
+import { giveUpInvoice } from '@tollgate/domain/billing/give-up-invoice'
 import type { ItemJob } from './job.ts'
 
 /** Gives up on invoices that could not be charged, once nothing has happened to them for so long. */

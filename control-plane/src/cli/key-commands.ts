@@ -1,6 +1,6 @@
-import { issueApiKey, type IssuedApiKey } from '@tollgate/domain/api-keys/issue-api-key'
+import { issueApiKey, type IssuedApiKey } from '@tollgate/domain/publishing/issue-api-key'
 import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
-import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import { revokeApiKey, rotateApiKey } from '@tollgate/domain/publishing/retire-api-key'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'

@@ -6,7 +6,7 @@ import {
 } from '@tollgate/domain/money-ledger/unbalanced'
 import { findBrokenSeal } from '@tollgate/domain/money-ledger/verify-seals'
 import { readWholeTables } from '@tollgate/domain/postgres/read-whole-tables'
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'

@@ -1,1 +1,1 @@
-export { commitAndPublish as commit } from '@tollgate/domain/publications/commit-and-publish'
+export { commitAndPublish as commit } from '@tollgate/domain/publishing/commit-and-publish'

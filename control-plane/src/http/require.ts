@@ -4,7 +4,7 @@ import {
   findExchangeRate,
   type ExchangeRate,
 } from '@tollgate/domain/money/exchange-rates'
-import { findProduct, type Product } from '@tollgate/domain/products/repository'
+import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { refusals } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { listCreditNotes } from '@tollgate/domain/invoices/credit-notes'
 import type { InvoiceParties } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
-import { listPaymentsOf } from '@tollgate/domain/invoices/payments'
+import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'

@@ -1,4 +1,4 @@
-import { workOff } from '@tollgate/domain/publications/work-off'
+import { workOff } from '@tollgate/domain/postgres/work-off'
 import { claimExpiringWallets } from '@tollgate/domain/wallet/expiring-grants'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'

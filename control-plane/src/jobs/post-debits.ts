@@ -1,4 +1,4 @@
-import { publish } from '@tollgate/domain/publications/publisher'
+import { publish } from '@tollgate/domain/publishing/publisher'
 import {
   postDebits,
   readDebitPosition,

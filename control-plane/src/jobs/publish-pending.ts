@@ -1,9 +1,9 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
-import { notePublished } from '@tollgate/domain/publications/note-published'
-import { publishPending } from '@tollgate/domain/publications/publisher'
-import { queueLost } from '@tollgate/domain/publications/queue-lost'
-import type { PublisherParts } from '@tollgate/domain/publications/publisher-parts'
+import { notePublished } from '@tollgate/domain/publishing/note-published'
+import { publishPending } from '@tollgate/domain/publishing/publisher'
+import { queueLost } from '@tollgate/domain/publishing/queue-lost'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 
 /** Bounds one round of each kind and space, so that neither starting nor stopping waits for a long backlog. */
 const targetsPerRoundMax = 4_000

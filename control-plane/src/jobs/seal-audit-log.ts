@@ -1,7 +1,7 @@
 import { auditPlaces, type AuditPlace } from '@tollgate/domain/audit/entry'
 import { sealEntries } from '@tollgate/domain/audit/seal-entries'
 import { sealLedger } from '@tollgate/domain/money-ledger/seal-ledger'
-import { poolOf } from '@tollgate/domain/publications/publisher'
+import { poolOf } from '@tollgate/domain/publishing/publisher'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'

@@ -2,8 +2,8 @@ import {
   claimDueTakeBacks,
   type TakeBackName,
 } from '@tollgate/domain/payments/take-backs-repository'
-import { workOffTakeBack } from '@tollgate/domain/payments/work-off-take-back'
-import { workOff } from '@tollgate/domain/publications/work-off'
+import { workOffTakeBack } from '@tollgate/domain/settlement/work-off-take-back'
+import { workOff } from '@tollgate/domain/postgres/work-off'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'

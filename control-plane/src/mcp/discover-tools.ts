@@ -1,5 +1,5 @@
 import { recordTools, type RecordToolsOutcome } from '@tollgate/domain/mcp/record-tools'
-import { originAuthPlace, type McpServer } from '@tollgate/domain/mcp/repository'
+import { originAuthPlace, type McpServer } from '@tollgate/domain/catalog/mcp-servers-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { AppParts } from '../http/app-parts.ts'
 import { commit } from '../http/commit.ts'

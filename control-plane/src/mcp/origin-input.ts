@@ -1,5 +1,5 @@
-import type { OriginAuth } from '@tollgate/domain/mcp/repository'
-import { originAuthPlace } from '@tollgate/domain/mcp/repository'
+import type { OriginAuth } from '@tollgate/domain/catalog/mcp-servers-repository'
+import { originAuthPlace } from '@tollgate/domain/catalog/mcp-servers-repository'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from '../http/plugins/authentication.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { priceWords, purchaseWords, type Priced } from './purchase-words.ts'
 import { readerOf } from './reader.ts'
 

@@ -1,4 +1,4 @@
-import { windowBefore, windowOf } from '@tollgate/domain/charging/usage-windows'
+import { windowBefore, windowOf } from '@tollgate/domain/purchases/usage-windows'
 import type { CountedOfPeriod } from '@tollgate/domain/entitlements/usage-view'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { findEndOfPrevious } from '@tollgate/domain/purchases/notes-repository'

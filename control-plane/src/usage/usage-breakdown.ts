@@ -1,5 +1,5 @@
 import { listCustomersByReference } from '@tollgate/domain/customers/list-customers'
-import { listProductNames } from '@tollgate/domain/products/repository'
+import { listProductNames } from '@tollgate/domain/catalog/products-repository'
 import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
 import type { AppParts } from '../http/app-parts.ts'
 import { read } from '../http/read.ts'

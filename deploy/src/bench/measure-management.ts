@@ -1,6 +1,6 @@
 import { jobActor } from '@tollgate/domain/audit/actor'
 import { findCustomer, findCustomerByEmail } from '@tollgate/domain/customers/repository'
-import { findProduct } from '@tollgate/domain/products/repository'
+import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/repository'
 import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'

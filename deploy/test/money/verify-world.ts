@@ -1,4 +1,4 @@
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { expect } from 'vitest'
 import { readBalance, readProcessor, type AtProcessor } from './at-processor.ts'

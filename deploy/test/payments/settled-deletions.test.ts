@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import type {
   CustomerNotChargedBody,

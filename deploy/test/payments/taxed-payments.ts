@@ -1,4 +1,4 @@
-import { adoptMoney } from '@tollgate/domain/payments/adopt-money'
+import { adoptMoney } from '@tollgate/domain/settlement/adopt-money'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentIntentBody, TaxedPaymentBody } from '@tollgate/schemas/http/payment-intents'

@@ -1,6 +1,6 @@
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
 import { linkReference } from '@tollgate/domain/customers/repository'
-import { publishPending } from '@tollgate/domain/publications/publisher'
+import { publishPending } from '@tollgate/domain/publishing/publisher'
 import { publisherOf } from '@tollgate/billing-runner/open-parts'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase } from '@tollgate/domain/purchases/repository'

@@ -1,5 +1,5 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
-import { activatePlan } from '@tollgate/domain/purchases/activate-plan'
+import { activatePlan } from '@tollgate/domain/billing/activate-plan'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { expect, test } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'

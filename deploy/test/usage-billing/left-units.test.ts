@@ -4,7 +4,7 @@ import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlem
 import { purchaseUsage } from '@tollgate/domain/entitlements/usage-view'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import { publish } from '@tollgate/domain/publications/publisher'
+import { publish } from '@tollgate/domain/publishing/publisher'
 import { windowId, type Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'

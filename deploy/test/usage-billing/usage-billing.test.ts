@@ -1,4 +1,4 @@
-import { deleteCustomer } from '@tollgate/domain/customers/delete-customer'
+import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { linkReference } from '@tollgate/domain/customers/repository'
 import { recompute } from '@tollgate/domain/invoices/recompute'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reconcile } from '@tollgate/domain/reconciliation/reconcile'
-import { listUnbalancedWallets } from '@tollgate/domain/wallet/ledger'
+import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { environments } from '@tollgate/schemas/environment'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { createOutput } from '@tollgate/platform/cli/output'

@@ -1,7 +1,7 @@
 import { minorPerMajor, processorMinimumOf, majorText } from '../money/currencies.ts'
 import { divideRounded, fractionOf } from '../money/decimal.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
-import { breakDownTax } from '../tax/tax-breakdown.ts'
+import { breakDownTax } from '../invoices/tax-breakdown.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { AutoRecharge, AutoRechargeTerms } from './repository.ts'
 

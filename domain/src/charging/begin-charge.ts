@@ -11,18 +11,18 @@ import {
   savedMethodOf,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
-import type { IntentTerms } from '../payments/decide-terms.ts'
+import type { IntentTerms } from '../settlement/decide-terms.ts'
 import {
   countIntentsOfInvoice,
   lockIntentOfInvoice,
   updateIntent,
 } from '../payments/intents-repository.ts'
-import { openIntent, type OpenedIntent } from '../payments/open-intent.ts'
+import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findProcessorCustomer } from '../payments/processor-customers.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { sha256OfInput } from '../wallet/ledger.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { BegunCharge, FailedCharge, InvoiceCharge } from './charge-invoice.ts'
 
 /** Writes down the next call that charges the card for the invoice, where there is one to be made. */

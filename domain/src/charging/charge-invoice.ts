@@ -1,6 +1,6 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Invoice } from '../invoices/invoice.ts'
-import type { OpenedIntent } from '../payments/open-intent.ts'
+import type { OpenedIntent } from '../settlement/open-intent.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 

@@ -2,10 +2,10 @@ import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { findInvoice } from '../invoices/repository.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import { lockIntentOfInvoice } from '../payments/intents-repository.ts'
-import { lookAtPayment } from '../payments/look-at-payment.ts'
+import { lookAtPayment } from '../settlement/look-at-payment.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { begin, reconcileIntent } from '../payments/reconcile-intent.ts'
+import { begin, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 
 /** What an invoice that could not be charged comes to while its customer is there. */

@@ -7,8 +7,8 @@ import { lockPurchase, updatePurchase, type Purchase } from '../purchases/reposi
 import { canMove } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { ChargeOutcome, FailedCharge } from './charge-invoice.ts'
-import { decideRetry, type RetryDelays } from './decide-retry.ts'
-import { settlePaid } from './settle-paid.ts'
+import { decideRetry, type RetryDelays } from '../billing/decide-retry.ts'
+import { settlePaid } from '../billing/settle-paid.ts'
 
 /** `open`: the end is not known yet. `nothing`: another has settled it, or it has no bearing on the purchase. */
 export type SettledCharge = 'settled' | 'open' | 'nothing'

@@ -1,5 +1,5 @@
-import type { Seller } from '../charging/bill-recurring.ts'
-import { billUsage } from '../charging/bill-usage.ts'
+import type { Seller } from '../billing/bill-recurring.ts'
+import { billUsage } from '../billing/bill-usage.ts'
 import type { ChargeInvoice } from '../charging/charge-invoice.ts'
 import { settleCharge } from '../charging/settle-charge.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { UsageNotes } from '../charging/decide-usage-bill.ts'
+import type { UsageNotes } from '../billing/decide-usage-bill.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 

@@ -1,7 +1,7 @@
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
-import { sha256OfInput } from '../wallet/ledger.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { lockWallet } from '../wallet/repository.ts'
 import { takeHeld } from '../wallet/take-held.ts'
 

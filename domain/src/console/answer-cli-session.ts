@@ -8,7 +8,7 @@ import {
   publishKeys,
   type IssuedApiKey,
   type OnUnpublished,
-} from '../api-keys/issue-api-key.ts'
+} from '../publishing/issue-api-key.ts'
 import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
 import {
   findCliSession,

@@ -3,7 +3,7 @@ import { windowId } from '@tollgate/schemas/hot-state/documents'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PlanTerms } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { compileEntitlement, farFuture, purchasePeriodAt } from './compile-entitlement.ts'
 import { countingWindows, currentPeriod } from './counting-windows.ts'
 

@@ -9,15 +9,15 @@ import { unixSecond, usagePeriodAt, usagePeriodOf } from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { isCreditBased } from '../plans/plan.ts'
-import { unbilledCap } from '../plans/unbilled-limit.ts'
+import { unbilledCap } from '../catalog/unbilled-limit.ts'
 import {
   leavesUnits,
   leavingOf,
   rollingLimitMicros,
   type RollingPurchase,
 } from '../pricing/roll-over.ts'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
-import type { SharedAllowance } from '../purchases/shared-allowance.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
 
 /** What of a purchase decides about access and counting. */

@@ -2,7 +2,7 @@ import type { Entitlement, PublishedOffer } from '@tollgate/schemas/hot-state/do
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import { paidUnits, wholeCredits } from '../wallet/whole-credits.ts'
+import { paidUnits, wholeCredits } from '../money/whole-credits.ts'
 
 /** What clients take for "no cap". */
 export const remainingWithoutCap = 999_999

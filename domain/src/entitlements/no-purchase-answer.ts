@@ -1,7 +1,7 @@
 import type { PlanOffer, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsBalance, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { paidUnits, wholeCredits } from '../wallet/whole-credits.ts'
+import { paidUnits, wholeCredits } from '../money/whole-credits.ts'
 import { offerFields } from './limit-answer.ts'
 
 export type NoPurchase = {

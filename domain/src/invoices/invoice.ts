@@ -1,6 +1,6 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { NumberedDocument } from './numbers.ts'
 import type { InvoiceAmounts, InvoiceStatus } from './transitions.ts'
 

@@ -1,6 +1,6 @@
 import type { Customer } from '../customers/repository.ts'
 import type { Merchant } from '../merchants/repository.ts'
-import type { Product } from '../products/repository.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import type { TaxDetails } from '../tax/tax-details.ts'
 import type { InvoiceParties } from './invoice.ts'
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import { taxLines } from '../pricing/tax-line.ts'
-import { readTaxTerms } from '../tax/read-tax-terms.ts'
+import { readTaxTerms } from './read-tax-terms.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { Invoice } from './invoice.ts'

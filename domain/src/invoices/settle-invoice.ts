@@ -8,7 +8,7 @@ import {
 } from '../money-ledger/postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPostedTransaction } from '../wallet/ledger.ts'
+import { findPostedTransaction } from '../money-ledger/ledger.ts'
 import { addCarried } from './carried-amounts.ts'
 import type { Invoice, InvoiceWithLines } from './invoice.ts'
 import { issuedOf } from './issue-invoice.ts'

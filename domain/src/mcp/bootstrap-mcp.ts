@@ -1,16 +1,21 @@
 import type { McpPlanInput, McpToolInput } from '@tollgate/schemas/http/mcp'
-import { listPlans } from '../plans/repository.ts'
-import { createProduct, type NewProduct } from '../products/create-product.ts'
-import type { Product } from '../products/repository.ts'
+import { listPlans } from '../catalog/plans-repository.ts'
+import { createProduct, type NewProduct } from '../catalog/create-product.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyPlans, planNames } from './apply-plans.ts'
 import { soleFreePlan } from './decide-plans.ts'
 import { declareTools } from './decide-tools.ts'
 import type { McpRefusal } from './refusal.ts'
-import { insertMcpServer, saveTools, type McpServer, type OriginAuth } from './repository.ts'
+import {
+  insertMcpServer,
+  saveTools,
+  type McpServer,
+  type OriginAuth,
+} from '../catalog/mcp-servers-repository.ts'
 import { setApart, slugOf } from './subdomain.ts'
-import { ensureToolMeters } from './tool-meters.ts'
+import { ensureToolMeters } from '../catalog/tool-meters.ts'
 
 export type NewMcpProduct = {
   readonly product: NewProduct

@@ -1,7 +1,7 @@
-import type { Product } from '../products/repository.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { addServer } from './bootstrap-mcp.ts'
-import { findMcpServer, listTools, saveTools } from './repository.ts'
+import { findMcpServer, listTools, saveTools } from '../catalog/mcp-servers-repository.ts'
 
 /**
  * A server of its own for the copy of an MCP product, with another subdomain and the same origin, credentials and tools.

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput, ToolMappingInput } from '@tollgate/schemas/http/mcp'
-import { listPlans } from '../plans/repository.ts'
-import { productObject } from '../products/product-event.ts'
-import { lockProduct, updateProduct, type Product } from '../products/repository.ts'
+import { listPlans } from '../catalog/plans-repository.ts'
+import { productObject } from '../catalog/product-event.ts'
+import { lockProduct, updateProduct, type Product } from '../catalog/products-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyPlans, planNames } from './apply-plans.ts'
 import { mapTools } from './decide-tools.ts'
@@ -14,8 +14,8 @@ import {
   updateMcpServer,
   type McpServer,
   type OriginAuth,
-} from './repository.ts'
-import { ensureToolMeters } from './tool-meters.ts'
+} from '../catalog/mcp-servers-repository.ts'
+import { ensureToolMeters } from '../catalog/tool-meters.ts'
 
 /** What is undefined stays as it is, but for credentials where the origin is another server. */
 export type McpChange = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
-import { draftPlan, revisePlan, type PlanContext, type PlanDraft } from '../plans/draft-plan.ts'
+import { draftPlan, revisePlan, type PlanContext, type PlanDraft } from '../catalog/draft-plan.ts'
 import { mayBeDefault, requiresPayment, type Plan, type PlanTerms } from '../plans/plan.ts'
 import { findTwice, refusal, type McpRefusal } from './refusal.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { declareTools, mapTools, reconcileTools, type Tool } from './decide-tools.ts'
+import type { Tool } from '../catalog/tool.ts'
+import { declareTools, mapTools, reconcileTools } from './decide-tools.ts'
 
 const names = {
   refByKey: new Map([

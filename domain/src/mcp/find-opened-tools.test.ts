@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Plan } from '../plans/plan.ts'
-import type { Tool } from './decide-tools.ts'
+import type { Tool } from '../catalog/tool.ts'
 import { findOpenedTools } from './find-opened-tools.ts'
 
 const plan = (reference: string, priceMinor: number, changes: Partial<Plan> = {}) =>

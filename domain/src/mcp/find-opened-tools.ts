@@ -1,6 +1,6 @@
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 import { fallbackPlan } from './decide-plans.ts'
-import type { Tool } from './decide-tools.ts'
+import type { Tool } from '../catalog/tool.ts'
 
 export type OpenedTools = {
   readonly defaultPlan: Plan

@@ -1,10 +1,10 @@
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockMcpProduct, type LockedMcpProduct } from './configure-mcp.ts'
 import { reconcileTools, type FoundTool, type Reconciled } from './decide-tools.ts'
-import { productObject } from '../products/product-event.ts'
-import { updateProduct, type Product } from '../products/repository.ts'
-import { listTools, recordToolChange, saveTools } from './repository.ts'
-import { ensureToolMeters, retireToolMeters } from './tool-meters.ts'
+import { productObject } from '../catalog/product-event.ts'
+import { updateProduct, type Product } from '../catalog/products-repository.ts'
+import { listTools, recordToolChange, saveTools } from '../catalog/mcp-servers-repository.ts'
+import { ensureToolMeters, retireToolMeters } from '../catalog/tool-meters.ts'
 
 export type RecordToolsOutcome =
   | (Reconciled & { readonly kind: 'recorded' })

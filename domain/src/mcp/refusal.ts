@@ -1,5 +1,5 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import type { PlanRefusalCode } from '../plans/draft-plan.ts'
+import type { PlanRefusalCode } from '../catalog/draft-plan.ts'
 
 /** Codes that clients know, and those of plans that cannot be. */
 export type McpRefusalCode =

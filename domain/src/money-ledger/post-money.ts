@@ -1,7 +1,7 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from '../wallet/ledger.ts'
+import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from './ledger.ts'
 import type { Posting } from './postings.ts'
 
 /** A key that was posted with other entries: two things go by one name, and neither may be believed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { MoneyAccount } from '../wallet/ledger.ts'
+import type { MoneyAccount } from './ledger.ts'
 import {
   creditNoteIssued,
   creditNoteVoided,

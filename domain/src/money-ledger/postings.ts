@@ -1,4 +1,4 @@
-import type { MoneyAccount, MoneyEntry, MoneyKind } from '../wallet/ledger.ts'
+import type { MoneyAccount, MoneyEntry, MoneyKind } from './ledger.ts'
 
 /*
  * What each thing that happens to money does to the ledger. Pure: the same thing is the same posting, under the same key,

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
-import { dispatcherChannel } from '../webhooks/dispatcher-channel.ts'
+import { dispatcherChannel } from './dispatcher-channel.ts'
 import { envelopeText } from './envelope.ts'
 import type { OutboxEvent } from './outbox-event.ts'
 

@@ -1,7 +1,7 @@
 import type { SeenCard } from '../cards/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
-import type { TaxBreakdown } from '../tax/tax-breakdown.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import type { IntentState } from './transitions.ts'
 
 export type IntentPurpose = 'product' | 'credit_topup' | 'usage_billing'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { includedMicros, planOfPeriod } from './included-units.ts'
 import { effectiveCap } from './plan-cap.ts'
 import type { PlanCore, PlanTerms } from './plan.ts'
-import { unbilledCap } from './unbilled-limit.ts'
+import { unbilledCap } from '../catalog/unbilled-limit.ts'
 
 const units = (count: number) => BigInt(count) * 1_000_000n
 

@@ -1,6 +1,6 @@
 import type { PlanSnapshotBody } from '@tollgate/schemas/http/purchases'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from './plan-snapshot.ts'
 import { effectiveCap } from './plan-cap.ts'
 
 /** A purchase's frozen plan as clients see it. Without a cap there is no `limit`: clients would show 0 as none left. */

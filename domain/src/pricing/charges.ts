@@ -1,6 +1,6 @@
 import type { ProrationPolicy } from '@tollgate/schemas/http/plan-terms'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from './invoice-line.ts'
 import type { CreditConversion, UsageReading } from './line-inputs.ts'
 import { pricesIn } from './plan-prices.ts'

@@ -1,4 +1,4 @@
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
 /** What a plan asks for in one currency, beside its usage. Minor units. */
 export type PlanPrices = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlanTerms, PlanType } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { periodOf } from '../periods/periods.ts'
 import {
   carriedInLines,

@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
-import { apiKeyTarget, publishKeys, type OnUnpublished } from '../api-keys/issue-api-key.ts'
+import { apiKeyTarget, publishKeys, type OnUnpublished } from '../publishing/issue-api-key.ts'
 import { listApiKeys } from '../api-keys/repository.ts'
 import { nameActor, type Actor } from '../audit/actor.ts'
 import { insertPublication } from '../publications/repository.ts'

@@ -7,8 +7,7 @@ import {
   offerDocumentKey,
 } from '@tollgate/schemas/hot-state/documents'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import type { PublicationSpace } from './publisher.ts'
-import type { PublicationKind, TargetName } from './repository.ts'
+import type { PublicationKind, PublicationSpace, TargetName } from './repository.ts'
 
 /** Queues everything. Keys that were revoked and products that were removed as well: a copy of before may have come back. */
 export async function queueEverything(sql: Queryable, space: PublicationSpace): Promise<void> {

@@ -1,7 +1,11 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { PublishedKind } from '@tollgate/schemas/hot-state/publications'
 
 export type PublicationKind = PublishedKind
+
+/** Where a target's publications wait: with what they tell about. */
+export type PublicationSpace = Environment | 'control'
 
 /** What of a kind the hot state holds a copy of. */
 export type TargetName = {

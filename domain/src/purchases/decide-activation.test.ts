@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
 import type { Plan } from '../plans/plan.ts'
-import type { Product } from '../products/repository.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
-import { mayTry } from './start-trial.ts'
+import { mayTry } from '../billing/start-trial.ts'
 import { unpaidPurchase } from './new-purchase.ts'
 import type { Purchase } from './repository.ts'
 

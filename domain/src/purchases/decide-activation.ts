@@ -1,8 +1,8 @@
 import { effectiveCap } from '../plans/plan-cap.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
-import { isOffered } from '../plans/plan-offer.ts'
+import { isOffered } from '../catalog/plan-offer.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
-import type { Product } from '../products/repository.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import { blocksFreePlan, givesAccess } from './access.ts'
 import {
   decideChange,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideCancel } from './decide-cancel.ts'
 import { trialPurchase, unpaidPurchase } from './new-purchase.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { datesBeforeCancel } from './reactivate-purchase.ts'
 import type { Purchase } from './repository.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
-import type { Product } from '../products/repository.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import { decideProvision } from './decide-provision.ts'
-import { snapshotOf } from './plan-snapshot.ts'
+import { snapshotOf } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 const start = new Date('2026-01-31T00:00:00Z')

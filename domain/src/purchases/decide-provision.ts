@@ -1,6 +1,6 @@
 import { isAutoEnrolled, type Plan } from '../plans/plan.ts'
-import { isOffered } from '../plans/plan-offer.ts'
-import type { Product } from '../products/repository.ts'
+import { isOffered } from '../catalog/plan-offer.ts'
+import type { Product } from '../catalog/products-repository.ts'
 import { blocksFreePlan, givesAccess } from './access.ts'
 import type { Purchase } from './repository.ts'
 

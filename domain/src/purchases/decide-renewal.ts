@@ -2,7 +2,7 @@ import { periodAt, type Period } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { canMove, isEnding } from './transitions.ts'
 
 export type DueRenewal =

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { decideReminder } from './decide-reminder.ts'
 import { decideRenewal } from './decide-renewal.ts'
 import { decideReset } from './decide-reset.ts'

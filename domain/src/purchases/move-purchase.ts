@@ -1,4 +1,4 @@
-import { endCharges } from '../charging/end-charges.ts'
+import { endCharges } from '../payments/end-charges.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { pastDueObject, purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'

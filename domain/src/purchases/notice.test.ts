@@ -5,9 +5,9 @@ import { decideCancel } from './decide-cancel.ts'
 import { dueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
 import { paidPurchase, switchPrice } from './new-purchase.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
-import { mayTry } from './start-trial.ts'
+import { mayTry } from '../billing/start-trial.ts'
 
 /* A plan with a notice of 7 days, bought on 1 June: who leaves it for a cheaper one leaves it when a cancellation would. */
 

@@ -1,7 +1,7 @@
 import { daysAbout, periodAt } from '../periods/periods.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { cycleOf } from './access.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 

@@ -2,7 +2,7 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { usagePeriodAt, type Period } from '../periods/periods.ts'
 import { includedMicros, planOfPeriod } from '../plans/included-units.ts'
 import { cycleOf } from './access.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 /* The price of a plan includes units. A change within a period shares them out as it shares out the price. */

@@ -2,9 +2,9 @@ import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purc
 import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './purchase.ts'
-import type { SharedAllowance } from './shared-allowance.ts'
+import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
 
 export type PurchaseRow = {
   reference: string

@@ -2,8 +2,8 @@ import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
 import type { PurchaseOrigin, PurchaseStatus } from '@tollgate/schemas/http/purchases'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { CycleMode } from '../periods/periods.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
-import type { SharedAllowance } from './shared-allowance.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
 
 export type Purchase = {
   readonly reference: string

@@ -1,6 +1,6 @@
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { updateScheduledPlan } from './notes-repository.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 

@@ -1,11 +1,11 @@
 import { windowId } from '@tollgate/schemas/hot-state/documents'
-import { windowOf } from '../charging/usage-windows.ts'
+import { windowOf } from './usage-windows.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import { periodOf, unixSecond, usagePeriodAt } from '../periods/periods.ts'
 import { cycleOf, givesAccess } from './access.ts'
 import type { Purchase } from './repository.ts'
-import type { SharedAllowance } from './shared-allowance.ts'
+import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
 
 /*
  * A customer gets a full allowance (limit, free units) for each period whose full price was charged, and one for each

@@ -5,7 +5,7 @@ import { totalOf } from '../pricing/invoice-line.ts'
 import type { PlanTerms } from '../plans/plan.ts'
 import { decideChange, decideSwitch, needsNoPayment, type SwitchInput } from './decide-switch.ts'
 import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 /* Changes of plan within a period: what they come to, whichever days they are made on. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { paidPurchase, switchPrice } from './new-purchase.ts'
-import type { PlanSnapshot } from './plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { windowsTakenIn } from './windows-taken-in.ts'
 

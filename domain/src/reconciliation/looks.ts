@@ -2,7 +2,7 @@ import {
   PaymentProcessorUnavailableError,
   type PaymentProcessor,
 } from '@tollgate/platform/payments/payment-processor'
-import { followObject, type PaymentJobParts } from '../payments/work-off-inbox.ts'
+import { followObject, type PaymentJobParts } from '../settlement/work-off-inbox.ts'
 import type { SharedKind } from './own-rows.ts'
 import type { Scope } from './scope.ts'
 

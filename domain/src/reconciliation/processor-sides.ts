@@ -8,7 +8,7 @@ import type { CreatedRange, PaymentProcessor } from '@tollgate/platform/payments
 import type { Environment } from '@tollgate/schemas/environment'
 import { findIntentOwners } from '../payments/intents-repository.ts'
 import { intentMetadataKey, providerMetadataKey } from '../payments/payment-intent.ts'
-import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
 import { findProvider, findSoleProvider } from '../providers/repository.ts'
 import {
   compareDispute,

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
-import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
 import { disputeKey } from '../money-ledger/postings.ts'
 import type { Tally } from './finding.ts'
 import { idsInMotion, inBatches, lookAgain } from './looks.ts'

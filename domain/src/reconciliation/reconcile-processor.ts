@@ -1,5 +1,5 @@
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
 import type { Compared, OwnRow } from './compare-payments.ts'
 import type { Tally } from './finding.ts'
 import { idsInMotion, inBatches, lookAgain } from './looks.ts'

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
-import { listUnbalancedWallets } from '../wallet/ledger.ts'
+import { listUnbalancedWallets } from '../money-ledger/ledger.ts'
 import type { Tally } from './finding.ts'
 import { isAsked, type Scope } from './scope.ts'
 

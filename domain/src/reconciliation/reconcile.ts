@@ -2,7 +2,7 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { readWholeTables } from '../postgres/read-whole-tables.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import type { PaymentJobParts } from '../payments/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
 import type { CountingParts } from './counting-parts.ts'
 import { decideRepairs, type DecidedRepairs } from './decide-repairs.ts'
 import type { ComparedKind, Finding } from './finding.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PlanSnapshot } from '../purchases/plan-snapshot.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { sellsOnBoundCheckout } from './bound-checkout.ts'
 

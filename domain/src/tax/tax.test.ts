@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { breakDownTax, isTaxInclusive, taxFromJson, taxToJson } from './tax-breakdown.ts'
+import { breakDownTax, isTaxInclusive, taxFromJson, taxToJson } from '../invoices/tax-breakdown.ts'
 import { decideTaxDetails, type TaxDetails } from './tax-details.ts'
 import { decideTaxRule, type TaxRule } from './tax-rule.ts'
 

@@ -4,12 +4,12 @@ import type { CreditsAdjustedBody } from '@tollgate/schemas/http/credits'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
-import { findPostedTransaction, sha256OfInput } from './ledger.ts'
+import { findPostedTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { putIn } from './put-in.ts'
 import { leftMicros, type HotWallet } from './read-wallet.ts'
 import { lockWallet, type Wallet } from './repository.ts'
 import { takeHeld } from './take-held.ts'
-import { wholeCredits } from './whole-credits.ts'
+import { wholeCredits } from '../money/whole-credits.ts'
 
 export type AdjustmentRequest = {
   readonly customerRef: string

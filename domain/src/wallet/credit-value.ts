@@ -1,7 +1,7 @@
 import { divideRounded } from '../money/decimal.ts'
 import type { Burn } from './burn-order.ts'
 import type { CreditGrant } from './grants.ts'
-import type { MoneyAccount, MoneyEntry } from './ledger.ts'
+import type { MoneyAccount, MoneyEntry } from '../money-ledger/ledger.ts'
 
 /**
  * What was paid for credits that are taken of grants: it is owed for no longer, and goes to the account of what became of

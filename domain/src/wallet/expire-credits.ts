@@ -13,7 +13,7 @@ import {
 import { addExpiredMicros, endExpiry, listDueGrants, type DueGrant } from './expiring-grants.ts'
 import { listGrantsLeft, updateGrants, type CreditGrant } from './grants.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
-import { sha256OfInput } from './ledger.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { lockWallet, type Wallet } from './repository.ts'
 import { takeOut } from './take-out.ts'
 

@@ -3,11 +3,11 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { CreditsGrantedBody } from '@tollgate/schemas/http/credits'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { findPostedTransaction, sha256OfInput } from './ledger.ts'
+import { findPostedTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { putIn } from './put-in.ts'
 import type { HotWallet } from './read-wallet.ts'
 import { lockWallet } from './repository.ts'
-import { wholeCredits } from './whole-credits.ts'
+import { wholeCredits } from '../money/whole-credits.ts'
 
 export type GrantRequest = {
   readonly customerRef: string

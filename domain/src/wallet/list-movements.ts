@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { PageRange } from '../postgres/select-page.ts'
-import { moneyKinds, type CreditKind, type LedgerTransaction } from './ledger.ts'
+import { moneyKinds, type CreditKind, type LedgerTransaction } from '../money-ledger/ledger.ts'
 
 export type WalletMovement = Pick<LedgerTransaction, 'reference' | 'reason' | 'createdAt'> & {
   readonly kind: CreditKind

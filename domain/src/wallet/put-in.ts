@@ -6,7 +6,7 @@ import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.
 import { inFlightOf, sayInFlight } from './burn-order.ts'
 import { recordCreditEvent, type CreditEvent } from './credit-event.ts'
 import { insertGrant, listGrantsLeft, updateGrants } from './grants.ts'
-import { insertTransaction, type CreditAccount, type CreditKind } from './ledger.ts'
+import { insertTransaction, type CreditAccount, type CreditKind } from '../money-ledger/ledger.ts'
 import { leftMicros, type HotWallet } from './read-wallet.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 

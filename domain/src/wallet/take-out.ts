@@ -12,7 +12,7 @@ import {
   type CreditAccount,
   type CreditKind,
   type MoneyAccount,
-} from './ledger.ts'
+} from '../money-ledger/ledger.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 import { WarningLevels } from './warning-levels.ts'
 

@@ -1,7 +1,7 @@
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import type { Money } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { sha256OfInput } from './ledger.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { putIn } from './put-in.ts'
 import { lockWallet } from './repository.ts'
 

@@ -1,7 +1,7 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { insertGrant } from './grants.ts'
-import { insertTransaction, sha256OfInput } from './ledger.ts'
+import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { tellOfChangedEndpoints } from './dispatcher-channel.ts'
+import { tellOfChangedEndpoints } from '../outbox/dispatcher-channel.ts'
 import { changeEndpoint, type EndpointChange } from './endpoint-change.ts'
 import type { WebhookEndpoint, WebhookSecret } from './endpoint.ts'
 import {

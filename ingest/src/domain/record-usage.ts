@@ -1,5 +1,5 @@
 import type { DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
-import { paidUnits, wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import { paidUnits, wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'

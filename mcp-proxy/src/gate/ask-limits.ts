@@ -1,6 +1,6 @@
 import { limitsResponseSchema, type LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { GatedCall } from './gate.ts'
-import { messageOf, type ServiceCalls } from './service-calls.ts'
+import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 export type LimitsAnswer =
   | { readonly kind: 'answered'; readonly response: LimitsResponse }

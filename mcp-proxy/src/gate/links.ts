@@ -1,6 +1,6 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { ServedServer } from '../servers/served-server.ts'
-import { messageOf, type ServiceCalls } from './service-calls.ts'
+import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 export type LinkPurpose = 'checkout' | 'topup' | 'portal'
 

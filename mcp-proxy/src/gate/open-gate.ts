@@ -15,7 +15,7 @@ import { Links } from './links.ts'
 import { createGateMetrics, type GateMetrics } from './metrics.ts'
 import type { Release } from './running-call.ts'
 import { createSendRecords } from './send-records.ts'
-import { ServiceCalls } from './service-calls.ts'
+import { ServiceCalls } from '../services/service-calls.ts'
 import { callVirtualTool, isVirtualTool } from './virtual-tools.ts'
 
 export type GateOptions = {

@@ -1,7 +1,7 @@
 import { bulkRecordsMax } from '@tollgate/schemas/limits'
 import { usageOf, type CallRecord } from '../records/call-record.ts'
 import type { Sent } from '../records/lane.ts'
-import { messageOf, type ServiceCalls } from './service-calls.ts'
+import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 const bulkPath = '/v1/sdk/usages/bulk'
 

@@ -6,7 +6,7 @@ import type { ServedServer } from '../servers/served-server.ts'
 import { accountViewData } from './account-view-data.ts'
 import type { ClientAbilities, VirtualCall } from './gate.ts'
 import type { Links, LinkPurpose } from './links.ts'
-import { messageOf, type ServiceCalls } from './service-calls.ts'
+import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 /** The tools that the proxy adds to every list, in this order. */
 const listedVirtualTools: readonly JsonObject[] = [

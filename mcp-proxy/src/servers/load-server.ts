@@ -1,4 +1,4 @@
-import type { Tool } from '@tollgate/domain/mcp/decide-tools'
+import type { Tool } from '@tollgate/domain/catalog/tool'
 import { fallbackPlan } from '@tollgate/domain/mcp/decide-plans'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import {
@@ -6,10 +6,10 @@ import {
   listTools,
   originAuthPlace,
   type OriginAuth,
-} from '@tollgate/domain/mcp/repository'
+} from '@tollgate/domain/catalog/mcp-servers-repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { isOffered } from '@tollgate/domain/plans/plan-offer'
-import { listPlans } from '@tollgate/domain/plans/repository'
+import { isOffered } from '@tollgate/domain/catalog/plan-offer'
+import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'

@@ -1,4 +1,4 @@
-import type { ToolAccess } from '@tollgate/domain/mcp/decide-tools'
+import type { ToolAccess } from '@tollgate/domain/catalog/tool'
 import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { Environment } from '@tollgate/schemas/environment'
 

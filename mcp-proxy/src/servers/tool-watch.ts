@@ -3,7 +3,7 @@ import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
-import type { ServiceReply } from '../gate/service-calls.ts'
+import type { ServiceReply } from '../services/service-calls.ts'
 
 import type { ServedServer } from './served-server.ts'
 

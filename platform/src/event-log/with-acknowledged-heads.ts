@@ -1,4 +1,3 @@
-import type { HotState } from '../hot-state/hot-state.ts'
 import { withCalls } from '../observability/traced-call.ts'
 import type { AcknowledgedHeads } from './acknowledged-heads.ts'
 import { EventLogUnavailableError, type EventLog } from './event-log.ts'
@@ -50,7 +49,7 @@ export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): 
 
 /** The same, where the log is behind a network and the hot state keeps the notes. */
 export function withHeadsOf(
-  { acknowledgedHeads }: Pick<HotState, 'acknowledgedHeads'>,
+  { acknowledgedHeads }: { readonly acknowledgedHeads?: AcknowledgedHeads | undefined },
   log: EventLog,
   { eventLog }: { readonly eventLog: 'embedded' | 'kafka' },
 ): EventLog {

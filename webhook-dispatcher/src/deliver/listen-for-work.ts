@@ -1,5 +1,5 @@
 import type { Database } from '@tollgate/platform/database/database'
-import { dispatcherChannel } from '@tollgate/domain/webhooks/dispatcher-channel'
+import { dispatcherChannel } from '@tollgate/domain/outbox/dispatcher-channel'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /** `settle`: endpoints were enabled, disabled or deleted. */

@@ -1,10 +1,10 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
-import { activatePlan, type ActivateOutcome } from '@tollgate/domain/purchases/activate-plan'
-import { findPlan } from '@tollgate/domain/plans/repository'
+import { activatePlan, type ActivateOutcome } from '@tollgate/domain/billing/activate-plan'
+import { findPlan } from '@tollgate/domain/catalog/plans-repository'
 import { offerCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 import {
   activateRequestSchema,
   activateResponseSchema,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { earlierExpiry } from '@tollgate/domain/api-keys/earlier-expiry'
-import { issueApiKey, type OnUnpublished } from '@tollgate/domain/api-keys/issue-api-key'
+import { issueApiKey, type OnUnpublished } from '@tollgate/domain/publishing/issue-api-key'
 import { findApiKeys, listApiKeys, type ApiKey } from '@tollgate/domain/api-keys/repository'
-import { revokeApiKey, rotateApiKey } from '@tollgate/domain/api-keys/retire-api-key'
+import { revokeApiKey, rotateApiKey } from '@tollgate/domain/publishing/retire-api-key'
 import {
   apiKeyCreateSchema,
   apiKeyRotateSchema,

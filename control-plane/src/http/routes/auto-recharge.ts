@@ -5,7 +5,7 @@ import {
   noteSetup,
   type AutoRecharge,
 } from '@tollgate/domain/auto-recharge/repository'
-import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'

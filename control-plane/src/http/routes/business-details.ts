@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { taxPayment } from '@tollgate/domain/payments/tax-payment'
+import { taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   businessDetailsSchema,

@@ -1,7 +1,7 @@
 import { countPurchasesByStatus } from '@tollgate/domain/purchases/count-by-status'
 import { countCustomers } from '@tollgate/domain/customers/list-customers'
 import { listReferences } from '@tollgate/domain/customers/repository'
-import { countProducts } from '@tollgate/domain/products/repository'
+import { countProducts } from '@tollgate/domain/catalog/products-repository'
 import { findMeter } from '@tollgate/domain/meters/repository'
 import {
   overviewSchema,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findCustomerReference } from '@tollgate/domain/customers/repository'
-import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/invoices/payments'
+import { listPaymentsOf, type InvoicePayment } from '@tollgate/domain/payments/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {

@@ -1,4 +1,4 @@
-import { releaseReservation } from '@tollgate/domain/entitlements/release-reservation'
+import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
 import {
   limitsRequestSchema,
   limitsResponseSchema,

@@ -2,11 +2,15 @@ import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { bootstrapMcp } from '@tollgate/domain/mcp/bootstrap-mcp'
 import { configureMcp, type McpChange } from '@tollgate/domain/mcp/configure-mcp'
-import { findMcpServer, listTools, type McpServer } from '@tollgate/domain/mcp/repository'
+import {
+  findMcpServer,
+  listTools,
+  type McpServer,
+} from '@tollgate/domain/catalog/mcp-servers-repository'
 import { nameOfOrigin } from '@tollgate/domain/mcp/subdomain'
-import { listProductTallies } from '@tollgate/domain/products/tallies'
-import { listPlans } from '@tollgate/domain/plans/repository'
-import type { Product } from '@tollgate/domain/products/repository'
+import { listProductTallies } from '@tollgate/domain/catalog/tallies'
+import { listPlans } from '@tollgate/domain/catalog/plans-repository'
+import type { Product } from '@tollgate/domain/catalog/products-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { unknownNamesMax, warningText, warningsHeader } from '@tollgate/schemas/http/unknown-names'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { changePlan } from '@tollgate/domain/plans/change-plan'
-import { createPlan, type SavePlanOutcome } from '@tollgate/domain/plans/create-plan'
-import { deletePlan } from '@tollgate/domain/plans/delete-plan'
+import { changePlan } from '@tollgate/domain/catalog/change-plan'
+import { createPlan, type SavePlanOutcome } from '@tollgate/domain/catalog/create-plan'
+import { deletePlan } from '@tollgate/domain/deletion/delete-plan'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { findPlan, listPlansPage } from '@tollgate/domain/plans/repository'
+import { findPlan, listPlansPage } from '@tollgate/domain/catalog/plans-repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   deletedResponseSchema,

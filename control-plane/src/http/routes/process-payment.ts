@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { settlePayment } from '@tollgate/domain/payments/settle-payment'
+import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { changeProduct } from '@tollgate/domain/products/change-product'
-import { cloneProduct } from '@tollgate/domain/products/clone-product'
-import { createProduct } from '@tollgate/domain/products/create-product'
-import { deleteProduct } from '@tollgate/domain/products/delete-product'
-import { listProducts, type Product } from '@tollgate/domain/products/repository'
+import { changeProduct } from '@tollgate/domain/catalog/change-product'
+import { cloneProduct } from '@tollgate/domain/mcp/clone-product'
+import { createProduct } from '@tollgate/domain/catalog/create-product'
+import { deleteProduct } from '@tollgate/domain/deletion/delete-product'
+import { listProducts, type Product } from '@tollgate/domain/catalog/products-repository'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import {
   productCloneSchema,

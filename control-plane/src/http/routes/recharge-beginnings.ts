@@ -1,4 +1,4 @@
-import { beginRecharge } from '@tollgate/domain/auto-recharge/recharge-wallets'
+import { beginRecharge } from '@tollgate/domain/charging/recharge-wallets'
 import {
   rechargeBeginningSchema,
   rechargeBeginningsPath,

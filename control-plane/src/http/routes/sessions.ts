@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { redacted } from '@tollgate/domain/outbox/redact-session'
 import { isSoldOut } from '@tollgate/domain/plans/places'
-import { findPlan } from '@tollgate/domain/plans/repository'
-import { isOffered } from '@tollgate/domain/plans/plan-offer'
+import { findPlan } from '@tollgate/domain/catalog/plans-repository'
+import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import {
   openCheckoutSession,
@@ -21,7 +21,7 @@ import {
   type KeyedCheckoutOutcome,
 } from '@tollgate/domain/sessions/open-checkout-once'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { sha256OfInput } from '@tollgate/domain/wallet/ledger'
+import { sha256OfInput } from '@tollgate/domain/money-ledger/ledger'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   checkoutSessionCreatedSchema,

@@ -1,6 +1,6 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
-import { findProduct } from '@tollgate/domain/products/repository'
+import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'

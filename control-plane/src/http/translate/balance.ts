@@ -1,7 +1,7 @@
 import { creditsPerMinorUnit, displayMinor } from '@tollgate/domain/money/credits'
 import { formatMoney, majorText } from '@tollgate/domain/money/currencies'
 import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 
 /** What is left of a wallet, 10^-6 credits, and what that is worth where the provider shows it. */

@@ -5,7 +5,7 @@ import {
   type InvoiceWithLines,
 } from '@tollgate/domain/invoices/invoice'
 import { worstDispute } from '@tollgate/domain/invoices/disputes'
-import type { InvoicePayment } from '@tollgate/domain/invoices/payments'
+import type { InvoicePayment } from '@tollgate/domain/payments/payments'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import { creditedTaxOf } from '@tollgate/domain/invoices/decide-credit'

@@ -1,7 +1,8 @@
 import { fallbackPlan, plansByKey } from '@tollgate/domain/mcp/decide-plans'
-import type { Reconciled, Tool } from '@tollgate/domain/mcp/decide-tools'
+import type { Tool } from '@tollgate/domain/catalog/tool'
+import type { Reconciled } from '@tollgate/domain/mcp/decide-tools'
 import { findOpenedTools } from '@tollgate/domain/mcp/find-opened-tools'
-import type { McpServer, ToolChange } from '@tollgate/domain/mcp/repository'
+import type { McpServer, ToolChange } from '@tollgate/domain/catalog/mcp-servers-repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import type {
   KnownToolBody,

@@ -1,6 +1,6 @@
 import type { Uncharged } from '@tollgate/domain/closing/bill-now'
 import type { OpenAmounts } from '@tollgate/domain/closing/open-amounts'
-import { wholeCredits } from '@tollgate/domain/wallet/whole-credits'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type {
   CustomerNotChargedBody,
   CustomerNotSettledBody,

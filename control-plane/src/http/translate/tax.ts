@@ -1,4 +1,4 @@
-import type { TaxBreakdown } from '@tollgate/domain/tax/tax-breakdown'
+import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { TaxedPaymentBody } from '@tollgate/schemas/http/payment-intents'
 
 export function taxToHttp(tax: TaxBreakdown, currency: string): TaxedPaymentBody['taxBreakdown'] {

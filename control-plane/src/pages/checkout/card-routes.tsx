@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { setUpCard } from '@tollgate/domain/cards/set-up-card'
+import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import {

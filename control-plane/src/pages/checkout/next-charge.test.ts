@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { readerOf } from '../reader.ts'
 import {

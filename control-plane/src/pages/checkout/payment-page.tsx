@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { priceOfBreakdown } from '@tollgate/domain/tax/tax-breakdown'
+import { priceOfBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'

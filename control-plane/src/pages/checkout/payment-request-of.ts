@@ -1,5 +1,5 @@
 import { minorPerMajor } from '@tollgate/domain/money/currencies'
-import type { PaymentRequest } from '@tollgate/domain/payments/payment-request'
+import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
 import { majorOf } from '../amount.ts'
 import type { Checkout } from './checkout.ts'
 import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { prorationLines, setupFeeLines } from '@tollgate/domain/pricing/charges'
 import { totalOf } from '@tollgate/domain/pricing/invoice-line'
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { sharesOf } from './plan-change.ts'
 
 const period = { start: new Date('2026-03-01T00:00:00Z'), end: new Date('2026-04-01T00:00:00Z') }

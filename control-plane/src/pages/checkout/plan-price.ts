@@ -1,4 +1,4 @@
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { listedPrice, pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { priceWords } from '../purchase-words.ts'
 import type { Reader } from '../reader.ts'

@@ -1,8 +1,8 @@
-import { isOffered } from '@tollgate/domain/plans/plan-offer'
+import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import { isSoldOut } from '@tollgate/domain/plans/places'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
-import { listPlans } from '@tollgate/domain/plans/repository'
-import { findProduct, type Product } from '@tollgate/domain/products/repository'
+import { listPlans } from '@tollgate/domain/catalog/plans-repository'
+import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import {
   decideActivation,
@@ -13,7 +13,7 @@ import { readActivationState } from '@tollgate/domain/purchases/read-activation-
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { sellsOnBoundCheckout } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
-import { mayTry } from '@tollgate/domain/purchases/start-trial'
+import { mayTry } from '@tollgate/domain/billing/start-trial'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'

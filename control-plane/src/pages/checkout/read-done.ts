@@ -6,13 +6,13 @@ import { findPaidOnCheckout } from '@tollgate/domain/payments/intents-repository
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { isCreditBased } from '@tollgate/domain/plans/plan'
 import { givesAccess } from '@tollgate/domain/purchases/access'
-import type { PlanSnapshot } from '@tollgate/domain/purchases/plan-snapshot'
+import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import {
   findDecidingPurchase,
   findLastOfPlan,
   type Purchase,
 } from '@tollgate/domain/purchases/repository'
-import { paidUnits } from '@tollgate/domain/wallet/whole-credits'
+import { paidUnits } from '@tollgate/domain/money/whole-credits'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'

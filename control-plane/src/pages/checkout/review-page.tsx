@@ -1,6 +1,6 @@
 import type { ReactElement, ReactNode } from 'react'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import type { Product } from '@tollgate/domain/products/repository'
+import type { Product } from '@tollgate/domain/catalog/products-repository'
 import type { Notice } from '../notice.tsx'
 import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import type { TaxBreakdown } from '@tollgate/domain/tax/tax-breakdown'
+import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 import type { Reader } from '../reader.ts'
 
 export type SumLine = { readonly label: string; readonly amountMinor: bigint }

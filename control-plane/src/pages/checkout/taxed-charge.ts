@@ -1,4 +1,4 @@
-import { findTax } from '@tollgate/domain/tax/read-tax-terms'
+import { findTax } from '@tollgate/domain/invoices/read-tax-terms'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'

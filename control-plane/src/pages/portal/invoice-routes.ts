@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listCreditNotesOf } from '@tollgate/domain/invoices/credit-notes'
-import { listPaymentsOf } from '@tollgate/domain/invoices/payments'
+import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'

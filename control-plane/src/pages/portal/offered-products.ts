@@ -1,6 +1,10 @@
-import { isOffered } from '@tollgate/domain/plans/plan-offer'
-import { listPlans } from '@tollgate/domain/plans/repository'
-import { findProduct, listProducts, type Product } from '@tollgate/domain/products/repository'
+import { isOffered } from '@tollgate/domain/catalog/plan-offer'
+import { listPlans } from '@tollgate/domain/catalog/plans-repository'
+import {
+  findProduct,
+  listProducts,
+  type Product,
+} from '@tollgate/domain/catalog/products-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { read } from '../../http/read.ts'
 import type { PageParts } from '../frame.ts'

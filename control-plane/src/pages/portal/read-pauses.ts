@@ -1,5 +1,5 @@
 import { listDebts } from '@tollgate/domain/invoices/debts'
-import { isPurchaseChargedBack } from '@tollgate/domain/payments/charged-back'
+import { isPurchaseChargedBack } from '@tollgate/domain/billing/charged-back'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Queryable } from '@tollgate/platform/database/database'

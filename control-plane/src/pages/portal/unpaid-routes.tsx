@@ -6,7 +6,7 @@ import {
   payPresent,
   type PresentPayment,
 } from '@tollgate/domain/charging/pay-present'
-import { drawReturnSecret } from '@tollgate/domain/charging/find-returned'
+import { drawReturnSecret } from '@tollgate/domain/billing/find-returned'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '@tollgate/platform/database/database'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import { workOff } from '@tollgate/domain/publications/work-off'
+import { workOff } from '@tollgate/domain/postgres/work-off'
 
 /** As many at a time as the runner works on. */
 export const inFlightMax = 8

@@ -1,6 +1,6 @@
 import type { Database } from '@tollgate/platform/database/database'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import { workOff } from '@tollgate/domain/publications/work-off'
+import { workOff } from '@tollgate/domain/postgres/work-off'
 import { testCard } from './subscribe.ts'
 
 const inFlightMax = 32

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readPublicationState } from '@tollgate/domain/publications/publication-state'
+import { readPublicationState } from '@tollgate/domain/publishing/publication-state'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 import { usageTopic } from '@tollgate/schemas/topics'

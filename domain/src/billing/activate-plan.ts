@@ -1,0 +1,192 @@
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import type { Seller } from './bill-recurring.ts'
+import { billSwitch } from './bill-switch.ts'
+import { lockCustomer, type Customer } from '../customers/repository.ts'
+import { dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import type { CycleMode } from '../periods/periods.ts'
+import { hasDisputedPayment } from '../payments/disputes-repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { isSoldOutNow } from '../plans/places.ts'
+import { findPlan } from '../catalog/plans-repository.ts'
+import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
+import { holdProduct, type Product } from '../catalog/products-repository.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { isOpen } from '../purchases/access.ts'
+import { createPurchase } from '../purchases/create-purchase.ts'
+import { decideActivation } from '../purchases/decide-activation.ts'
+import { followPurchase } from '../purchases/follow-purchase.ts'
+import { endNow } from '../purchases/move-purchase.ts'
+import type { PlanSwitch } from '../purchases/decide-switch.ts'
+import {
+  switchedPurchase,
+  switchPrice,
+  unpaidPurchase,
+  type PurchasePrice,
+} from '../purchases/new-purchase.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { planChangedObject } from '../purchases/purchase-event.ts'
+import { readActivationState } from '../purchases/read-activation-state.ts'
+import { lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { schedulePlan } from '../purchases/schedule-plan.ts'
+import { settleLapsed } from '../purchases/settle-lapsed.ts'
+
+export type ActivateRequest = {
+  readonly customer: Customer
+  readonly productRef: string
+  readonly planRef: string
+  readonly cycleMode: CycleMode
+}
+
+/** `seller`: of the invoice that a change of plan may have. */
+export type SoldRequest = ActivateRequest & { readonly seller: Seller }
+
+export type ActivateOutcome =
+  | {
+      readonly kind: 'activated'
+      readonly purchase: Purchase
+      readonly plan: Plan
+      readonly change: PlanSwitch | undefined
+    }
+  /** The purchase goes on, and its renewal at `at` is one of the plan. */
+  | {
+      readonly kind: 'scheduled'
+      readonly purchase: Purchase
+      readonly plan: Plan
+      readonly at: Date
+    }
+  /** `withdrawn`: the plan that it was to change to, and no longer is. */
+  | {
+      readonly kind: 'already-active'
+      readonly purchase: Purchase
+      readonly withdrawn: PlanSnapshot | null
+    }
+  | {
+      readonly kind: 'payment-required'
+      readonly product: Product
+      readonly plan: Plan
+      readonly change: PlanSwitch | undefined
+      /** Earlier invoices for the product are paid first. */
+      readonly hasDebts: boolean
+    }
+  /** The customer saves a card first. */
+  | { readonly kind: 'card-required'; readonly product: Product; readonly plan: Plan }
+  | { readonly kind: 'invalid'; readonly reason: string }
+
+/**
+ * Gives the customer the plan, in place of another one of the product. The customer's row is locked, so of calls that
+ * arrive together the first one activates and the others find its purchase.
+ */
+export async function activatePlan(
+  work: UnitOfWork,
+  request: SoldRequest,
+): Promise<ActivateOutcome> {
+  const { sql, providerId, now } = work
+  const { customer, productRef, planRef, cycleMode } = request
+  const product = await holdProduct(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'invalid', reason: 'There is no such product' }
+  if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
+    return { kind: 'invalid', reason: 'There is no such customer' }
+  }
+  const plan = await findPlan(sql, providerId, productRef, planRef)
+  const ofPlan = { customerRef: customer.reference, productRef, planRef }
+  const state = await readActivationState(sql, providerId, ofPlan)
+  const isSoldOut =
+    plan !== undefined && (await isSoldOutNow(sql, providerId, plan, customer.reference))
+  const decision = decideActivation({ product, plan, ...state, isSoldOut, now })
+  switch (decision.kind) {
+    case 'invalid':
+      return decision
+    case 'already-active': {
+      const { reference, scheduledPlan: withdrawn } = decision.purchase
+      if (withdrawn !== null) await schedulePlan(work, reference, null)
+      return { ...decision, withdrawn }
+    }
+    case 'schedule': {
+      const { from, at } = decision.change
+      const purchase = await schedulePlan(work, from.reference, decision.change)
+      if (purchase === undefined) return { kind: 'invalid', reason: 'The plan before has ended' }
+      return { kind: 'scheduled', purchase, plan: decision.plan, at }
+    }
+    case 'payment-required':
+      return { ...decision, product }
+    case 'card-required':
+      return { kind: 'card-required', product, plan: decision.plan }
+    case 'activate': {
+      const { plan: given, change } = decision
+      if (change === undefined && isBilledLater(given) && (await needsAnotherCard(work, ofPlan))) {
+        return { kind: 'invalid', reason: anotherCardFirst }
+      }
+      const replaced = await endPrevious(work, state.last)
+      const of = { customer, product, plan: given, now }
+      const origin = given.type === 'one-time' ? 'one_time' : 'manual'
+      const started =
+        change === undefined
+          ? unpaidPurchase({ ...of, cycleMode, origin })
+          : switchedPurchase(of, change, await readSwitchPrice(work, given, change))
+      const purchase = await followPurchase(
+        work,
+        started,
+        { previous: state.last, replaced },
+        false,
+      )
+      await createPurchase(work, purchase)
+      await tellOfPlanChange(work, purchase, replaced)
+      if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
+      return { kind: 'activated', purchase, plan: given, change }
+    }
+  }
+}
+
+const anotherCardFirst =
+  'A payment for this product was charged back. Save another card before you start a plan that is paid afterwards.'
+
+function isBilledLater(plan: Plan): boolean {
+  const usage = usageTermsOf(plan)
+  return usage !== undefined && costsSomething(usage)
+}
+
+/** After a chargeback nothing is served on credit that no card could be charged for. */
+async function needsAnotherCard(
+  { sql, providerId }: UnitOfWork,
+  of: { readonly customerRef: string; readonly productRef: string },
+): Promise<boolean> {
+  const card = await findReusablePaymentMethod(sql, providerId, of.customerRef)
+  return card === undefined && (await hasDisputedPayment(sql, providerId, of))
+}
+
+async function readSwitchPrice(
+  { sql, providerId }: UnitOfWork,
+  plan: Plan,
+  { currency }: PlanSwitch,
+): Promise<PurchasePrice> {
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  return switchPrice(plan, currency, dollarsPerUnit(rate))
+}
+
+/**
+ * A customer has one open purchase of a product, and one that stands still because it was not paid does not come back
+ * beside another. Returns the one that gave access until now, if any.
+ */
+export async function endPrevious(
+  work: UnitOfWork,
+  last: Purchase | undefined,
+): Promise<Purchase | undefined> {
+  if (last === undefined || (await settleLapsed(work, last.reference)) !== undefined) return
+  const previous = await lockPurchase(work.sql, work.providerId, last.reference)
+  if (previous === undefined) return
+  if (isOpen(previous)) return endNow(work, previous, 'expired')
+  if (previous.status === 'suspended') await endNow(work, previous, 'expired')
+  return undefined
+}
+
+export async function tellOfPlanChange(
+  work: UnitOfWork,
+  purchase: Purchase,
+  replaced: Purchase | undefined,
+): Promise<void> {
+  if (replaced === undefined) return
+  const previous = { plan: replaced.planRef }
+  await recordEvent(work, 'purchase.plan_changed', planChangedObject(purchase), previous)
+}

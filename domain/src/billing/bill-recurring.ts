@@ -1,0 +1,72 @@
+import { listBilledPeriods } from '../invoices/billed-periods.ts'
+import type { Invoice } from '../invoices/invoice.ts'
+import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { makeInvoice, type InvoiceRequest } from '../invoices/make-invoice.ts'
+import { partiesOf } from '../invoices/parties.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { findCustomer } from '../customers/repository.ts'
+import { findMerchant } from '../merchants/repository.ts'
+import type { Period } from '../periods/periods.ts'
+import { together } from '../postgres/together.ts'
+import { findProduct } from '../catalog/products-repository.ts'
+import { recurringLines } from '../pricing/charges.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { findTaxDetails } from '../tax/tax-details-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+
+/** The name that a provider has, who is not kept in an environment. */
+export type Seller = { readonly name: string }
+
+export type RecurringBill = { readonly invoice: Invoice; readonly isNew: boolean }
+
+/**
+ * The invoice of what a period costs beforehand, issued: the one that there is, or a new one. The caller has locked the
+ * purchase, whose plan is frozen into it.
+ */
+export async function billRecurring(
+  work: UnitOfWork,
+  purchase: Purchase,
+  period: Period,
+  isFirstCharge: boolean,
+  seller: Seller,
+): Promise<RecurringBill> {
+  const { sql, providerId } = work
+  const { reference, customerRef, currency, planSnapshot, productRef } = purchase
+  if (planSnapshot === null) throw new Error(`purchase ${reference} has no plan to charge for`)
+  const request: InvoiceRequest = {
+    customerRef,
+    purchaseRef: reference,
+    planSnapshot,
+    currency,
+    lines: recurringLines(planSnapshot, currency, period, isFirstCharge),
+    claims: [{ part: 'recurring', period }],
+  }
+  const [made, parties] = await together([
+    makeInvoice(work, request),
+    readParties(work, customerRef, productRef, seller),
+  ])
+  if (made.kind === 'made') {
+    return { invoice: await issueInvoice(work, made.invoice, parties), isNew: true }
+  }
+  const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
+  const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
+  const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
+  if (invoice === undefined) throw new Error(`part of a period of ${reference} is billed otherwise`)
+  return { invoice, isNew: false }
+}
+
+export async function readParties(
+  { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,
+  customerRef: string,
+  productRef: string | null,
+  seller: Seller,
+) {
+  const [customer, taxDetails, merchant, product] = await Promise.all([
+    findCustomer(sql, providerId, customerRef),
+    findTaxDetails(sql, providerId, customerRef),
+    findMerchant(sql, providerId),
+    productRef === null ? undefined : findProduct(sql, providerId, productRef),
+  ])
+  if (customer === undefined) throw new Error(`there is no customer ${customerRef} to charge`)
+  return partiesOf(seller, merchant, customer, taxDetails, product)
+}

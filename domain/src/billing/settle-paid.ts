@@ -1,0 +1,126 @@
+import type { Invoice } from '../invoices/invoice.ts'
+import { hasUnpaid } from '../invoices/unpaid.ts'
+import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import { periodAt } from '../periods/periods.ts'
+import type { ChargedPeriod } from '../pricing/invoice-line.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { usageTermsOf } from '../pricing/usage-terms.ts'
+import { isPurchaseChargedBack } from './charged-back.ts'
+import { cycleOf } from '../purchases/access.ts'
+import { nextAfter } from '../purchases/decide-renewal.ts'
+import { movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { endSubstitute, noFailures, resumePurchase } from './resume-purchase.ts'
+
+/**
+ * What an invoice that is paid means for its purchase: the period that it charges begins, and what stood still because it
+ * was not paid goes on. The caller has locked both. Called any number of times: a period that has begun is not begun
+ * again. Returns whether anything came of it.
+ */
+export async function settlePaid(
+  work: UnitOfWork,
+  purchase: Purchase,
+  invoice: Invoice,
+  period: ChargedPeriod | undefined,
+): Promise<boolean> {
+  if (period === undefined) return goOn(work, purchase, invoice)
+  const trigger = beginningOf(purchase, period)
+  if (trigger === undefined) return false
+  await begin(work, purchase, period, trigger)
+  return true
+}
+
+const begins: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
+  trialing: 'trial-converted',
+  active: 'renewed',
+  past_due: 'renewed',
+  suspended: 'paid',
+}
+
+/** The move by which the period begins once it is paid; undefined: it does not any more, or has begun. */
+export function beginningOf(
+  purchase: Purchase,
+  { start }: ChargedPeriod,
+): PurchaseTrigger | undefined {
+  if (purchase.nextBillingDate?.getTime() !== start.getTime()) return undefined
+  const trigger = begins[purchase.status]
+  return trigger !== undefined && canMove(purchase, trigger) ? trigger : undefined
+}
+
+/** What an invoice charges for, does not begin by it: the purchase has ended, or goes on otherwise. */
+export function isUnbegun(purchase: Purchase, period: ChargedPeriod | undefined): boolean {
+  return period !== undefined && beginningOf(purchase, period) === undefined
+}
+
+async function begin(
+  work: UnitOfWork,
+  purchase: Purchase,
+  period: ChargedPeriod,
+  trigger: PurchaseTrigger,
+): Promise<void> {
+  if (purchase.status === 'suspended') await endSubstitute(work, purchase)
+  await movePurchase(work, purchase, trigger, {
+    ...noFailures,
+    ...(purchase.originalAmountMinor === null ? await priceOf(work, purchase) : {}),
+    ...nextAfter(purchase, nextDate(purchase, period, work.now)),
+    nextUsageBillAt: purchase.nextUsageBillAt ?? firstUsageBill(purchase, work.now),
+    paidAt: work.now,
+  })
+}
+
+/** What began with a trial was sold for nothing until now. */
+async function priceOf(
+  { sql, providerId }: UnitOfWork,
+  { planSnapshot, currency }: Purchase,
+): Promise<PurchaseChange> {
+  const prices = planSnapshot === null ? undefined : pricesIn(planSnapshot, currency)
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (prices === undefined || rate === undefined) return {}
+  const exchangeRate = dollarsPerUnit(rate)
+  const originalAmountMinor = prices.priceMinor + prices.setupFeeMinor
+  return {
+    amountMinor: Number(dollarCents(originalAmountMinor, currency, exchangeRate)),
+    originalAmountMinor: Number(originalAmountMinor),
+    exchangeRate,
+  }
+}
+
+/** Of what was suspended with its trial, and had nothing to bill: where the period ends in which it goes on. */
+function firstUsageBill(purchase: Purchase, now: Date): Date | null {
+  const cycle = cycleOf(purchase)
+  const { planSnapshot: plan } = purchase
+  if (cycle === undefined || plan === null || usageTermsOf(plan) === undefined) return null
+  return periodAt(cycle, now).end
+}
+
+/** Periods that went by while it was suspended had no access, and cost nothing. */
+function nextDate(purchase: Purchase, { end }: ChargedPeriod, now: Date): Date {
+  const cycle = cycleOf(purchase)
+  if (purchase.status !== 'suspended' || cycle === undefined || now <= end) return end
+  return periodAt(cycle, now).start
+}
+
+const goesOn = {
+  past_due: 'debt-paid',
+  suspended: 'paid',
+} as const satisfies Partial<Record<Purchase['status'], PurchaseTrigger>>
+
+/**
+ * Usage was paid for: nothing begins by it, but what was behind with its payments is not any more. What a dispute has
+ * suspended stays so: the money that the bank took is not there by it.
+ */
+async function goOn(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Promise<boolean> {
+  const { sql, providerId } = work
+  const { status, reference } = purchase
+  if (status !== 'past_due' && status !== 'suspended') return false
+  const trigger = goesOn[status]
+  if (!canMove(purchase, trigger)) return false
+  if (await hasUnpaid(sql, providerId, reference, invoice.reference)) return false
+  if (status === 'suspended' && (await isPurchaseChargedBack(sql, providerId, purchase)))
+    return false
+  await resumePurchase(work, purchase, trigger)
+  return true
+}

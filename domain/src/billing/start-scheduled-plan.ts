@@ -1,0 +1,37 @@
+import { findCustomer } from '../customers/repository.ts'
+import { dollarsPerUnit } from '../money/dollar-amount.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import type { Period } from '../periods/periods.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { tellOfPlanChange } from './activate-plan.ts'
+import { createPurchase } from '../purchases/create-purchase.ts'
+import { endNow } from '../purchases/move-purchase.ts'
+import { scheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { Purchase } from '../purchases/repository.ts'
+
+/**
+ * Starts the plan that the purchase was to change to, with the period that begins now. A plan that costs something is due
+ * for its renewal at once, and is charged by the same job. All of it commits together, so after a crash the purchase is
+ * either still due or replaced. The caller has locked the customer, and then the purchase.
+ */
+export async function startScheduledPlan(
+  work: UnitOfWork,
+  purchase: Purchase,
+  plan: PlanSnapshot,
+  period: Period,
+): Promise<Purchase> {
+  const { sql, providerId, now } = work
+  const { customerRef, productRef, productName, currency } = purchase
+  const customer = await findCustomer(sql, providerId, customerRef)
+  if (customer === undefined) throw new Error(`there is no customer ${customerRef}`)
+  const rate = await findExchangeRate(sql, providerId, currency)
+  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
+  const given = { customer, product: { reference: productRef, name: productName }, plan, now }
+  const price = switchPrice(plan, currency, dollarsPerUnit(rate))
+  const started = scheduledPurchase(given, replaced, period, price)
+  await createPurchase(work, started)
+  await tellOfPlanChange(work, started, replaced)
+  return started
+}

@@ -1,0 +1,70 @@
+import { lockCustomer } from '../customers/repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { isSoldOutNow } from '../plans/places.ts'
+import { findPlan } from '../catalog/plans-repository.ts'
+import { holdProduct } from '../catalog/products-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { givesAccess } from '../purchases/access.ts'
+import { endPrevious, tellOfPlanChange, type ActivateRequest } from './activate-plan.ts'
+import { createPurchase } from '../purchases/create-purchase.ts'
+import {
+  decideActivation,
+  requiresCard,
+  type ActivationInput,
+} from '../purchases/decide-activation.ts'
+import { followPurchase } from '../purchases/follow-purchase.ts'
+import { hasTrial, trialPurchase } from '../purchases/new-purchase.ts'
+import { noticedEnd } from '../purchases/notice.ts'
+import { readActivationState } from '../purchases/read-activation-state.ts'
+import type { Purchase } from '../purchases/repository.ts'
+
+export type TrialOutcome =
+  | { readonly kind: 'started'; readonly purchase: Purchase; readonly plan: Plan }
+  /** It cannot be tried, by this customer or at all, or not without a saved card. */
+  | { readonly kind: 'no-trial' }
+
+/**
+ * Gives the customer a plan that costs money, without any until the trial's end, in place of another one of the product.
+ * The customer's row is locked: of calls that arrive together one starts it.
+ */
+export async function startTrial(
+  work: UnitOfWork,
+  request: ActivateRequest,
+): Promise<TrialOutcome> {
+  const { sql, providerId, now } = work
+  const { customer, productRef, planRef, cycleMode } = request
+  const product = await holdProduct(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'no-trial' }
+  if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
+    return { kind: 'no-trial' }
+  }
+  const plan = await findPlan(sql, providerId, productRef, planRef)
+  const ofPlan = { customerRef: customer.reference, productRef, planRef }
+  const state = await readActivationState(sql, providerId, ofPlan)
+  if (plan === undefined) return { kind: 'no-trial' }
+  const isSoldOut = await isSoldOutNow(sql, providerId, plan, customer.reference)
+  if (!mayTry({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
+  if (requiresCard(plan) && !state.hasCard) return { kind: 'no-trial' }
+  const replaced = await endPrevious(work, state.last)
+  const started = trialPurchase({ customer, product, plan, cycleMode, now })
+  const purchase = await followPurchase(work, started, { previous: state.last, replaced }, false)
+  await createPurchase(work, purchase)
+  await tellOfPlanChange(work, purchase, replaced)
+  return { kind: 'started', purchase, plan }
+}
+
+/**
+ * Returns whether the customer can try the plan: once for each customer and plan. A customer who changes to it within a
+ * period that is paid cannot, because nothing would be left of that. Nor can one who holds a plan with a notice, which a
+ * trial would end at once and for nothing.
+ */
+export function mayTry(input: ActivationInput): boolean {
+  const decision = decideActivation(input)
+  if (decision.kind !== 'payment-required' || decision.hasDebts) return false
+  if (decision.change !== undefined) return false
+  const { last, now } = input
+  if (last !== undefined && givesAccess(last, now) && noticedEnd(last, now) !== undefined) {
+    return false
+  }
+  return hasTrial(decision.plan) && input.lastOfPlan === undefined
+}

@@ -1,0 +1,257 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import type { BillingModel, PricingOption } from '@tollgate/schemas/http/plan-terms'
+import { planTypes } from '@tollgate/schemas/http/plan-terms'
+import type { PlanCreateInput, PlanUpdateInput } from '@tollgate/schemas/http/plans'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import type { Plan, PlanTerms, PlanType } from '../plans/plan.ts'
+import { paymentMethodFaults } from './payment-method-faults.ts'
+import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
+import { priceFaults } from './price-faults.ts'
+import { mainOption, upperCaseOptions } from '../plans/pricing-options.ts'
+import { promisesOf, termFaults } from '../plans/term-faults.ts'
+import { maxUnbilledUnits, unbilledLimitFaults, type DollarRates } from './unbilled-limit.ts'
+
+/** A plan before it has a reference and a place. */
+export type PlanDraft = Omit<Plan, 'reference' | 'productRef' | 'createdAt' | 'updatedAt'>
+
+export type PlanRefusalCode =
+  | 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'
+  | 'PLAN_NOT_ALLOWED_AS_DEFAULT'
+  | 'PLAN_PRICES_INVALID'
+  | 'PLAN_TERMS_INVALID'
+
+export type PlanRefusal = {
+  readonly kind: 'refused'
+  readonly code: PlanRefusalCode
+  readonly message: string
+  /** What is wrong with which fields, if it is about prices or promises. */
+  readonly issues?: readonly ValidationIssue[]
+}
+
+export type PlanDecision = { readonly kind: 'accepted'; readonly plan: PlanDraft } | PlanRefusal
+
+export type PlanContext = {
+  /** The provider's default currency, upper case. */
+  readonly defaultCurrency: string
+  /** The provider's `requests` meter. */
+  readonly requestsMeterRef: string
+  /** Those that are known, of the currencies that the plan may have. */
+  readonly rates: DollarRates
+}
+
+export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDecision {
+  const type = planTypeOf(input.type)
+  const fresh: PlanDraft = {
+    key: null,
+    name: type,
+    description: null,
+    type,
+    status: 'active',
+    isDefault: false,
+    hidden: false,
+    priceMinor: 0,
+    basePriceMinor: null,
+    setupFeeMinor: null,
+    currency: context.defaultCurrency,
+    meterRef: null,
+    terms: {},
+  }
+  // A pre-paid plan is created without free units; a later update may set them.
+  const isPrePaid = type === 'usage-based' && (input.billingModel ?? 'pre-paid') === 'pre-paid'
+  const plan = settle(merge(fresh, isPrePaid ? { ...input, freeUnits: 0 } : input), context)
+  return (
+    refusedCurrency(plan, context) ??
+    refusedDefault(plan) ??
+    refusedPrices(plan, context) ??
+    refusedTerms(plan) ?? { kind: 'accepted', plan }
+  )
+}
+
+/** Only supplied fields change; the type never does. */
+export function revisePlan(
+  plan: PlanDraft,
+  input: PlanUpdateInput,
+  context: PlanContext,
+): PlanDecision {
+  const revised = settle(merge(plan, writeThrough(plan, input)), context)
+  const arePricesSame = isDeepStrictEqual(pricesOf(revised), pricesOf(plan))
+  // A plan from before a change of the provider's currency can still be edited otherwise, and so can a default plan from
+  // before its usage counted as a cost.
+  const refused =
+    (revised.currency === plan.currency ? undefined : refusedCurrency(revised, context)) ??
+    // The same holds for a plan with prices from before a rule for them, as long as the prices stay.
+    (arePricesSame
+      ? refusedFields(paymentMethodFaults(revised))
+      : refusedPrices(revised, context)) ??
+    (isDeepStrictEqual(promisesOf(revised), promisesOf(plan)) ? undefined : refusedTerms(revised))
+  const isDefaultAsBefore = plan.isDefault && !mayBeDefault(plan)
+  const refusal = refused ?? (isDefaultAsBefore ? undefined : refusedDefault(revised))
+  return refusal ?? { kind: 'accepted', plan: revised }
+}
+
+/** A price given for a plan with pricing options is meant for its main option, which the plan's own price mirrors. */
+function writeThrough(plan: PlanDraft, input: PlanUpdateInput): PlanUpdateInput {
+  const options = plan.terms.pricingOptions ?? []
+  const main = mainOption(options)
+  if (main === undefined || input.pricingOptions !== undefined) return input
+  const changed: PricingOption = {
+    ...main,
+    price: input.price ?? main.price,
+    currency: input.currency ?? main.currency,
+    basePrice: input.basePrice ?? main.basePrice,
+    setupFee: input.setupFee ?? main.setupFee,
+  }
+  return {
+    ...input,
+    pricingOptions: options.map((option) => (option === main ? changed : option)),
+  }
+}
+
+/** What a client does not know how to name, or does not name, is a subscription. */
+function planTypeOf(given: string | undefined): PlanType {
+  return planTypes.find((type) => type === given) ?? 'recurring'
+}
+
+function merge(plan: PlanDraft, input: PlanUpdateInput): PlanDraft {
+  return {
+    ...plan,
+    name: input.name ?? plan.name,
+    description: input.description ?? plan.description,
+    status: input.status ?? plan.status,
+    isDefault: input.default ?? plan.isDefault,
+    hidden: input.hidden ?? plan.hidden,
+    priceMinor: input.price ?? plan.priceMinor,
+    basePriceMinor: input.basePrice ?? plan.basePriceMinor,
+    setupFeeMinor: input.setupFee ?? plan.setupFeeMinor,
+    currency: (input.currency ?? plan.currency).toUpperCase(),
+    terms: mergeTerms(plan.terms, input),
+  }
+}
+
+const termKeys = [
+  'billingCycle',
+  'billingCycleDays',
+  'billingModel',
+  'creditsPerUnit',
+  'freeUnits',
+  'limit',
+  'maxUnbilledMinor',
+  'pricingOptions',
+  'trialDays',
+  'requiresPaymentMethod',
+  'rolloverUnusedUnits',
+  'autoRenew',
+  ...configurationKeys,
+] as const
+
+function mergeTerms(terms: PlanTerms, input: PlanUpdateInput): PlanTerms {
+  const given = termKeys
+    .filter((key) => input[key] !== undefined)
+    .map((key) => [key, input[key]] as const)
+  return { ...terms, ...(Object.fromEntries(given) as PlanTerms) }
+}
+
+/** Fills in what follows from the rest. */
+function settle(merged: PlanDraft, context: PlanContext): PlanDraft {
+  return withUnbilledUnits(mirrorMainOption(withDerivedTerms(merged, context)), context)
+}
+
+function refusedCurrency(plan: PlanDraft, context: PlanContext): PlanDecision | undefined {
+  if (plan.currency === context.defaultCurrency) return undefined
+  return {
+    kind: 'refused',
+    code: 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT',
+    message: `Plan currency must be the provider's default currency ${context.defaultCurrency}`,
+  }
+}
+
+function refusedPrices(plan: PlanDraft, { rates }: PlanContext): PlanDecision | undefined {
+  return refusedFields([
+    ...priceFaults(plan),
+    ...unbilledLimitFaults(plan, rates),
+    ...paymentMethodFaults(plan),
+  ])
+}
+
+function refusedFields(issues: readonly ValidationIssue[]): PlanDecision | undefined {
+  if (issues.length === 0) return undefined
+  const message = 'Validation failed'
+  return { kind: 'refused', code: 'PLAN_PRICES_INVALID', message, issues }
+}
+
+function refusedTerms(plan: PlanDraft): PlanDecision | undefined {
+  const issues = termFaults(plan)
+  if (issues.length === 0) return undefined
+  const message = 'Validation failed'
+  return { kind: 'refused', code: 'PLAN_TERMS_INVALID', message, issues }
+}
+
+/** All that the rules for prices depend on. */
+function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }: PlanDraft) {
+  const { pricingOptions, billingModel, creditsPerUnit, freeUnits, limit } = terms
+  const { usageTiers, overagePolicy, unitsPerPackage, rolloverUnusedUnits } = terms
+  const { usageTierMode, maxUnbilledMinor } = terms
+  return [
+    [priceMinor, basePriceMinor, setupFeeMinor, currency, pricingOptions],
+    [billingModel, creditsPerUnit, freeUnits, limit, rolloverUnusedUnits],
+    [usageTiers, usageTierMode, overagePolicy, unitsPerPackage, maxUnbilledMinor],
+  ]
+}
+
+function refusedDefault(plan: PlanDraft): PlanDecision | undefined {
+  if (!plan.isDefault || mayBeDefault(plan)) return undefined
+  return {
+    kind: 'refused',
+    code: 'PLAN_NOT_ALLOWED_AS_DEFAULT',
+    message: 'Only free or usage-based plans can be the default plan of a product',
+  }
+}
+
+function withDerivedTerms(plan: PlanDraft, context: PlanContext): PlanDraft {
+  const isMetered = plan.type === 'usage-based' || plan.type === 'hybrid'
+  const billingModel = billingModelOf(plan)
+  const { billingCycle, ...terms } = plan.terms
+  const cycle =
+    plan.type === 'one-time' ? undefined : (billingCycle ?? defaultCycle(plan, billingModel))
+  return {
+    ...plan,
+    meterRef: isMetered ? context.requestsMeterRef : null,
+    terms: {
+      ...terms,
+      ...(billingModel === undefined ? {} : { billingModel }),
+      ...(cycle === undefined ? {} : { billingCycle: cycle }),
+      ...(isMetered ? { measures: requestsMeterName } : {}),
+    },
+  }
+}
+
+function billingModelOf(plan: PlanDraft): BillingModel | undefined {
+  return plan.terms.billingModel ?? (plan.type === 'usage-based' ? 'pre-paid' : undefined)
+}
+
+/** Pre-paid usage is settled as it happens: such a plan has a cycle only where one was asked for. */
+function defaultCycle(plan: PlanDraft, model: BillingModel | undefined): 'monthly' | undefined {
+  return plan.type === 'usage-based' && model === 'pre-paid' ? undefined : 'monthly'
+}
+
+/** With pricing options, the plan's own price and currency are those of its main option. */
+function mirrorMainOption(plan: PlanDraft): PlanDraft {
+  const options = upperCaseOptions(plan.terms.pricingOptions ?? [])
+  const main: PricingOption | undefined = mainOption(options)
+  if (main === undefined) return plan
+  return {
+    ...plan,
+    priceMinor: main.price,
+    currency: main.currency,
+    basePriceMinor: main.basePrice ?? plan.basePriceMinor,
+    setupFeeMinor: main.setupFee ?? plan.setupFeeMinor,
+    terms: { ...plan.terms, pricingOptions: options },
+  }
+}
+
+function withUnbilledUnits(plan: PlanDraft, { rates }: PlanContext): PlanDraft {
+  const { maxUnbilledUnits: _before, ...terms } = plan.terms
+  const units = maxUnbilledUnits({ ...plan, terms }, rates)
+  return { ...plan, terms: units === undefined ? terms : { ...terms, maxUnbilledUnits: units } }
+}

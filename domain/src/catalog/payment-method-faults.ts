@@ -1,0 +1,22 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
+import { requiresPayment, type PlanCosts } from '../plans/plan.ts'
+
+/**
+ * Returns why a plan cannot require a saved card: it never charges later what was not paid when it started. A plan that is
+ * bought leaves its card with the payment, and pre-paid usage is paid from the wallet (decision 70).
+ */
+export function paymentMethodFaults(plan: PlanCosts): ValidationIssue[] {
+  if (plan.terms.requiresPaymentMethod !== true || startsUnpaidAndCharges(plan)) return []
+  const message =
+    'Only post-paid plans, hybrid plans that charge for usage, and trials start without a payment and charge later.'
+  return [{ code: 'custom', path: ['requiresPaymentMethod'], message }]
+}
+
+function startsUnpaidAndCharges(plan: PlanCosts): boolean {
+  const usage = usageTermsOf(plan)
+  if (usage !== undefined && costsSomething(usage)) return true
+  const { type, terms } = plan
+  const isTried = (terms.trialDays ?? 0) > 0 && terms.billingCycle !== undefined
+  return isTried && type !== 'usage-based' && requiresPayment(plan)
+}

@@ -1,0 +1,36 @@
+import type { PlanOffer } from '@tollgate/schemas/hot-state/documents'
+import type { Plan } from '../plans/plan.ts'
+import { requiresPayment } from '../plans/plan.ts'
+
+/** Whether the plan may be shown to customers at all. */
+export function isOffered(plan: Plan): boolean {
+  return plan.status === 'active' && !plan.hidden
+}
+
+/** A plan as the limit check shows it to a customer who needs one. */
+export function planOffer(plan: Plan): PlanOffer {
+  const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions } = plan.terms
+  return {
+    reference: plan.reference,
+    name: plan.name,
+    type: plan.type,
+    price: plan.priceMinor,
+    currency: plan.currency,
+    requiresPayment: requiresPayment(plan),
+    ...(freeUnits === undefined ? {} : { freeUnits }),
+    ...(creditsPerUnit === undefined ? {} : { creditsPerUnit }),
+    ...(billingModel === undefined ? {} : { billingModel }),
+    ...(billingCycle === undefined ? {} : { billingCycle }),
+    ...(pricingOptions === undefined ? {} : { pricingOptions: pricingOptions.map(offeredOption) }),
+  }
+}
+
+function offeredOption(option: NonNullable<Plan['terms']['pricingOptions']>[number]) {
+  return {
+    currency: option.currency,
+    price: option.price,
+    ...(option.basePrice === undefined ? {} : { basePrice: option.basePrice }),
+    ...(option.setupFee === undefined ? {} : { setupFee: option.setupFee }),
+    ...(option.default === undefined ? {} : { default: option.default }),
+  }
+}

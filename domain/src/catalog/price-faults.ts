@@ -1,0 +1,171 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { formatMoney } from '../money/currencies.ts'
+import { microsOfDecimal } from '../money/decimal.ts'
+import { chargeMinMinor } from '../money/processor-amounts.ts'
+import { priceUsage } from '../pricing/price-usage.ts'
+import { costsSomething, usageTermsOf, type UsageTerms } from '../pricing/usage-terms.ts'
+import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { mainOption } from '../plans/pricing-options.ts'
+import { tierFaults } from '../plans/tier-faults.ts'
+
+export type PricedPlan = Pick<
+  Plan,
+  'type' | 'priceMinor' | 'basePriceMinor' | 'setupFeeMinor' | 'currency' | 'terms'
+>
+
+/**
+ * Returns what is wrong with the prices of a plan, by the fields of the request: prices that nothing charges, tiers that
+ * leave units out or count them twice, and amounts that are too small to be charged. A plan without faults charges each
+ * price that it names (decision 58).
+ */
+export function priceFaults(plan: PricedPlan): ValidationIssue[] {
+  const lists = priceLists(plan)
+  return [
+    ...lists.flatMap((list) => unchargedPrices(plan, list)),
+    ...sameCurrencies(plan),
+    ...unchargedRates(plan),
+    ...tierFaults(plan.terms.usageTiers ?? []),
+    ...unreachedRates(plan),
+    ...lists.flatMap((list) => smallAmounts(plan, list)),
+  ]
+}
+
+/** The prices of one currency, and where the request names them. */
+type PriceList = {
+  readonly at: (field: 'price' | 'basePrice' | 'setupFee') => ValidationIssue['path']
+  readonly currency: string
+  readonly price: number
+  readonly basePrice: number | null
+  readonly setupFee: number | null
+}
+
+function priceLists(plan: PricedPlan): PriceList[] {
+  const { priceMinor: price, basePriceMinor: basePrice, setupFeeMinor: setupFee } = plan
+  const own = { currency: plan.currency, price, basePrice, setupFee }
+  const options = plan.terms.pricingOptions ?? []
+  if (options.length === 0) return [{ ...own, at: (field) => [field] }]
+  const main = mainOption(options)
+  return options.map((option, index) => {
+    const at: PriceList['at'] = (field) =>
+      option[field] === undefined ? [field] : ['pricingOptions', index, field]
+    // The plan's own prices mirror its main option, and fill in what that leaves out.
+    if (option === main) return { ...own, at }
+    const { currency, basePrice: base = null, setupFee: fee = null } = option
+    return { at, currency, price: option.price, basePrice: base, setupFee: fee }
+  })
+}
+
+function unchargedPrices(plan: PricedPlan, list: PriceList): ValidationIssue[] {
+  const { at, price, setupFee } = list
+  const basePrice = list.basePrice ?? 0
+  const faults: ValidationIssue[] = []
+  if (plan.type !== 'hybrid' && basePrice > 0) {
+    faults.push(fault(at('basePrice'), 'Only hybrid plans charge `basePrice`. Use `price`.'))
+  }
+  if (plan.type === 'hybrid' && list.basePrice !== null && price > 0 && price !== basePrice) {
+    const message = 'A hybrid plan charges `basePrice` for each period. Leave out `price`.'
+    faults.push(fault(at('price'), message))
+  }
+  if (plan.type !== 'usage-based') return faults
+  if ((setupFee ?? 0) > 0) {
+    faults.push(fault(at('setupFee'), 'Usage-based plans charge for usage, and no `setupFee`.'))
+  }
+  if (price === 0 || isCreditBased(plan)) return faults
+  if (plan.terms.billingModel === 'post-paid') {
+    const message =
+      'A post-paid plan charges for usage alone. Use `creditsPerUnit`, or a hybrid plan with `basePrice`.'
+    return [...faults, fault(at('price'), message)]
+  }
+  const message = '`price` buys credits, and usage costs none. Set `creditsPerUnit`.'
+  return [...faults, fault(at('price'), message), fault(['creditsPerUnit'], message)]
+}
+
+function sameCurrencies({ terms }: PricedPlan): ValidationIssue[] {
+  const currencies = (terms.pricingOptions ?? []).map(({ currency }) => currency.toUpperCase())
+  return currencies.flatMap((currency, index) => {
+    if (currencies.indexOf(currency) === index) return []
+    const message = `${currency} has another option. Give each currency one.`
+    return [fault(['pricingOptions', index, 'currency'], message)]
+  })
+}
+
+const overageRatePath = ['overagePolicy', 'overageRate']
+
+/** Prices of units that nothing charges, whatever is used. */
+function unchargedRates(plan: PricedPlan): ValidationIssue[] {
+  const { creditsPerUnit = 0, usageTiers = [], overagePolicy = {} } = plan.terms
+  const { overageRate, allowOverage = false } = overagePolicy
+  const hasTierRate = usageTiers.some((tier) => tier.creditsPerUnit > 0)
+  const isMetered = plan.type === 'usage-based' || plan.type === 'hybrid'
+  const faults: ValidationIssue[] = []
+  if (!isMetered) {
+    const message = 'Only usage-based and hybrid plans charge for units.'
+    if (creditsPerUnit > 0) faults.push(fault(['creditsPerUnit'], message))
+    if (hasTierRate) faults.push(fault(['usageTiers'], message))
+  } else if (usageTiers.length > 0 && creditsPerUnit > 0) {
+    const message =
+      'Units are charged by `creditsPerUnit` or by `usageTiers`. Leave out one of them.'
+    faults.push(fault(['creditsPerUnit'], message), fault(['usageTiers'], message))
+  } else if (
+    plan.type === 'usage-based' &&
+    plan.terms.billingModel !== 'post-paid' &&
+    hasTierRate
+  ) {
+    const message =
+      'A pre-paid plan charges `creditsPerUnit` for each unit. Set it instead of `usageTiers`.'
+    faults.push(fault(['creditsPerUnit'], message), fault(['usageTiers'], message))
+  }
+  // Tiers go before the rate of overage, and published plans name both.
+  if ((overageRate ?? 0) > 0 && !(plan.type === 'hybrid' && allowOverage)) {
+    const message = 'Only hybrid plans with `allowOverage` charge `overageRate`.'
+    faults.push(fault(overageRatePath, message))
+  }
+  const isReplaced = plan.type === 'hybrid' && allowOverage && overageRate !== undefined
+  if (isReplaced && creditsPerUnit > 0) {
+    const message = 'Units above the limit cost `overageRate`. Leave out `creditsPerUnit`.'
+    faults.push(fault(['creditsPerUnit'], message), fault(overageRatePath, message))
+  }
+  return faults
+}
+
+/** Units that cost something, but no unit is ever charged: the free ones reach up to the limit. */
+function unreachedRates(plan: PricedPlan): ValidationIssue[] {
+  const terms = usageTermsOf(plan)
+  if (terms === undefined || plan.terms.rolloverUnusedUnits === true) return []
+  if (!costsSomething(terms) || chargesAnyUsage(terms)) return []
+  const message = 'No unit that costs credits is reached before the `limit`.'
+  return [fault(['limit'], message), fault(['freeUnits'], message)]
+}
+
+/** More than is used in any period. 10^-6 units. */
+const farMicros = 10n ** 30n
+
+function chargesAnyUsage(terms: UsageTerms): boolean {
+  const { limit, freeUnits, overage, rate } = terms
+  const includedMicros = overage === undefined || limit === null ? 0n : microsOfDecimal(limit)
+  const unpricedMicros = microsOfDecimal(freeUnits) + includedMicros
+  const ends = rate.kind === 'flat' ? [] : rate.tiers.map(({ upTo }) => upTo)
+  // By volume, a dear tier may stand before a free one: the price is looked up at the end of each tier.
+  const amounts = ends.map((end) =>
+    end === null ? farMicros : unpricedMicros + microsOfDecimal(end),
+  )
+  return [...amounts, farMicros].some((micros) => priceUsage(terms, { usedMicros: micros }) > 0n)
+}
+
+/** Amounts that must be paid at once, and are less than the processor charges. */
+function smallAmounts(plan: PricedPlan, list: PriceList): ValidationIssue[] {
+  const { at, currency, price, setupFee } = list
+  const hasBasePrice = plan.type === 'hybrid' && list.basePrice !== null
+  const [field, amount] = hasBasePrice
+    ? (['basePrice', list.basePrice] as const)
+    : (['price', price] as const)
+  const due = amount === 0 ? (['setupFee', setupFee ?? 0] as const) : ([field, amount] as const)
+  const leastMinor = chargeMinMinor(currency)
+  if (due[1] === 0 || BigInt(due[1]) >= leastMinor) return []
+  const least = formatMoney(leastMinor, currency)
+  return [fault(at(due[0]), `At least ${least} can be charged at once.`)]
+}
+
+function fault(path: ValidationIssue['path'], message: string): ValidationIssue {
+  return { code: 'custom', path, message }
+}

@@ -1,0 +1,64 @@
+import { toolMeterName, virtualTools } from '@tollgate/schemas/http/mcp'
+import { insertMeter, lockMetersByName, updateMeter, type Meter } from '../meters/repository.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { findToolsInUse } from './mcp-servers-repository.ts'
+import type { Tool } from './tool.ts'
+
+/** As its server tells of it. */
+type ListedTool = Pick<Tool, 'name' | 'description'>
+
+/*
+ * A tool's meter is the provider's: products whose tools have the same name share it. Both functions lock the meters
+ * before they decide, so that of a product that gets a tool and one that loses it at the same time the later one sees
+ * what the earlier one did. Call them before tools are saved as new, and after they are saved as gone.
+ */
+
+/** Each tool has a meter that counts, from now on. */
+export async function ensureToolMeters(
+  work: UnitOfWork,
+  tools: readonly ListedTool[],
+): Promise<void> {
+  const counted = tools.filter(({ name }) => !virtualTools.has(name))
+  if (counted.length === 0) return
+  const { sql, providerId, now } = work
+  for (const { name, description } of inOrder(counted)) {
+    const meter: Meter = {
+      reference: drawReference('meter'),
+      name: toolMeterName(name),
+      displayName: name,
+      description,
+      aggregation: 'count',
+      unit: 'call',
+      status: 'active',
+      createdAt: now,
+      updatedAt: now,
+    }
+    await insertMeter(sql, providerId, meter)
+  }
+  const names = counted.map(({ name }) => toolMeterName(name))
+  for (const meter of await lockMetersByName(sql, providerId, names)) {
+    if (meter.status === 'active') continue
+    await updateMeter(sql, providerId, { ...meter, status: 'active', updatedAt: now })
+  }
+  await queuePublication(work, 'meters', '')
+}
+
+/** The meters of tools that no product of the provider has any more are archived, with what they have counted. */
+export async function retireToolMeters(work: UnitOfWork, tools: readonly string[]): Promise<void> {
+  if (tools.length === 0) return
+  const { sql, providerId, now } = work
+  const meters = await lockMetersByName(sql, providerId, tools.map(toolMeterName))
+  const inUse = await findToolsInUse(sql, providerId, tools)
+  const kept = new Set([...inUse].map(toolMeterName))
+  for (const meter of meters) {
+    if (meter.status === 'archived' || kept.has(meter.name)) continue
+    await updateMeter(sql, providerId, { ...meter, status: 'archived', updatedAt: now })
+    await queuePublication(work, 'meters', '')
+  }
+}
+
+/** One order for everybody, so that nobody waits for somebody who waits for him. */
+function inOrder(tools: readonly ListedTool[]): ListedTool[] {
+  return [...tools].sort((a, b) => (a.name < b.name ? -1 : 1))
+}

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { saveAutoRecharge } from '../auto-recharge/repository.ts'
+import { isCreditBased, type Plan } from '../plans/plan.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { findOpenAttempt } from '../payments/attempts-repository.ts'
+import { carryOut } from '../settlement/carry-out.ts'
+import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
+import { lookAtPayment } from '../settlement/look-at-payment.ts'
+import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
+import type { PaymentRequest } from '../settlement/payment-request.ts'
+import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
+import { isSpent, reconcileIntent } from '../settlement/reconcile-intent.ts'
+import { requireProcessorCustomer } from '../payments/processor-customers.ts'
+
+export type CreateOutcome =
+  | {
+      readonly kind: 'created'
+      readonly intent: PaymentIntent
+      /** Undefined where the processor could not be asked for it, of a payment that has ended. */
+      readonly clientSecret: string | undefined
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'product-not-found' }
+  | { readonly kind: 'plan-not-found' }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+  /** The processor did not answer. Whoever asks again with the same key gets the same payment. */
+  | { readonly kind: 'unknown'; readonly message: string }
+
+/**
+ * Makes a payment that the customer's browser then confirms. The payment and the words of the call are committed before
+ * the call, so a repetition of the key after a crash at any moment finds them and goes on from there.
+ *
+ * Throws PaymentUnknownError where the customer could not be made known to the processor: nothing was kept then.
+ */
+export async function createPayment(
+  parts: PaymentParts,
+  operation: Operation,
+  request: PaymentRequest,
+): Promise<CreateOutcome> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  const inputSha256 = inputOf(request)
+  const known = await rows.read((sql) => findIntentByKey(sql, providerId, request.idempotencyKey))
+  if (known !== undefined) return repeat(parts, operation, known, inputSha256)
+
+  const priced = await priceRequest(parts, operation, request)
+  if (priced.kind !== 'priced') return priced
+  const processorCustomerId = await requireProcessorCustomer(parts, operation, request.customer)
+  const opened = await parts.commit(operation, async (work) => {
+    const raced = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
+    if (raced !== undefined) return raced
+    const { recharge, customer } = request
+    if (recharge !== undefined) {
+      const terms = { ...recharge, status: 'pending_setup' } as const
+      await saveAutoRecharge(work, customer.reference, terms)
+    }
+    return openIntent(work, draftOf(request, priced, processorCustomerId, inputSha256))
+  })
+  if (!('intent' in opened)) return repeat(parts, operation, opened, inputSha256)
+  return send(parts, operation, opened)
+}
+
+/** A repetition: the answer of the first call, or what it did not get to. */
+function repeat(
+  parts: PaymentParts,
+  operation: Operation,
+  intent: PaymentIntent,
+  inputSha256: string,
+): Promise<CreateOutcome> | CreateOutcome {
+  if (intent.inputSha256 !== inputSha256) return { kind: 'key-reused' }
+  return goOn(parts, operation, intent.reference, underWayLooksMax)
+}
+
+/** How often, and how long apart, a repetition looks whether the first call has come to its end. */
+const underWayLooksMax = 20
+const underWayPauseMs = 100
+
+async function goOn(
+  parts: PaymentParts,
+  operation: Operation,
+  reference: string,
+  looksLeft: number,
+): Promise<CreateOutcome> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  // In this order: where no call is open any more, the payment that is read after that says what came of it.
+  const attempt = await rows.read((sql) => findOpenAttempt(sql, providerId, reference))
+  const intent = await rows.read((sql) => findIntent(sql, providerId, reference))
+  if (intent === undefined) throw new Error(`payment ${reference} is gone`)
+  if (attempt?.operation === 'create' && isSpent(attempt, operation.now) && looksLeft > 0) {
+    await reconcileIntent(parts, operation, reference)
+    return goOn(parts, operation, reference, looksLeft - 1)
+  }
+  if (attempt?.operation === 'create') {
+    return send(parts, operation, { intent, attempt }, looksLeft)
+  }
+  const { processorPaymentId } = intent
+  if (processorPaymentId === null) return created(intent, undefined)
+  const look = await lookAtPayment(processorOf(parts, environment), processorPaymentId)
+  return created(intent, look?.payment.clientSecret)
+}
+
+async function send(
+  parts: PaymentParts,
+  operation: Operation,
+  { intent, attempt }: OpenedIntent,
+  looksLeft = underWayLooksMax,
+): Promise<CreateOutcome> {
+  const carried = await carryOut(parts, operation, intent, attempt)
+  if (carried.kind === 'unknown' && carried.isUnderWay && looksLeft > 0) {
+    await sleep(underWayPauseMs)
+    return goOn(parts, operation, intent.reference, looksLeft - 1)
+  }
+  return carried.kind === 'unknown' ? carried : created(carried.intent, carried.clientSecret)
+}
+
+function created(intent: PaymentIntent, clientSecret: string | undefined): CreateOutcome {
+  if (intent.processorPaymentId !== null) return { kind: 'created', intent, clientSecret }
+  return { kind: 'refused', reason: `The payment was refused: ${intent.failureReason ?? ''}` }
+}
+
+function draftOf(
+  request: PaymentRequest,
+  { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
+  processorCustomerId: string,
+  inputSha256: string,
+) {
+  return {
+    purpose: request.purpose,
+    customerRef: request.customer.reference,
+    processorCustomerId,
+    productRef: request.productRef ?? null,
+    plan,
+    cycleMode,
+    checkoutSessionId: request.checkoutSessionId ?? null,
+    paymentMethodId: null,
+    keepsCard: request.keepsCard || request.recharge !== undefined || isChargedAgain(plan),
+    terms,
+    tax,
+    planSwitch,
+    description: request.description ?? null,
+    sellerName,
+    purchaseRef: null,
+    invoiceRef: null,
+    idempotencyKey: request.idempotencyKey,
+    inputSha256,
+  }
+}
+
+/** What renews, or is billed at the end of its periods, is charged with nobody there. */
+function isChargedAgain(plan: Plan | undefined): boolean {
+  return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
+}
+
+function inputOf(request: PaymentRequest): string {
+  const { customer, purpose, productRef, planRef, amountMinor, currency, description } = request
+  return sha256OfInput([
+    customer.reference,
+    purpose,
+    productRef ?? null,
+    planRef ?? null,
+    amountMinor?.toString() ?? null,
+    currency ?? null,
+    description ?? null,
+    request.recharge === undefined ? null : 'recharge',
+  ])
+}

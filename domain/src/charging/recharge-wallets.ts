@@ -1,0 +1,214 @@
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { findExchangeRate } from '../money/exchange-rates.ts'
+import { carryOut } from '../settlement/carry-out.ts'
+import { isMethodDisputed } from '../payments/disputes-repository.ts'
+import { decideTopUpTerms } from '../settlement/decide-terms.ts'
+import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import { reconcileIntent } from '../settlement/reconcile-intent.ts'
+import { findProvider } from '../providers/repository.ts'
+import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import { findTax } from '../invoices/read-tax-terms.ts'
+import { jobOperation } from '../unit-of-work/job-operation.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
+import { findWallet, type Wallet } from '../wallet/repository.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { RechargeRefusal } from '@tollgate/schemas/http/auto-recharge'
+import { microsPerUnit } from '@tollgate/schemas/quantity'
+import { afterLook, decideRecharge, decideSpend } from '../auto-recharge/decide-recharge.ts'
+import {
+  claimRechargesToLookAt,
+  lockAutoRecharge,
+  updateRecharge,
+  type AutoRecharge,
+  type RechargeName,
+  type RechargeObstacle,
+} from '../auto-recharge/repository.ts'
+
+/** Looked at by one process at a time. */
+const rechargesPerRoundMax = 200
+
+/** A wallet that nothing moves is looked at all the same: exchange rates change, and months. */
+const unmovedMs = 600_000
+
+/** Buys credits for those whose wallets have run low, on the cards that they gave for it. Whether there may be more. */
+export async function rechargeWallets(
+  parts: PaymentJobParts,
+  environment: Environment,
+): Promise<boolean> {
+  if (parts.processors.of(environment) === undefined) return false
+  const now = parts.now()
+  const unmovedSince = new Date(now.getTime() - unmovedMs)
+  const pool = parts.everyone.in(environment)
+  const due = await claimRechargesToLookAt(pool, now, unmovedSince, rechargesPerRoundMax)
+  for (const name of due) {
+    try {
+      await recharge(parts, environment, name)
+    } catch (error) {
+      parts.logger.error({ err: error, ...name }, 'a recharge waits for its next look')
+    }
+  }
+  return due.length === rechargesPerRoundMax
+}
+
+/**
+ * Claims the charge by writing it into the customer's one row, together with the payment and its key; then charges. Of
+ * however many that notice an empty wallet at once one finds nothing under way. A crash behind the commit leaves the
+ * payment to whoever reconciles payments, and nothing else is charged until it has come to an end.
+ */
+async function recharge(
+  parts: PaymentJobParts,
+  environment: Environment,
+  name: RechargeName,
+): Promise<void> {
+  const beginning = await beginRecharge(parts, environment, name, parts.now())
+  if (beginning.kind === 'begun') await beginning.charge()
+}
+
+export type RechargeBeginning =
+  | {
+      readonly kind: 'begun'
+      /** Makes the call to the processor. Without it, whoever reconciles payments makes the call. */
+      readonly charge: () => Promise<void>
+    }
+  | { readonly kind: 'refused'; readonly reason: RechargeRefusal }
+
+/**
+ * Begins a charge if the customer's wallet has run low and nothing is in the way: the payment is stored when this returns.
+ * `usedMicros` is what usage has taken by now according to the hot state, where the caller has asked it; the ledger learns
+ * of usage later.
+ */
+export async function beginRecharge(
+  parts: PaymentParts,
+  environment: Environment,
+  { providerId, customerRef }: RechargeName,
+  now: Date,
+  usedMicros = 0n,
+): Promise<RechargeBeginning> {
+  const operation = jobOperation('auto-recharge', { providerId, environment }, now)
+  const provider = await parts.database
+    .of(providerId)
+    .control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
+  const opened = await parts.commit(operation, (work) =>
+    claimCharge(work, customerRef, provider.name, usedMicros),
+  )
+  if (typeof opened === 'string') return { kind: 'refused', reason: opened }
+  const charge = async (): Promise<void> => {
+    const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
+    // Turned down: withdrawn at once, and the recharge is told to have failed.
+    if (carried.kind === 'answered' && carried.intent.cancelWanted) {
+      await reconcileIntent(parts, operation, opened.intent.reference)
+    }
+  }
+  return { kind: 'begun', charge }
+}
+
+/**
+ * Of a balance in the ledger and what usage has taken by now. Usage is only ever added, and what was put in is read behind
+ * the lock: a reading of usage from before a top-up never says that there is less than there is.
+ */
+function balanceOf(wallet: Wallet | undefined, usedMicros: bigint): bigint {
+  if (wallet === undefined) return 0n
+  const leftMicros = wallet.grantedMicros - usedMicros
+  const balanceMicros = leftMicros < wallet.balanceMicros ? leftMicros : wallet.balanceMicros
+  return balanceMicros > 0n ? balanceMicros : 0n
+}
+
+async function claimCharge(
+  work: UnitOfWork,
+  customerRef: string,
+  sellerName: string,
+  usedMicros: bigint,
+): Promise<OpenedIntent | RechargeRefusal> {
+  const { sql, providerId, now } = work
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  const recharge = await lockAutoRecharge(sql, providerId, customerRef)
+  if (customer === undefined || recharge === undefined) return 'not_active'
+  const wallet = await findWallet(sql, providerId, customerRef)
+  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
+  const own = recharge.paymentMethodId
+  const isRefused = own !== null && (await isMethodDisputed(sql, providerId, own))
+  const paymentMethodId = (isRefused ? null : own) ?? card ?? null
+  const processorCustomerId = await findProcessorCustomer(sql, providerId, customerRef)
+  const decision = decideRecharge({
+    recharge,
+    balanceCredits: balanceOf(wallet, usedMicros) / BigInt(microsPerUnit),
+    thresholdRate: await findExchangeRate(sql, providerId, recharge.thresholdCurrency),
+    hasCard: paymentMethodId !== null && processorCustomerId !== undefined,
+    now,
+  })
+  const obstruct = async (obstacle: RechargeObstacle): Promise<RechargeObstacle> => {
+    await note(work, customerRef, recharge, obstacle)
+    return obstacle
+  }
+  if (decision.kind === 'obstructed') return obstruct(decision.obstacle)
+  if (decision.kind === 'wait') {
+    if (decision.reason === 'enough') await note(work, customerRef, recharge, null)
+    return decision.reason
+  }
+  if (processorCustomerId === undefined) return 'no_card'
+  const terms = await termsOf(work, recharge)
+  if (terms === undefined) return obstruct('exchange_rate_missing')
+  const { currency, originalAmountMinor } = terms
+  const sale = { customerRef, productRef: null, plan: null, currency }
+  const tax = await findTax(sql, providerId, sale, originalAmountMinor, now)
+  const spend = decideSpend(recharge, tax?.totalMinor ?? originalAmountMinor, now)
+  if (spend.kind === 'obstructed') return obstruct(spend.obstacle)
+  if (spend.kind === 'capped') {
+    await note(work, customerRef, recharge, null)
+    return 'capped'
+  }
+  const begun = `${customerRef}:${now.toISOString()}`
+  const opened = await openIntent(work, {
+    purpose: 'credit_topup',
+    customerRef,
+    processorCustomerId,
+    productRef: null,
+    plan: undefined,
+    cycleMode: 'calendar',
+    checkoutSessionId: null,
+    paymentMethodId,
+    keepsCard: false,
+    terms,
+    tax,
+    description: 'Automatic top-up',
+    sellerName,
+    purchaseRef: null,
+    invoiceRef: null,
+    idempotencyKey: `auto-recharge:${begun}`,
+    inputSha256: sha256OfInput([begun]),
+  })
+  const inFlightPaymentIntentId = opened.intent.reference
+  const claimed = { inFlightPaymentIntentId, lockAcquiredAt: now, updatedAt: now }
+  const underWay = { ...recharge, ...claimed, obstacle: null }
+  await updateRecharge(sql, providerId, customerRef, underWay)
+  return opened
+}
+
+/** Keeps what is in the way of a charge, null: nothing; and tells of it, where that was not done this month. */
+async function note(
+  work: UnitOfWork,
+  customerRef: string,
+  before: AutoRecharge,
+  obstacle: RechargeObstacle | null,
+): Promise<void> {
+  const { recharge, isTold } = afterLook(before, obstacle, work.now)
+  if (!isTold && obstacle === before.obstacle) return
+  await updateRecharge(work.sql, work.providerId, customerRef, recharge)
+  if (!isTold || obstacle === null) return
+  const failed = { customerRef, paymentIntentId: null, reason: obstacle }
+  await recordEvent(work, 'customer.credit.auto_topup_failed', failed)
+}
+
+/** What was asked for was possible then; a currency may have lost its rate since. */
+async function termsOf({ sql, providerId }: UnitOfWork, recharge: AutoRecharge) {
+  const { topupCurrency: currency, topupMinor: amountMinor } = recharge
+  const rate = await findExchangeRate(sql, providerId, currency)
+  const asked = { amountMinor, currency, supportedCurrencies: [currency] }
+  const decision = decideTopUpTerms(asked, rate)
+  return decision.kind === 'charge' ? decision.terms : undefined
+}

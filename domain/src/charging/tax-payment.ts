@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { lockCustomer } from '../customers/repository.ts'
+import { readTaxTerms } from '../invoices/read-tax-terms.ts'
+import { breakDownTax, type TaxBreakdown } from '../invoices/tax-breakdown.ts'
+import { decideTaxDetails, type TaxDetails, type ToldTaxDetails } from '../tax/tax-details.ts'
+import { findTaxDetails, saveTaxDetails } from '../tax/tax-details-repository.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  findOpenAttempt,
+  insertAttempt,
+  lastAttemptNumber,
+  type PaymentAttempt,
+} from '../payments/attempts-repository.ts'
+import { carryOut } from '../settlement/carry-out.ts'
+import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { reconcileIntent } from '../settlement/reconcile-intent.ts'
+import { changeTo, priceOf, refusalOfTotal } from '../settlement/taxed-terms.ts'
+
+export type TaxOutcome =
+  | { readonly kind: 'taxed'; readonly tax: TaxBreakdown; readonly currency: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Paid, withdrawn, or with the bank: its amount is what it is. */
+  | { readonly kind: 'not-open' }
+  /** The processor did not answer. Whoever asks again goes on from there. */
+  | { readonly kind: 'unknown' }
+
+/** Between two looks whether what somebody else does to the payment has come to its end. */
+const pauseMs = 100
+
+/** Of one payment. A person fills in a form a few times; its attempts are numbered up to 32,767. */
+const callsMax = 1000
+
+/**
+ * Keeps what a customer says of itself and has the payment ask for the tax that follows. The words of the call are
+ * committed before it: after a crash at any moment a look at the payment finds the amount that the processor has, and a
+ * repetition comes to the same end.
+ *
+ * Throws PaymentProcessorUnavailableError where the payment could not be looked at: nothing was kept then.
+ */
+export async function taxPayment(
+  parts: PaymentParts,
+  operation: Operation,
+  { reference, customerRef }: Pick<PaymentIntent, 'reference' | 'customerRef'>,
+  told: ToldTaxDetails,
+  waitMs: number,
+): Promise<TaxOutcome> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    await reconcileIntent(parts, operation, reference)
+    const begun = await parts.commit(operation, (work) => begin(work, reference, customerRef, told))
+    if (begun.kind !== 'busy' && begun.kind !== 'begun') return begun
+    if (begun.kind === 'begun') {
+      const { intent, attempt, tax } = begun
+      const carried = await carryOut(parts, operation, intent, attempt)
+      if (carried.kind === 'answered') return judge(carried.intent, tax)
+      if (!carried.isUnderWay) return { kind: 'unknown' }
+    }
+    if (performance.now() >= deadline) return { kind: 'unknown' }
+    await sleep(pauseMs)
+  }
+}
+
+type Begun =
+  | TaxOutcome
+  | { readonly kind: 'busy' }
+  | {
+      readonly kind: 'begun'
+      readonly intent: PaymentIntent
+      readonly attempt: PaymentAttempt
+      readonly tax: TaxBreakdown
+    }
+
+async function begin(
+  work: UnitOfWork,
+  reference: string,
+  customerRef: string,
+  told: ToldTaxDetails,
+): Promise<Begun> {
+  const { sql, providerId, now } = work
+  // First: whoever deletes the customer locks it before its payments.
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  const intent = await lockIntent(sql, providerId, reference)
+  if (intent === undefined) throw new Error(`payment ${reference} is gone`)
+  const { purpose, paymentMethodId, currency, originalAmountMinor } = intent
+  if (purpose === 'usage_billing' || paymentMethodId !== null) {
+    return { kind: 'refused', reason: 'The payment is made without the customer' }
+  }
+  const known = await findTaxDetails(sql, providerId, customerRef)
+  const decision = decideTaxDetails(told, known)
+  if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
+  const { details } = decision
+  const tax = await taxOf(work, intent, details)
+  if (customer === undefined || !isOpen(intent)) return judge(intent, tax)
+  const open = await findOpenAttempt(sql, providerId, reference)
+  if (open !== undefined) return { kind: 'busy' }
+  const tooMuch = refusalOfTotal(tax, currency)
+  if (tooMuch !== undefined) return { kind: 'refused', reason: tooMuch }
+  if ((await lastAttemptNumber(sql, providerId, reference)) >= callsMax) {
+    return { kind: 'refused', reason: 'The payment was changed too often: make another one' }
+  }
+  await saveTaxDetails(sql, providerId, customerRef, details, now)
+  if (tax.totalMinor === originalAmountMinor) {
+    await updateIntent(sql, providerId, { ...intent, tax, updatedAt: now })
+    return { kind: 'taxed', tax, currency }
+  }
+  const call = { operation: 'change', request: changeTo(tax) } as const
+  const attempt = await insertAttempt(sql, providerId, reference, call, now)
+  return { kind: 'begun', intent, attempt, tax }
+}
+
+async function taxOf(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  details: TaxDetails,
+): Promise<TaxBreakdown> {
+  const { productRef, planSnapshot: plan, currency } = intent
+  const sale = { productRef, plan, currency }
+  const { rule, isInclusive } = await readTaxTerms(sql, providerId, sale, details, now)
+  return breakDownTax(priceOf(intent), rule, isInclusive)
+}
+
+/** Nobody has paid it yet, or is about to. */
+function isOpen({ status, cancelWanted }: PaymentIntent): boolean {
+  return status === 'requires_payment_method' && !cancelWanted
+}
+
+/** A repetition is answered as the first time, also when it comes after the payment. */
+function judge(intent: PaymentIntent, tax: TaxBreakdown): TaxOutcome {
+  const { currency } = intent
+  if (isDeepStrictEqual(intent.tax, tax)) return { kind: 'taxed', tax, currency }
+  if (!isOpen(intent)) return { kind: 'not-open' }
+  return { kind: 'refused', reason: 'The payment processor did not take the amount' }
+}

@@ -1,0 +1,88 @@
+import { removeAutoRecharge } from '../auto-recharge/repository.ts'
+import { revokeCustomerTokens } from '../customer-auth/access-tokens.ts'
+import { removeCard } from '../cards/repository.ts'
+import { removeSetups } from '../cards/setups-repository.ts'
+import { stopChargingOf } from '../invoices/unpaid.ts'
+import { eraseCustomerEvents } from '../outbox/repository.ts'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { endNow } from '../purchases/move-purchase.ts'
+import { forgetCancellationReasons } from '../purchases/notes-repository.ts'
+import { listPurchases, lockPurchase } from '../purchases/repository.ts'
+import { settleLapsed } from '../purchases/settle-lapsed.ts'
+import { transitions } from '../purchases/transitions.ts'
+import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
+import { withdrawIntentsOf } from '../payments/intents-repository.ts'
+import { wantProcessorCustomerRemoved } from '../payments/processor-customers.ts'
+import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
+import { wantAnswersErased } from '../webhooks/answer-erasures.ts'
+import { removeTaxDetails } from '../tax/tax-details-repository.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  eraseCustomer,
+  findCustomer,
+  lockCustomer,
+  releaseExternalRefs,
+  wasDeleted,
+} from '../customers/repository.ts'
+
+export type DeleteCustomerOutcome = 'deleted' | 'deleted-before' | 'not-found'
+
+/**
+ * Ends what the customer holds and forgets who it was. Its own reference stays taken for good, since recorded usage and
+ * postings name it; its e-mail and external references may be used by somebody else from now on. Events that were written
+ * before no longer tell who it was, and what receivers answered to them is erased soon.
+ */
+export async function deleteCustomer(
+  work: UnitOfWork,
+  anyReference: string,
+): Promise<DeleteCustomerOutcome> {
+  const { sql, providerId, now } = work
+  const found = await findCustomer(sql, providerId, anyReference)
+  // Whoever gives or takes something waits here, and finds nobody afterwards.
+  const customer = found && (await lockCustomer(sql, providerId, found.reference))
+  if (customer === undefined) {
+    const isDone = await wasDeleted(sql, providerId, anyReference)
+    return isDone ? 'deleted-before' : 'not-found'
+  }
+  const { reference } = customer
+  await forgetCancellationReasons(sql, providerId, reference)
+  await endPurchases(work, reference)
+  await removeCustomerSessions(sql, providerId, reference)
+  await endCheckoutSessions(sql, providerId, reference, now)
+  await revokeCustomerTokens(sql, providerId, customer, now)
+  await removeAutoRecharge(sql, providerId, reference)
+  await removeCard(sql, providerId, reference)
+  await removeSetups(sql, providerId, reference)
+  await withdrawIntentsOf(sql, providerId, reference, now)
+  await stopChargingOf(sql, providerId, reference, now)
+  await wantProcessorCustomerRemoved(sql, providerId, reference, now)
+  await removeTaxDetails(sql, providerId, reference)
+  await eraseCustomer(sql, providerId, reference, now)
+  await releaseExternalRefs(sql, providerId, reference, now)
+  await eraseCustomerEvents(sql, providerId, reference)
+  await wantAnswersErased(sql, providerId, reference, now)
+  const created = unixSeconds(customer.createdAt)
+  await recordEvent(work, 'customer.deleted', { id: reference, created })
+  await queuePublication(work, 'customer', reference)
+  return 'deleted'
+}
+
+const purchasesPerPage = 500
+
+/** Whatever has not ended: a purchase that waits for money or for its trial's end would come back to life. */
+async function endPurchases(work: UnitOfWork, customerRef: string): Promise<void> {
+  const { from: statuses } = transitions.cancelled
+  const filter = { customerRef, statuses, rowsMax: purchasesPerPage }
+  const cancelled = { cancelledAt: work.now, cancellationReason: 'The customer was deleted' }
+  for (;;) {
+    const purchases = await listPurchases(work.sql, work.providerId, filter)
+    if (purchases.length === 0) return
+    for (const { reference } of purchases) {
+      if ((await settleLapsed(work, reference)) !== undefined) continue
+      const purchase = await lockPurchase(work.sql, work.providerId, reference)
+      if (purchase !== undefined && statuses.includes(purchase.status)) {
+        await endNow(work, purchase, 'cancelled', cancelled)
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { JsonObject } from '@tollgate/schemas/json-object'
+import { divideRounded } from '../money/decimal.ts'
+import type { TaxBehavior } from '../catalog/products-repository.ts'
+import type { TaxRule, TaxTreatment } from '../tax/tax-rule.ts'
+
+/** What a price comes to with its tax. Amounts in minor units of the price's currency. */
+export type TaxBreakdown = TaxRule & {
+  readonly subtotalMinor: bigint
+  readonly taxMinor: bigint
+  readonly totalMinor: bigint
+  /** Whether the price is the total; otherwise it is the subtotal. */
+  readonly isInclusive: boolean
+}
+
+/** Whether prices contain their tax. By itself that is the custom where the currency is at home. */
+export function isTaxInclusive(behavior: TaxBehavior, currency: string): boolean {
+  if (behavior === 'auto') return currency !== 'USD' && currency !== 'CAD'
+  return behavior === 'inclusive'
+}
+
+/** The tax is rounded once, half away from zero. */
+export function breakDownTax(
+  priceMinor: bigint,
+  rule: TaxRule,
+  isInclusive: boolean,
+): TaxBreakdown {
+  const { ratePerMille } = rule
+  const taxMinor = divideRounded(
+    priceMinor * ratePerMille,
+    isInclusive ? 1000n + ratePerMille : 1000n,
+  )
+  const subtotalMinor = isInclusive ? priceMinor - taxMinor : priceMinor
+  return { ...rule, subtotalMinor, taxMinor, totalMinor: subtotalMinor + taxMinor, isInclusive }
+}
+
+/** What was broken down. */
+export function priceOfBreakdown(tax: TaxBreakdown): bigint {
+  return tax.isInclusive ? tax.totalMinor : tax.subtotalMinor
+}
+
+export type TaxBreakdownJson = {
+  readonly treatment: TaxTreatment
+  readonly ratePerMille: string
+  readonly country: string | null
+  readonly subtotalMinor: string
+  readonly taxMinor: string
+  readonly totalMinor: string
+  readonly isInclusive: boolean
+}
+
+export function taxToJson(tax: TaxBreakdown): TaxBreakdownJson & JsonObject {
+  return {
+    treatment: tax.treatment,
+    ratePerMille: tax.ratePerMille.toString(),
+    country: tax.country,
+    subtotalMinor: tax.subtotalMinor.toString(),
+    taxMinor: tax.taxMinor.toString(),
+    totalMinor: tax.totalMinor.toString(),
+    isInclusive: tax.isInclusive,
+  }
+}
+
+export function taxFromJson(json: TaxBreakdownJson): TaxBreakdown {
+  return {
+    ...json,
+    ratePerMille: BigInt(json.ratePerMille),
+    subtotalMinor: BigInt(json.subtotalMinor),
+    taxMinor: BigInt(json.taxMinor),
+    totalMinor: BigInt(json.totalMinor),
+  }
+}

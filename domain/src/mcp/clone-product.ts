@@ -1,0 +1,65 @@
+import type { ValidationIssue } from '@tollgate/schemas/http/errors'
+import { cloneMcp } from './clone-mcp.ts'
+import { insertPlan, listPlans } from '../catalog/plans-repository.ts'
+import type { Plan } from '../plans/plan.ts'
+import { priceFaults } from '../catalog/price-faults.ts'
+import { planObject } from '../catalog/plan-event.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { productObject } from '../catalog/product-event.ts'
+import { insertProduct, lockProduct, type Product } from '../catalog/products-repository.ts'
+
+export type CloneOutcome =
+  | { readonly kind: 'cloned'; readonly product: Product }
+  | { readonly kind: 'not-found' }
+  /** A plan on offer has prices that a new plan may not have. Its reference is in the path. */
+  | { readonly kind: 'refused'; readonly issues: readonly ValidationIssue[] }
+
+/** A copy with new references for the product and its plans, and no past. */
+export async function cloneProduct(
+  work: UnitOfWork,
+  reference: string,
+  name: string | undefined,
+): Promise<CloneOutcome> {
+  const { sql, providerId, now } = work
+  // Locked, so that the plans are those of one moment.
+  const original = await lockProduct(sql, providerId, reference)
+  if (original === undefined) return { kind: 'not-found' }
+  const plans = await listPlans(sql, providerId, [reference])
+  const issues = plans.flatMap(clonedFaults)
+  if (issues.length > 0) return { kind: 'refused', issues }
+  const copy: Product = {
+    ...original,
+    reference: drawReference('product'),
+    name: name ?? `${original.name} (copy)`,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await insertProduct(sql, providerId, copy)
+  await recordEvent(work, 'product.created', productObject(copy))
+  const planTwins = new Map<string, string>()
+  for (const [index, plan] of plans.entries()) {
+    // Plans are listed in the order they were made, so the twins are made in the order of the originals.
+    const madeAt = new Date(now.getTime() + index)
+    const twin = {
+      ...plan,
+      reference: drawReference('plan'),
+      productRef: copy.reference,
+      createdAt: madeAt,
+      updatedAt: madeAt,
+    }
+    await insertPlan(sql, providerId, twin)
+    await recordEvent(work, 'plan.created', planObject(twin))
+    planTwins.set(plan.reference, twin.reference)
+  }
+  await cloneMcp(work, reference, copy, planTwins)
+  await queuePublication(work, 'offer', copy.reference)
+  return { kind: 'cloned', product: copy }
+}
+
+function clonedFaults(plan: Plan): ValidationIssue[] {
+  if (plan.status === 'archived') return []
+  return priceFaults(plan).map((issue) => {
+    return { ...issue, path: ['plans', plan.reference, ...issue.path] }
+  })
+}

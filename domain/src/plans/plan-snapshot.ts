@@ -1,0 +1,29 @@
+import type { Plan } from './plan.ts'
+
+/** What a purchase keeps of its plan for good: all that limits and prices depend on. */
+export type PlanSnapshot = Pick<
+  Plan,
+  | 'reference'
+  | 'name'
+  | 'type'
+  | 'priceMinor'
+  | 'basePriceMinor'
+  | 'setupFeeMinor'
+  | 'currency'
+  | 'meterRef'
+  | 'terms'
+>
+
+export function snapshotOf(plan: PlanSnapshot): PlanSnapshot {
+  return {
+    reference: plan.reference,
+    name: plan.name,
+    type: plan.type,
+    priceMinor: plan.priceMinor,
+    basePriceMinor: plan.basePriceMinor,
+    setupFeeMinor: plan.setupFeeMinor,
+    currency: plan.currency,
+    meterRef: plan.meterRef,
+    terms: plan.terms,
+  }
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import type { TransactionSql } from 'postgres'
+import type { Database } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
+import type { Environment } from '@tollgate/schemas/environment'
+import { nameActor, type Actor } from '../audit/actor.ts'
+import { insertPublication, type PublicationTarget } from '../publications/repository.ts'
+import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { publishApiKeys } from './publish-api-keys.ts'
+import { insertApiKey, type ApiKey } from '../api-keys/repository.ts'
+import { generateSecretKey, sha256OfSecretKey } from '../api-keys/secret-key.ts'
+
+export type NewApiKey = {
+  readonly providerId: string
+  readonly environment: Environment
+  readonly name: string | null
+  /** Default: all. */
+  readonly scopes?: readonly KeyScope[]
+  readonly expiresAt: Date | null
+  /** Default: false. */
+  readonly isStrict?: boolean
+}
+
+export type IssuedApiKey = {
+  readonly key: ApiKey
+  /** Known only now. */
+  readonly secretKey: string
+}
+
+/** Told why a key could not be published. It stands all the same, and is published once the hot state is back. */
+export type OnUnpublished = (error: unknown) => void
+
+/** The key opens both planes once this resolves; the data plane later where `onUnpublished` was called. */
+export async function issueApiKey(
+  database: Database,
+  hotState: HotState,
+  actor: Actor,
+  fields: NewApiKey,
+  now: Date,
+  onUnpublished?: OnUnpublished,
+): Promise<IssuedApiKey> {
+  const rows = database.of(fields.providerId).control
+  const issued = await rows.write((sql) => {
+    nameActor(sql, actor)
+    return addApiKey(sql, fields, now)
+  })
+  await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
+  return issued
+}
+
+/** In this order, one after the other. */
+export async function publishKeys(
+  database: Database,
+  hotState: HotState,
+  targets: readonly PublicationTarget[],
+  onUnpublished: OnUnpublished | undefined,
+): Promise<void> {
+  try {
+    for (const target of targets) {
+      await publishApiKeys(database.control, hotState, [target], 'pending')
+    }
+  } catch (error) {
+    // The secret of a new key is known only now: who can go on without the data plane should be told of it.
+    if (onUnpublished === undefined) throw error
+    onUnpublished(error)
+  }
+}
+
+export async function addApiKey(
+  sql: TransactionSql,
+  fields: NewApiKey,
+  now: Date,
+): Promise<IssuedApiKey> {
+  const secretKey = generateSecretKey(fields.environment, randomBytes)
+  const key: ApiKey = {
+    scopes: keyScopes,
+    isStrict: false,
+    ...fields,
+    keyId: drawReference('apiKey'),
+    sha256: sha256OfSecretKey(secretKey),
+    last4: secretKey.slice(-4),
+    createdAt: now,
+    revokedAt: null,
+  }
+  await insertApiKey(sql, key)
+  await insertPublication(sql, apiKeyTarget(key))
+  return { key, secretKey }
+}
+
+export function apiKeyTarget(key: ApiKey): PublicationTarget {
+  return { kind: 'api-key', providerId: key.providerId, target: key.keyId }
+}

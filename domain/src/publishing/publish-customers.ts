@@ -1,0 +1,92 @@
+import type { TransactionSql } from 'postgres'
+import type { Window } from '@tollgate/platform/hot-state/hot-state'
+import type { WindowMove } from '@tollgate/platform/hot-state/taken-in'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import { listPublishedThresholds } from '../auto-recharge/published-thresholds.ts'
+import { countingWindows } from '../entitlements/counting-windows.ts'
+import { publishTargets, type PublishWhen } from './publish-targets.ts'
+import type { PublisherParts } from './publisher-parts.ts'
+import type { TargetName } from '../publications/repository.ts'
+import { entitlementOf } from '../purchases/entitlement-of.ts'
+import { listDecidingPurchases } from '../purchases/deciding-purchases.ts'
+import type { EntitlingPurchase } from '../purchases/purchase-rows.ts'
+import { walletEntry } from '../wallet/hot-wallet.ts'
+import { removalsHeldMsMax } from '../wallet/hold-credits.ts'
+import { listPublishedWallets } from '../wallet/repository.ts'
+import { listReferencesOf, raisePublicationVersions } from '../customers/repository.ts'
+import { writeCustomers, type PublishedCustomer } from './write-customers.ts'
+
+/** Lets the data plane answer for the customers: who they are, and what each purchase allows, under every reference. */
+export async function publishCustomers(
+  parts: PublisherParts,
+  environment: Environment,
+  targets: readonly TargetName[],
+  when: PublishWhen,
+): Promise<void> {
+  const pool = parts.database.in(environment)
+  await publishTargets(pool, 'customer', targets, when, async (sql, due) => {
+    await writeCustomers(parts, environment, await readCustomers(parts, sql, due))
+  })
+}
+
+async function readCustomers(
+  parts: PublisherParts,
+  sql: TransactionSql,
+  targets: readonly TargetName[],
+): Promise<PublishedCustomer[]> {
+  const names = targets.map(({ providerId, target }) => ({ providerId, customerRef: target }))
+  // In this order: the rows that are raised are locked, and what is read after that is what the version stands for.
+  const versions = await raisePublicationVersions(sql, names)
+  const now = parts.now()
+  const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
+  // All at once, in the order in which they are sent.
+  const [references, purchases, wallets, thresholds] = await Promise.all([
+    listReferencesOf(sql, names),
+    listDecidingPurchases(sql, names),
+    listPublishedWallets(sql, names, removedSince),
+    listPublishedThresholds(sql, names),
+  ])
+  return names.flatMap(({ providerId, customerRef }) => {
+    const version = versions.get(customerRef)
+    if (version === undefined) return []
+    const known = references.get(customerRef) ?? []
+    const entitlements = entitlementsOf(purchases.get(customerRef) ?? [], known, now)
+    // An empty wallet is said to be empty where one has to pay, so that nobody takes it for a lost one.
+    const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
+    const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
+    const rechargeBelowMicros = thresholds.get(customerRef)
+    const wallet = sums && walletEntry({ ...sums, rechargeBelowMicros }, sums.removals)
+    const held = entitlements.map(heldProduct)
+    return [{ providerId, customerRef, version, references: known, held, wallet }]
+  })
+}
+
+const emptyWallet = { grantedMicros: 0n, removedMicros: 0n, removals: [] }
+
+type HeldEntitlement = {
+  readonly productRef: string
+  readonly entitlement: Entitlement
+  readonly takenIn: readonly WindowMove[]
+}
+
+function entitlementsOf(
+  purchases: readonly EntitlingPurchase[],
+  references: readonly string[],
+  now: Date,
+): HeldEntitlement[] {
+  return purchases.flatMap((purchase) => {
+    const entitlement = entitlementOf(purchase, references, now)
+    const { productRef, windowsTakenIn: takenIn } = purchase
+    return entitlement === undefined ? [] : [{ productRef, entitlement, takenIn }]
+  })
+}
+
+function heldProduct({ productRef, entitlement, takenIn }: HeldEntitlement) {
+  const document = JSON.stringify(entitlement)
+  const windows: Window[] = countingWindows(entitlement).map((window) => {
+    const takesIn = takenIn.filter(({ into }) => into === window.id).map((move) => move.window)
+    return takesIn.length === 0 ? window : { ...window, takesIn }
+  })
+  return { productRef, document, windows }
+}

@@ -1,0 +1,30 @@
+import type { Sql } from 'postgres'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
+import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
+import { publishTargets, type PublishWhen } from './publish-targets.ts'
+import type { TargetName } from '../publications/repository.ts'
+import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
+import { listMeters } from '../meters/repository.ts'
+
+/** Tells the data plane which meter names of the providers may be recorded. */
+export async function publishMeters(
+  pool: Sql,
+  hotState: HotState,
+  environment: Environment,
+  targets: readonly TargetName[],
+  when: PublishWhen,
+): Promise<void> {
+  await publishTargets(pool, 'meters', targets, when, (sql, due) =>
+    workOff(due, documentsInFlightMax, async ({ providerId }) => {
+      const meters = await listMeters(sql, providerId)
+      const document: PublishedMeters = {
+        meters: Object.fromEntries(
+          meters.map(({ name, reference, status }) => [name, { reference, status }]),
+        ),
+      }
+      const key = metersDocumentKey(environment, providerId)
+      await hotState.putDocument(key, JSON.stringify(document))
+    }),
+  )
+}

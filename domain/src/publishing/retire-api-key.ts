@@ -1,0 +1,101 @@
+import type { Database } from '@tollgate/platform/database/database'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import { nameActor, type Actor } from '../audit/actor.ts'
+import { insertPublication } from '../publications/repository.ts'
+import {
+  addApiKey,
+  apiKeyTarget,
+  publishKeys,
+  type IssuedApiKey,
+  type OnUnpublished,
+} from './issue-api-key.ts'
+import { earlierExpiry } from '../api-keys/earlier-expiry.ts'
+import {
+  lockApiKey,
+  setApiKeyExpiry,
+  setApiKeyRevoked,
+  type ApiKey,
+} from '../api-keys/repository.ts'
+
+/** Which key; one of another provider does not exist. */
+export type ApiKeyName = Pick<ApiKey, 'providerId' | 'keyId'>
+
+export type RotateOutcome =
+  | { readonly kind: 'rotated'; readonly successor: IssuedApiKey; readonly oldExpiresAt: Date }
+  | { readonly kind: 'not-found' }
+  | { readonly kind: 'already-revoked' }
+  | { readonly kind: 'expired' }
+
+export type Rotation = {
+  /** How long the rotated key works beside its successor. */
+  readonly overlapMs: number
+  /** When the calling key expires. The successor expires then at the latest. Null: the caller sets no limit. */
+  readonly latestExpiry: Date | null
+}
+
+/**
+ * Makes a successor for the key. The key itself works until the overlap ends, but never longer than before. The successor
+ * expires with the key that it replaces or with the key that the caller holds, whichever is first.
+ */
+export async function rotateApiKey(
+  database: Database,
+  hotState: HotState,
+  actor: Actor,
+  { providerId, keyId }: ApiKeyName,
+  { overlapMs, latestExpiry }: Rotation,
+  now: Date,
+  onUnpublished?: OnUnpublished,
+): Promise<RotateOutcome> {
+  const rows = database.of(providerId).control
+  const outcome = await rows.write(async (sql): Promise<RotateOutcome> => {
+    nameActor(sql, actor)
+    const old = await lockApiKey(sql, providerId, keyId)
+    if (old === undefined) return { kind: 'not-found' }
+    if (old.revokedAt !== null) return { kind: 'already-revoked' }
+    if (old.expiresAt !== null && old.expiresAt <= now) return { kind: 'expired' }
+    const { environment, name, scopes, isStrict } = old
+    const expiresAt = earlierExpiry(old.expiresAt, latestExpiry)
+    const fields = { providerId, environment, name, scopes, expiresAt, isStrict }
+    const successor = await addApiKey(sql, fields, now)
+    const overlapEndMs = now.getTime() + overlapMs
+    const oldExpiresAt = new Date(Math.min(overlapEndMs, old.expiresAt?.getTime() ?? Infinity))
+    await setApiKeyExpiry(sql, keyId, oldExpiresAt)
+    await insertPublication(sql, apiKeyTarget(old))
+    return { kind: 'rotated', successor, oldExpiresAt }
+  })
+  if (outcome.kind === 'rotated') {
+    const { key } = outcome.successor
+    // The successor first: a caller that switches early must not be refused.
+    const targets = [apiKeyTarget(key), { ...apiKeyTarget(key), target: keyId }]
+    await publishKeys(database, hotState, targets, onUnpublished)
+  }
+  return outcome
+}
+
+export type RevokeOutcome =
+  { readonly kind: 'revoked'; readonly key: ApiKey } | { readonly kind: 'not-found' }
+
+/** Once this resolves the key opens nothing any more, apart from what the data plane's nodes remember for a second. */
+export async function revokeApiKey(
+  database: Database,
+  hotState: HotState,
+  actor: Actor,
+  { providerId, keyId }: ApiKeyName,
+  now: Date,
+  onUnpublished?: OnUnpublished,
+): Promise<RevokeOutcome> {
+  const rows = database.of(providerId).control
+  const outcome = await rows.write(async (sql): Promise<RevokeOutcome> => {
+    nameActor(sql, actor)
+    const key = await lockApiKey(sql, providerId, keyId)
+    if (key === undefined) return { kind: 'not-found' }
+    const revokedAt = key.revokedAt ?? now
+    await setApiKeyRevoked(sql, keyId, revokedAt)
+    await insertPublication(sql, apiKeyTarget(key))
+    return { kind: 'revoked', key: { ...key, revokedAt } }
+  })
+  if (outcome.kind === 'revoked') {
+    await publishKeys(database, hotState, [apiKeyTarget(outcome.key)], onUnpublished)
+  }
+  return outcome
+}

@@ -1,0 +1,25 @@
+import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type { LimitsResponse } from '@tollgate/schemas/http/limits'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { limitsAnswer } from '../entitlements/limit-answer.ts'
+import type { ReservedUsage } from './reserve-usage.ts'
+
+/** The answer to who asked to reserve units. What remains is what nobody has used or reserved, this caller included. */
+export function answerReserve(
+  reserved: Extract<ReservedUsage, { kind: 'decided' }>,
+  offer: PublishedOffer | undefined,
+): LimitsResponse {
+  const {
+    entitlement,
+    takenMicros: usedMicros,
+    allowedMicros,
+    creditMicros,
+    reservation,
+  } = reserved
+  const check = { entitlement, usedMicros, allowedMicros, offer, creditMicros }
+  if (reservation === undefined) return limitsAnswer(false, check)
+  const { id, unitsMicros, expiresAtMs } = reservation
+  const units = numberFromMicros(unitsMicros)
+  const expiresAt = new Date(expiresAtMs).toISOString()
+  return { ...limitsAnswer(true, check), reservation: { id, units, expiresAt } }
+}

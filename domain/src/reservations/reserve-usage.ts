@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto'
+import type {
+  ReserveOutcome,
+  ReserveRequest,
+  UsedElsewhere,
+} from '@tollgate/platform/hot-state/reservations'
+import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
+import {
+  keyedReservationReference,
+  randomReservationReference,
+} from '@tollgate/schemas/reservation-reference'
+import { leftMicros } from '../wallet/read-wallet.ts'
+import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
+import { allowedMicros } from '../entitlements/allowed-units.ts'
+import { carriedOverMicros } from '../entitlements/carried-over.ts'
+import {
+  entitlementOf,
+  isBehind,
+  lagOf,
+  readAgain,
+  readReference,
+  sumAmounts,
+} from '../entitlements/counted-usage-reader.ts'
+import { currentPeriod, windowOfPeriod } from '../entitlements/counting-windows.ts'
+import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
+import type { Reading, UsageParts, UsageQuery } from '../entitlements/usage-query.ts'
+
+export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> & {
+  readonly unitsMicros: bigint
+  readonly ttlMs: number
+  /** Undefined or empty: the reservation is a new one each time. */
+  readonly idempotencyKey: string | undefined
+  /** Which period it is. */
+  readonly nowMs: number
+  readonly reservationsMax: number
+  /** Holds of one wallet at a time, those of usage on its way included. */
+  readonly creditsHeldMax: number
+}
+
+export type ReservedUsage =
+  /** No published purchase answers for now, and the control plane must be asked. */
+  | { readonly kind: 'unknown' }
+  /** The customer has as many reservations of the product, or of credits, as there may be. */
+  | { readonly kind: 'full' }
+  | {
+      readonly kind: 'decided'
+      readonly entitlement: Entitlement
+      /** What is used and what is reserved, over all references of the customer, with what was reserved now. */
+      readonly takenMicros: bigint
+      /** What may be used of the period; null: any amount. */
+      readonly allowedMicros: bigint | null
+      /** What the wallet has left beside all that is held; 0 for plans that no wallet pays for. 10^-6 credits. */
+      readonly creditMicros: bigint
+      /** Undefined: denied, and nothing is reserved. */
+      readonly reservation: Reservation | undefined
+    }
+
+export type Reservation = {
+  readonly id: string
+  readonly unitsMicros: bigint
+  readonly expiresAtMs: number
+}
+
+/**
+ * Reserves units of a customer's cap, beside all that was used and acknowledged before the call and all that is
+ * reserved. A reservation is kept at the customer's own reference, so that those who ask under different references
+ * meet. What other partitions have counted for the customer is read before; HotState refuses what was read too early to
+ * see the usage of a reservation that it does not hold any more ('behind'), and then all is read again.
+ *
+ * Which references the customer has is said by the entry of its own one, which is published last. What follows from it
+ * is refused in the same way once another is published, so that usage under a reference that is linked meanwhile is seen.
+ *
+ * On a plan that a wallet pays for, the same step holds the credits that the units cost: there is room in both or nothing
+ * is reserved.
+ *
+ * The log's tail is not added as in a plain check: what it would settle is not settled yet. Throws UsageBehindError
+ * when the counters do not come in time.
+ */
+export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Promise<ReservedUsage> {
+  // Real time, not the clock of the business: a test that stops that one must not stop this loop's end.
+  const deadline = performance.now() + query.waitMs
+  const references = new References(parts, query)
+  for (;;) {
+    const asked = await references.read(query.customerRef)
+    const ownRef = entitlementOf(parts, asked)?.customerRef ?? asked.customerRef
+    const own = ownRef === asked.customerRef ? asked : await references.read(ownRef)
+    const entitlement = entitlementOf(parts, own)
+    const period = entitlement && currentPeriod(entitlement, query.nowMs)
+    if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
+
+    const readings = await references.readOthers([own, asked], entitlement.customerRefs)
+    const here = readings.filter(({ at }) => at.partition === own.at.partition)
+    const elsewhere = readings.filter((reading) => !here.includes(reading))
+    // HotState sees to the counters of the current period here, and not to those that say what it was left.
+    const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
+    const credits = await creditsOf(parts, query, entitlement)
+    if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
+      const window = windowOfPeriod(entitlement, period.startSecond)
+      const used = usedIn(elsewhere, window)
+      const carried = carriedOverMicros(entitlement, period, sumAmounts(readings), query.nowMs)
+      const allowed = {
+        entitlement,
+        allowedMicros: allowedMicros(entitlement, period, carried),
+      }
+      const request = requestOf(query, allowed, own, here, window)
+      const together = credits === undefined ? {} : { together: credits.request }
+      const outcome = await parts.hotState.reserve({ ...request, elsewhere: used, ...together })
+      const answer = answerOf(outcome, allowed, request.reservationId, {
+        usedElsewhere: used.amount,
+        grantedMicros: credits?.grantedMicros ?? 0n,
+      })
+      if (answer !== 'behind') return answer
+    }
+    await waitForCounters(parts, readings, query.waitMs, deadline)
+  }
+}
+
+/** A reference is behind, or not, what its partition's log held when it was first read: that was acknowledged before. */
+class References {
+  readonly #parts: UsageParts
+  readonly #query: ReserveQuery
+  readonly #known = new Map<string, Reading>()
+
+  constructor(parts: UsageParts, query: ReserveQuery) {
+    this.#parts = parts
+    this.#query = query
+  }
+
+  async read(customerRef: string): Promise<Reading> {
+    const known = this.#known.get(customerRef)
+    const reading = await (known === undefined
+      ? readReference(this.#parts, this.#query, customerRef)
+      : readAgain(this.#parts, this.#query, known))
+    this.#known.set(customerRef, reading)
+    return reading
+  }
+
+  /** Those that were read already, and all others. */
+  async readOthers(known: readonly Reading[], customerRefs: readonly string[]): Promise<Reading[]> {
+    const readings = new Map(known.map((reading) => [reading.customerRef, reading]))
+    const others = customerRefs.filter((ref) => !readings.has(ref))
+    return [...readings.values(), ...(await Promise.all(others.map((ref) => this.read(ref))))]
+  }
+}
+
+/** What to hold in the wallet of a plan that pays from it. 'unpublished': a lost wallet is not published again yet. */
+async function creditsOf(
+  parts: UsageParts,
+  { environment, providerId, unitsMicros, creditsHeldMax }: ReserveQuery,
+  { customerRef, credit }: Entitlement,
+): Promise<CreditsToReserve | undefined | 'unpublished'> {
+  if (credit === null) return undefined
+  const name = { environment, providerId, customerRef }
+  const dueMicros = unitsMicros * BigInt(credit.creditsPerUnit)
+  return (await creditsToReserve(parts, name, dueMicros, creditsHeldMax)) ?? 'unpublished'
+}
+
+type Allowed = Pick<Extract<ReservedUsage, { kind: 'decided' }>, 'entitlement' | 'allowedMicros'>
+
+function requestOf(
+  query: ReserveQuery,
+  { allowedMicros: cap }: Allowed,
+  { customerRef, at, view }: Reading,
+  here: readonly Reading[],
+  window: string,
+): Omit<ReserveRequest, 'elsewhere'> {
+  const { environment, providerId, productRef, idempotencyKey = '' } = query
+  const place = { customerRef, productRef }
+  return {
+    at,
+    document: view.document,
+    reservationId:
+      idempotencyKey === ''
+        ? randomReservationReference(place, randomBytes)
+        : keyedReservationReference(environment, providerId, place, idempotencyKey),
+    units: query.unitsMicros,
+    takes: 'all',
+    ttlMs: query.ttlMs,
+    subjects: here.map(({ at }) => at.subject),
+    series: query.meterName,
+    windowId: window,
+    cap,
+    minOffset: Math.max(...here.map(({ head }) => head)),
+    isReservedFirst: false,
+    reservationsMax: query.reservationsMax,
+  }
+}
+
+function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
+  let amount = 0n
+  const appliedOffsets = new Map<number, number>()
+  for (const { at, view } of readings) {
+    amount += view.amounts.get(window) ?? 0n
+    const offset = appliedOffsets.get(at.partition) ?? view.appliedOffset
+    appliedOffsets.set(at.partition, Math.min(offset, view.appliedOffset))
+  }
+  return { amount, appliedOffsets }
+}
+
+/** What the outcome of a step does not say. */
+type OutsideOfPlaces = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
+
+function answerOf(
+  outcome: ReserveOutcome,
+  allowed: Allowed,
+  id: string,
+  { usedElsewhere, grantedMicros }: OutsideOfPlaces,
+): ReservedUsage | 'behind' {
+  switch (outcome.kind) {
+    case 'behind':
+      return 'behind'
+    case 'full':
+      return { kind: 'full' }
+    case 'denied':
+      return decided(
+        allowed,
+        takenMicros(outcome, usedElsewhere),
+        creditsLeft(outcome, grantedMicros),
+      )
+    case 'admitted': {
+      const { units: unitsMicros, expiresAtMs } = outcome
+      const taken = takenMicros(outcome, usedElsewhere)
+      const left = creditsLeft(outcome, grantedMicros)
+      return decided(allowed, taken, left, { id, unitsMicros, expiresAtMs })
+    }
+  }
+}
+
+type Decision = Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>
+
+function creditsLeft({ takenTogether }: Decision, grantedMicros: bigint): bigint {
+  if (takenTogether === undefined) return 0n
+  return leftMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
+}
+
+function takenMicros({ taken }: Decision, usedElsewhere: bigint): bigint {
+  return taken.used + taken.reserved + usedElsewhere
+}
+
+function decided(
+  allowed: Allowed,
+  taken: bigint,
+  creditMicros: bigint,
+  reservation?: Reservation,
+): ReservedUsage {
+  return { kind: 'decided', ...allowed, takenMicros: taken, creditMicros, reservation }
+}
+
+/** How long it takes until a reading that was too early has a better one. */
+const readAgainAfterMs = 2
+
+async function waitForCounters(
+  { hotState, progress }: UsageParts,
+  readings: readonly Reading[],
+  waitMs: number,
+  deadline: number,
+): Promise<void> {
+  const lags = readings.filter(isBehind).map(lagOf)
+  const patienceMs = lags.length > 0 ? progress.lastPatienceMs(lags, waitMs) : readAgainAfterMs
+  const leftMs = Math.min(patienceMs, deadline - performance.now())
+  if (leftMs <= 0) {
+    throw new UsageBehindError(
+      lags.reduce((sum, { head, appliedOffset }) => sum + head - appliedOffset, 0),
+    )
+  }
+  await hotState.waitForApply(leftMs)
+}

@@ -1,0 +1,77 @@
+import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import { findMerchant } from '../merchants/repository.ts'
+import { unixSeconds } from '../outbox/unix-seconds.ts'
+import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { chargeBack, undoChargeBack } from './charge-back.ts'
+import { disputeRank, isNewerLook, takesAccess } from '../payments/decide-dispute.ts'
+import { findDispute, saveDispute } from '../payments/disputes-repository.ts'
+import { lockIntent } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { postDispute } from './post-dispute.ts'
+
+const disputed = disputeRank.needs_response
+const closed = disputeRank.won
+
+/**
+ * Makes of a dispute what the processor says of it. A question of the bank alone is no dispute. One that is seen for the
+ * first time when it has been closed is told of twice: it was opened, and it was closed.
+ */
+export async function applyDispute(
+  work: UnitOfWork,
+  intentRef: string,
+  dispute: Dispute,
+): Promise<void> {
+  const { sql, providerId } = work
+  const { id, status } = dispute
+  // Orders those who look at once.
+  const intent = await lockIntent(sql, providerId, intentRef)
+  if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
+  const known = await findDispute(sql, providerId, id)
+  const isNewer = isNewerLook(known, dispute)
+  const takes = isNewer && (await saveLook(work, intent, dispute))
+  // Money moves without a change of the status, too.
+  await postDispute(work, intent, dispute)
+  if (!isNewer) return
+  const before = known === undefined ? -1 : disputeRank[known.status]
+  if (before < disputed && disputeRank[status] >= disputed) {
+    await tell(work, 'payment.disputed', dispute)
+  }
+  if (disputeRank[status] === closed && known?.status !== status) {
+    await tell(work, 'payment.dispute_closed', dispute)
+  }
+  const took = known?.takesAccess ?? false
+  if (takes && !took) await chargeBack(work, intent)
+  if (took && !takes) await undoChargeBack(work, intent)
+}
+
+/** Returns whether it takes access away. */
+async function saveLook(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  dispute: Dispute,
+): Promise<boolean> {
+  const { suspendOnDispute } = await findMerchant(sql, providerId)
+  const takes = takesAccess(dispute.status, suspendOnDispute ?? 'lost')
+  const { reference: intentRef, paidMethodId, paymentMethodId } = intent
+  const paidWith = paidMethodId ?? paymentMethodId
+  const kept = { intentRef, dispute, paymentMethodId: paidWith, takesAccess: takes }
+  await saveDispute(sql, providerId, kept, now)
+  return takes
+}
+
+async function tell(
+  work: UnitOfWork,
+  type: 'payment.disputed' | 'payment.dispute_closed',
+  dispute: Dispute,
+): Promise<void> {
+  await recordEvent(work, type, {
+    id: dispute.id,
+    amount: Number(dispute.amountMinor),
+    currency: dispute.currency.toLowerCase(),
+    reason: dispute.reason,
+    status: dispute.status,
+    processor_dispute: dispute.id,
+    processor_charge: dispute.chargeId,
+    created: unixSeconds(dispute.createdAt),
+  })
+}

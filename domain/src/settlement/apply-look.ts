@@ -1,0 +1,184 @@
+import { settleRecharge } from './settle-recharge.ts'
+import { settleUnpaid } from '../billing/settle-unpaid.ts'
+import type { SeenCard } from '../cards/repository.ts'
+import { saveCard } from './save-card.ts'
+import type {
+  Decline,
+  PaymentIntent as ProcessorIntent,
+} from '@tollgate/platform/payments/payment-objects'
+import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
+import { together } from '../postgres/together.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { settleAnsweredAttempt, type AttemptDecline } from '../payments/attempts-repository.ts'
+import { adoptMoney } from './adopt-money.ts'
+import { bookPayment } from './book-payment.ts'
+import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
+import { invoiceSale } from './invoice-sale.ts'
+import { nextLookAt } from '../payments/look-schedule.ts'
+import type { PaidWith, PaymentIntent } from '../payments/payment-intent.ts'
+import { postSettlement, postUndeliverable } from './post-payment.ts'
+import { recordPaymentEnd, recordPaymentFailure } from '../payments/payment-event.ts'
+import {
+  canIntentMove,
+  intentTransitions,
+  isFinal,
+  type IntentTrigger,
+} from '../payments/transitions.ts'
+
+/** A payment as the processor had it at one moment. */
+export type PaymentLook = {
+  readonly payment: ProcessorIntent
+  /** What it was paid with; undefined while nothing was, or where that was no card. */
+  readonly card: SeenCard | undefined
+  /** Whether it was charged as the customer's saved card: paying with it saves nothing. */
+  readonly isCardSaved: boolean
+}
+
+/**
+ * Makes of an intent what the processor says of it, and gives what was paid for. Whoever looks, however often and in
+ * whatever order, the intent comes to the same end and each thing is told of once: the row is locked, a final state is
+ * never left, and a decline is known by its charge.
+ */
+export async function applyLook(
+  work: UnitOfWork,
+  reference: string,
+  look: PaymentLook,
+  hostedUrl: string,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  const locked = await lockIntent(sql, providerId, reference)
+  if (locked === undefined) throw new Error(`payment ${reference} is gone`)
+  if (isFinal(locked.status)) return settleLate(work, locked, look)
+  const priced = await adoptMoney(sql, providerId, locked, look.payment)
+  if (priced === undefined) return locked
+  const found = await tellOfDecline(
+    work,
+    { ...priced, processorPaymentId: look.payment.id },
+    look.payment,
+  )
+  const trigger = triggerOf(found, look.payment)
+  if (!canIntentMove(found.status, trigger)) return found
+  const { to: status, event } = intentTransitions[trigger]
+  const moved: PaymentIntent = { ...found, status, updatedAt: now }
+  const isTold = event !== undefined && status !== found.status
+  const [, ended] = await together([
+    isTold ? recordPaymentEnd(work, event, moved) : undefined,
+    trigger === 'succeeded' ? settlePaid(work, moved, look, hostedUrl) : moved,
+  ])
+  const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
+  const { lastDecline } = look.payment
+  const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
+  await together([
+    updateIntent(sql, providerId, kept),
+    settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now),
+  ])
+  if (isFinal(kept.status) && kept.purpose === 'credit_topup') await settleRecharge(work, kept)
+  if (isFinal(kept.status) && kept.status !== 'succeeded') await settleUnpaid(work, kept, false)
+  return kept
+}
+
+async function settlePaid(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { payment, card, isCardSaved }: PaymentLook,
+  hostedUrl: string,
+): Promise<PaymentIntent> {
+  const { now } = work
+  const settlementWanted = payment.settlement === undefined
+  const paidMethodId = payment.paymentMethodId ?? null
+  const told = { failureReason: null, settlementWanted, paidMethodId }
+  const paid = { ...intent, ...told, succeededAt: now }
+  const booking = await bookPayment(work, paid, hostedUrl)
+  if (booking.kind === 'undeliverable') {
+    await postUndeliverable(work, paid)
+    if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
+    return { ...paid, refundWanted: true, failureReason: booking.reason }
+  }
+  // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
+  const isFirst = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
+  const isKnown = isCardSaved || isFirst
+  if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
+  const { purchaseRef, sale } = booking
+  const invoiceRef = sale === undefined ? paid.invoiceRef : await invoiceSale(work, paid, sale)
+  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
+  return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
+}
+
+function paidWithOf(card: SeenCard | undefined): PaidWith | null {
+  if (card === undefined) return null
+  const { brand, last4, expMonth, expYear } = card
+  return { brand, last4, expMonth, expYear }
+}
+
+/**
+ * Of a payment that has come to its end only what of it reached the processor's balance may still be to be told, and of one
+ * from before that was kept, what it was paid with.
+ */
+async function settleLate(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { payment: { settlement, paymentMethodId }, card }: PaymentLook,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  const { status, settlementWanted } = intent
+  const isSettled = settlementWanted && settlement !== undefined
+  const seen = status === 'succeeded' ? (paymentMethodId ?? null) : null
+  const paidMethodId = intent.paidMethodId ?? seen
+  const paidWith = intent.paidWith ?? (status === 'succeeded' ? paidWithOf(card) : null)
+  const isKnown = paidMethodId === intent.paidMethodId && paidWith === intent.paidWith
+  if (!settlementWanted && isKnown) return intent
+  if (isSettled) await postSettlement(work, intent, settlement)
+  const isWanted = settlementWanted && !isSettled
+  const told = { ...intent, paidMethodId, paidWith, settlementWanted: isWanted }
+  const kept = { ...told, nextLookAt: nextLookAt(told, now) }
+  await updateIntent(sql, providerId, kept)
+  return kept
+}
+
+function triggerOf({ failureReason }: PaymentIntent, payment: ProcessorIntent): IntentTrigger {
+  switch (outcomeOf(payment).outcome) {
+    case 'open':
+    case 'declined':
+      return 'opened'
+    case 'requires_action':
+      return 'action-required'
+    case 'processing':
+      return 'processing'
+    case 'succeeded':
+      return 'succeeded'
+    case 'canceled':
+      // It was told of as failed.
+      return failureReason === null ? 'canceled' : 'given-up'
+  }
+}
+
+/** Once for each charge that was turned down, and for each cause where there was no charge. */
+async function tellOfDecline(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { lastDecline, chargeId }: ProcessorIntent,
+): Promise<PaymentIntent> {
+  if (lastDecline === undefined) return intent
+  const decline = chargeId ?? `${lastDecline.code}:${lastDecline.declineCode ?? ''}`
+  if (intent.declinedCharges.includes(decline)) return intent
+  await recordPaymentFailure(work, intent, reasonOf(lastDecline))
+  const { paymentMethodId, purpose, declinedCharges } = intent
+  const isOffSession = paymentMethodId !== null
+  return {
+    ...intent,
+    declinedCharges: [...declinedCharges, decline],
+    failureReason: isOffSession ? reasonOf(lastDecline) : null,
+    // Nobody is there to try another card, and the next recharge is another payment. An invoice is tried again.
+    cancelWanted: intent.cancelWanted || (isOffSession && purpose === 'credit_topup'),
+  }
+}
+
+export function declineKindOf({ isHard, needsCustomer }: Decline): AttemptDecline {
+  return needsCustomer ? 'customer' : isHard ? 'hard' : 'soft'
+}
+
+export function reasonOf({ code, declineCode }: Decline): string {
+  return declineCode ?? code
+}
+
+/** What was charged is what was asked for, or nothing is given for it. */

@@ -1,0 +1,28 @@
+import { findProvider } from '../providers/repository.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { setSellerName } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { isFinal } from '../payments/transitions.ts'
+
+export type SoldIntent = Pick<PaymentIntent, 'reference' | 'status' | 'invoiceRef' | 'sellerName'>
+
+/**
+ * Notes who sells on a payment that was made before payments said so, since its invoice has to, and cannot be changed.
+ * Before the payment is looked at: providers are not kept in an environment, and its transaction cannot ask for them.
+ */
+export async function noteSeller(
+  parts: Pick<PaymentParts, 'database' | 'commit'>,
+  operation: Operation,
+  { reference, status, invoiceRef, sellerName }: SoldIntent,
+): Promise<void> {
+  if (sellerName !== null || invoiceRef !== null || isFinal(status)) return
+  const { providerId } = operation
+  const provider = await parts.database
+    .of(providerId)
+    .control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
+  await parts.commit(operation, ({ sql }) =>
+    setSellerName(sql, providerId, reference, provider.name),
+  )
+}

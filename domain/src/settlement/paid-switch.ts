@@ -1,0 +1,46 @@
+import type { Customer } from '../customers/repository.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import type { Product } from '../catalog/products-repository.ts'
+import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
+import { switchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { priceOf } from './taxed-terms.ts'
+
+/**
+ * The change of plan that was paid for, as it was priced. `gone`: what was to be changed has ended, or its period has,
+ * while the customer took its time. Undefined: it pays a period of its own.
+ */
+export function findSwitch(
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  held: Purchase | undefined,
+  now: Date,
+): PlanSwitch | 'gone' | undefined {
+  const { planSwitch, currency } = intent
+  if (planSwitch === null) return undefined
+  const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
+  if (held?.reference !== fromPurchaseRef) return 'gone'
+  const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })
+  if (change === undefined || change.period.end <= now) return 'gone'
+  return totalOf(change.lines) === priceOf(intent) ? change : 'gone'
+}
+
+type Given = {
+  readonly customer: Customer
+  readonly product: Pick<Product, 'reference' | 'name'>
+  readonly plan: PlanSnapshot
+  readonly now: Date
+}
+
+/** Becomes active with the move `paid`. */
+export function paidSwitch(
+  given: Given,
+  change: PlanSwitch,
+  { currency, exchangeRate }: PaymentIntent,
+): Purchase {
+  const price = switchPrice(given.plan, currency, exchangeRate)
+  const purchase = switchedPurchase(given, change, price)
+  return { ...purchase, status: 'pending', paidAt: given.now }
+}

@@ -1,0 +1,78 @@
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  findOpenAttempt,
+  insertAttempt,
+  noteUnknown,
+  settleAttempt,
+  type PaymentAttempt,
+} from '../payments/attempts-repository.ts'
+import { applyRefund } from './apply-refund.ts'
+import { lostMinorOf } from '../payments/disputes-repository.ts'
+import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
+import { nextLookAt } from '../payments/look-schedule.ts'
+import { intentMetadataKey, type PaymentIntent } from '../payments/payment-intent.ts'
+import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
+import { sumRefunds } from '../payments/refunds-repository.ts'
+
+/** One that is refused is tried again after an hour, then ever later, up to a day. */
+const refusedAgainMs = 3_600_000
+const refusedAgainMsMax = 24 * refusedAgainMs
+
+/**
+ * Pays back what was paid for nothing: a second payment of one plan, or one of a customer who was deleted meanwhile. The
+ * processor gives back no more than was paid, whatever the key.
+ */
+export async function payBack(
+  parts: PaymentParts,
+  operation: Operation,
+  intent: PaymentIntent,
+  open: PaymentAttempt | undefined,
+): Promise<PaymentIntent> {
+  const { reference, processorPaymentId, currency } = intent
+  if (processorPaymentId === null) throw new Error(`${reference} was never paid`)
+  const attempt =
+    open ??
+    (await parts.commit(operation, async ({ sql, providerId, now }) => {
+      await lockIntent(sql, providerId, reference)
+      const found = await findOpenAttempt(sql, providerId, reference)
+      if (found !== undefined) return found
+      return insertAttempt(sql, providerId, reference, { operation: 'refund', request: {} }, now)
+    }))
+  const metadata = { [intentMetadataKey]: reference }
+  const paid = { paymentIntentId: processorPaymentId, currency } as const
+  const refund = { ...paid, reason: 'duplicate', metadata } as const
+  const made = await processorOf(parts, operation.environment).createRefund(refund, attempt.key)
+  return parts.commit(operation, async (work) => {
+    const { sql, providerId, now } = work
+    const locked = await lockIntent(sql, providerId, reference)
+    if (locked === undefined) return intent
+    if (made.outcome === 'unknown') {
+      await noteUnknown(sql, providerId, attempt, `${made.reason}: ${made.message}`)
+      return locked
+    }
+    const isDone =
+      made.outcome === 'done' ||
+      made.reason === 'already_refunded' ||
+      (await isTakenBack(work, locked))
+    const message = made.outcome === 'done' ? null : made.message
+    await settleAttempt(sql, providerId, attempt, isDone ? 'done' : 'refused', message, now)
+    // One that is refused now may be possible later, and must not be forgotten: the money is not ours.
+    const pauseMs = Math.min(attempt.number * refusedAgainMs, refusedAgainMsMax)
+    const settled = { ...locked, refundWanted: !isDone, updatedAt: now }
+    const lookAt = isDone ? nextLookAt(settled, now) : new Date(now.getTime() + pauseMs)
+    const done = { ...settled, nextLookAt: lookAt }
+    await updateIntent(sql, providerId, done)
+    if (made.outcome === 'done') await applyRefund(work, reference, made.value)
+    return done
+  })
+}
+
+/** The customer's bank has given the money back already: what is disputed is not refunded besides. */
+async function isTakenBack(
+  { sql, providerId }: UnitOfWork,
+  { reference, originalAmountMinor }: PaymentIntent,
+): Promise<boolean> {
+  const lostMinor = await lostMinorOf(sql, providerId, reference)
+  const refunded = await sumRefunds(sql, providerId, reference)
+  return lostMinor + refunded.amountMinor >= originalAmountMinor
+}

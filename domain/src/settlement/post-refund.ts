@@ -1,0 +1,115 @@
+import type { Refund } from '@tollgate/platform/payments/payment-objects'
+import { creditRefund, voidCreditOfRefund } from '../invoices/credit-refund.ts'
+import { lockInvoice } from '../invoices/repository.ts'
+import { failRefund, finishRefund, startRefund } from '../invoices/settle-invoice.ts'
+import { postMoney } from '../money-ledger/post-money.ts'
+import {
+  refundFailed,
+  refundPending,
+  refundSettled,
+  refundSucceeded,
+  type SettledRefund,
+} from '../money-ledger/postings.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { findPostedPayment } from './post-payment.ts'
+import type { PaymentRefund, RefundState } from '../payments/refunds-repository.ts'
+
+/**
+ * Posts what has become of a refund, in the transaction that keeps it, with all that came before and was not told of. An
+ * invoice that was paid is refunded by it as well.
+ */
+export async function postRefund(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  refund: PaymentRefund,
+  seen: Pick<Refund, 'settlement' | 'failureSettlement'>,
+  hadSucceeded: boolean,
+): Promise<void> {
+  const paid = await findPostedPayment(work, intent)
+  if (paid === undefined) return
+  if (paid.invoiceRef === null) await postOfSale(work, intent, refund, hadSucceeded)
+  else await moveOfInvoice(work, paid.invoiceRef, refund)
+  await settle(work, intent, { ...seen, ...refund, id: refund.processorRefundId })
+}
+
+async function postOfSale(
+  work: UnitOfWork,
+  { customerRef }: PaymentIntent,
+  { processorRefundId: refundRef, status, amountMinor, taxMinor, currency }: PaymentRefund,
+  hadSucceeded: boolean,
+): Promise<void> {
+  const refund = { refundRef, customerRef, currency, amountMinor, taxMinor }
+  await postMoney(work, refundPending(refund))
+  switch (status) {
+    case 'pending':
+      return
+    case 'succeeded':
+      await postMoney(work, refundSucceeded(refund))
+      return
+    case 'failed':
+    case 'canceled':
+      await postMoney(work, refundFailed({ ...refund, hadSucceeded }))
+  }
+}
+
+async function moveOfInvoice(
+  work: UnitOfWork,
+  invoiceRef: string,
+  { processorRefundId: refundRef, status, amountMinor }: PaymentRefund,
+): Promise<void> {
+  const invoice = await lockInvoice(work.sql, work.providerId, invoiceRef)
+  if (invoice === undefined) throw new Error(`invoice ${invoiceRef} is gone`)
+  const refund = { refundRef, amountMinor }
+  switch (status) {
+    case 'pending':
+      return startRefund(work, invoice, refund)
+    case 'succeeded': {
+      const refunded = await finishRefund(work, invoice, refund)
+      await creditRefund(work, refunded, refundRef, amountMinor)
+      return
+    }
+    case 'failed':
+    case 'canceled':
+      await failRefund(work, invoice, refund)
+      await voidCreditOfRefund(work, invoice, refundRef)
+  }
+}
+
+/** Posts what of a refund's effect on the processor's balance is told by now, each part of it once. */
+export async function settleRefund(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  refund: SeenRefund,
+): Promise<void> {
+  if ((await findPostedPayment(work, intent)) !== undefined) await settle(work, intent, refund)
+}
+
+type SeenRefund = Pick<
+  Refund,
+  'id' | 'amountMinor' | 'currency' | 'settlement' | 'failureSettlement'
+> & {
+  readonly status: RefundState
+}
+
+/** What it took of the processor's balance; what came back when it failed may be another amount of that currency. */
+async function settle(
+  work: UnitOfWork,
+  { customerRef }: PaymentIntent,
+  { id: refundRef, status, amountMinor, currency, settlement, failureSettlement }: SeenRefund,
+): Promise<void> {
+  const post = async (
+    step: SettledRefund['step'],
+    chargedMinor: bigint,
+    { feeMinor, restUnits, ...settled }: NonNullable<Refund['settlement']>,
+  ) => {
+    const charged = { currency, amountMinor: chargedMinor }
+    const posting = { customerRef, refundRef, step, charged, settled, feeMinor, restUnits }
+    await postMoney(work, refundSettled(posting))
+  }
+  if (status === 'pending' || settlement === undefined) return
+  if (status === 'succeeded') return post('settled', -amountMinor, settlement)
+  if (failureSettlement === undefined) return
+  await post('settled', -amountMinor, settlement)
+  await post('failure-settled', amountMinor, failureSettlement)
+}

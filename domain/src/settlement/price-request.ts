@@ -1,0 +1,164 @@
+import { findMerchant } from '../merchants/repository.ts'
+import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
+import type { CycleMode } from '../periods/periods.ts'
+import { isOffered } from '../catalog/plan-offer.ts'
+import { isSoldOut } from '../plans/places.ts'
+import type { Plan } from '../plans/plan.ts'
+import { findPlan } from '../catalog/plans-repository.ts'
+import { findProduct } from '../catalog/products-repository.ts'
+import { currenciesOf } from '../pricing/plan-prices.ts'
+import { findProvider, type Provider } from '../providers/repository.ts'
+import { givesAccess } from '../purchases/access.ts'
+import { soldOut } from '../purchases/decide-activation.ts'
+import { decideChange, tooEarly } from '../purchases/decide-switch.ts'
+import { isPaidFor } from '../purchases/is-paid-for.ts'
+import { readActivationState } from '../purchases/read-activation-state.ts'
+import { findTax } from '../invoices/read-tax-terms.ts'
+import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  decideAskedTopUpTerms,
+  decidePlanTerms,
+  decideSwitchTerms,
+  type IntentTerms,
+} from './decide-terms.ts'
+import type { IntentSwitch } from '../payments/payment-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import type { PaymentRequest } from './payment-request.ts'
+import { refusalOfTotal } from './taxed-terms.ts'
+
+export type PricedRequest = {
+  readonly kind: 'priced'
+  readonly plan: Plan | undefined
+  readonly cycleMode: CycleMode
+  readonly terms: IntentTerms
+  /** By what the customer told before; null where it never did. */
+  readonly tax: TaxBreakdown | null
+  /** Undefined: it pays a period of its own, or none. */
+  readonly planSwitch?: IntentSwitch | undefined
+  /** The provider's. */
+  readonly sellerName: string
+}
+
+export type PriceOutcome =
+  | PricedRequest
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'product-not-found' }
+  | { readonly kind: 'plan-not-found' }
+
+/** What the request comes to at the prices, rates and taxes of now. */
+export async function priceRequest(
+  { database }: Pick<PaymentParts, 'database'>,
+  { providerId, environment, now }: Operation,
+  request: PaymentRequest,
+): Promise<PriceOutcome> {
+  const own = database.of(providerId)
+  const provider = await own.control.read((sql) => findProvider(sql, providerId))
+  if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
+  return own.in(environment).read(async (sql): Promise<PriceOutcome> => {
+    const at = { sql, providerId, now }
+    const priced =
+      request.purpose === 'credit_topup'
+        ? await priceTopUp(at, provider, request)
+        : await pricePlan(at, provider, request)
+    return priced.kind === 'untaxed' ? taxed(at, provider, request, priced) : priced
+  })
+}
+
+type PricingAt = Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>
+
+type Untaxed =
+  | (Omit<PricedRequest, 'kind' | 'tax' | 'sellerName'> & { readonly kind: 'untaxed' })
+  | Exclude<PriceOutcome, PricedRequest>
+
+async function priceTopUp(
+  { sql, providerId }: PricingAt,
+  { cycleMode, defaultCurrency }: Provider,
+  { currency = defaultCurrency, amountMinor }: PaymentRequest,
+): Promise<Untaxed> {
+  const { topupCurrencies } = await findMerchant(sql, providerId)
+  const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
+  const rate = await findExchangeRate(sql, providerId, currency)
+  const decision = decideAskedTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
+  if (decision.kind === 'refuse') return refused(decision.reason)
+  return { kind: 'untaxed', plan: undefined, cycleMode, terms: decision.terms }
+}
+
+async function pricePlan(
+  { sql, providerId, now }: PricingAt,
+  { cycleMode }: Provider,
+  request: PaymentRequest,
+): Promise<Untaxed> {
+  const { productRef, planRef, customer } = request
+  if (productRef === undefined || planRef === undefined) {
+    return refused('productRef and planRef are required unless purpose is credit_topup')
+  }
+  const product = await findProduct(sql, providerId, productRef)
+  if (product === undefined) return { kind: 'product-not-found' }
+  const plan = await findPlan(sql, providerId, productRef, planRef)
+  if (plan === undefined) return { kind: 'plan-not-found' }
+  if (product.status !== 'active' || !isOffered(plan)) {
+    return refused(`Plan ${planRef} cannot be bought`)
+  }
+  const of = { customerRef: customer.reference, productRef, planRef }
+  const { last: held, isFirstCharge, hasDebts } = await readActivationState(sql, providerId, of)
+  if (held?.planRef === planRef && givesAccess(held, now) && isPaidFor(held)) {
+    return refused(`The customer has plan ${planRef} already`)
+  }
+  if (hasDebts) {
+    return refused(
+      'Invoices for the product are unpaid: the customer pays them on a checkout first',
+    )
+  }
+  if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOut)
+  const input = {
+    held: held && givesAccess(held, now) ? held : undefined,
+    ...{ plan, isFirstCharge, currency: request.currency, at: now },
+  }
+  const decided = decideChange(input)
+  if (decided.kind === 'at-renewal') {
+    return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
+  }
+  if (decided.kind === 'too-early') return refused(tooEarly(decided))
+  if (decided.kind === 'now') {
+    const { change } = decided
+    const rate = await findExchangeRate(sql, providerId, change.currency)
+    const decision = decideSwitchTerms(plan, change, rate)
+    if (decision.kind === 'refuse') return refused(decision.reason)
+    const fromPurchaseRef = change.from.reference
+    const planSwitch = { fromPurchaseRef, changedAt: now.toISOString(), isFirst: isFirstCharge }
+    return { kind: 'untaxed', plan, cycleMode, terms: decision.terms, planSwitch }
+  }
+  const rates = new Map<string, ExchangeRate | undefined>()
+  for (const code of currenciesOf(plan)) {
+    rates.set(code, await findExchangeRate(sql, providerId, code))
+  }
+  const { currency, amountMinor } = request
+  const payment = { plan, currency, amountMinor, isFirstCharge }
+  const decision = decidePlanTerms(payment, (code) => rates.get(code))
+  if (decision.kind === 'refuse') return refused(decision.reason)
+  return { kind: 'untaxed', plan, cycleMode, terms: decision.terms }
+}
+
+async function taxed(
+  { sql, providerId, now }: PricingAt,
+  { name: sellerName }: Provider,
+  { customer, productRef, purpose }: PaymentRequest,
+  untaxed: Extract<Untaxed, { kind: 'untaxed' }>,
+): Promise<PriceOutcome> {
+  const { plan, terms } = untaxed
+  const sale = {
+    customerRef: customer.reference,
+    // A top-up is of no product, whatever it was asked for with.
+    productRef: purpose === 'credit_topup' ? null : (productRef ?? null),
+    plan: plan ?? null,
+    currency: terms.currency,
+  }
+  const tax = await findTax(sql, providerId, sale, terms.originalAmountMinor, now)
+  const reason = tax === null ? undefined : refusalOfTotal(tax, terms.currency)
+  return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
+}
+
+function refused(reason: string): { readonly kind: 'refused'; readonly reason: string } {
+  return { kind: 'refused', reason }
+}

@@ -1,0 +1,34 @@
+import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
+import type { Environment } from '@tollgate/schemas/environment'
+import { claimIntentsToLookAt } from '../payments/intents-repository.ts'
+import { reconcileIntent, reconciler } from './reconcile-intent.ts'
+import type { PaymentJobParts } from './work-off-inbox.ts'
+
+const intentsPerRoundMax = 50
+
+/** After that a dead process's payments are somebody else's. */
+const claimedMs = 120_000
+
+/**
+ * Looks at payments that have not come to an end, in case nobody told us that they did: webhooks get lost. Whether there
+ * may be more.
+ */
+export async function reconcilePayments(
+  parts: PaymentJobParts,
+  environment: Environment,
+): Promise<boolean> {
+  if (parts.processors.of(environment) === undefined) return false
+  const now = parts.now()
+  const againAt = new Date(now.getTime() + claimedMs)
+  const pool = parts.everyone.in(environment)
+  const due = await claimIntentsToLookAt(pool, now, againAt, intentsPerRoundMax)
+  for (const { providerId, reference } of due) {
+    try {
+      await reconcileIntent(parts, reconciler(providerId, environment, parts.now()), reference)
+    } catch (error) {
+      const level = error instanceof PaymentProcessorUnavailableError ? 'warn' : 'error'
+      parts.logger[level]({ err: error, reference }, 'a payment waits for its next look')
+    }
+  }
+  return due.length === intentsPerRoundMax
+}

@@ -1,0 +1,35 @@
+import { settleUnpaid } from '../billing/settle-unpaid.ts'
+import { settleRecharge } from './settle-recharge.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import {
+  settleAttempt,
+  type AttemptDecline,
+  type PaymentAttempt,
+} from '../payments/attempts-repository.ts'
+import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { recordPaymentFailure } from '../payments/payment-event.ts'
+import { canIntentMove, intentTransitions } from '../payments/transitions.ts'
+
+/** Ends a payment that the processor would not make: there is nothing at the processor that could be paid. */
+export async function refuseIntent(
+  work: UnitOfWork,
+  attempt: PaymentAttempt,
+  reason: string,
+  decline: AttemptDecline | null = null,
+): Promise<PaymentIntent> {
+  const { sql, providerId, now } = work
+  const intent = await lockIntent(sql, providerId, attempt.intentRef)
+  if (intent === undefined) throw new Error(`payment ${attempt.intentRef} is gone`)
+  await settleAttempt(sql, providerId, attempt, 'refused', reason, now, decline)
+  if (!canIntentMove(intent.status, 'refused')) return intent
+  const { to: status } = intentTransitions.refused
+  const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
+  // It is asked for with the next invoice, so nothing has failed.
+  const isTooSmall = intent.invoiceRef !== null && reason === 'amount_too_small'
+  if (!isTooSmall) await recordPaymentFailure(work, failed, reason)
+  await updateIntent(sql, providerId, failed)
+  await settleRecharge(work, failed)
+  await settleUnpaid(work, failed, isTooSmall)
+  return failed
+}

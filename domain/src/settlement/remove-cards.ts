@@ -1,0 +1,38 @@
+import { disarmRecharge } from '../auto-recharge/repository.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
+import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { removeCard } from '../cards/repository.ts'
+
+/**
+ * Takes every card of the customer away from the processor, and what is known of them here. Where a crash, or a
+ * processor that does not answer, leaves it half done, the card is still shown: whoever asks again comes to the end.
+ *
+ * Throws PaymentUnknownError or PaymentProcessorUnavailableError where the processor did not answer.
+ */
+export async function removeCards(
+  parts: PaymentParts,
+  operation: Operation,
+  customerRef: string,
+): Promise<void> {
+  const { providerId, environment } = operation
+  const rows = parts.database.of(providerId).in(environment)
+  const processorCustomerId = await rows.read((sql) =>
+    findProcessorCustomer(sql, providerId, customerRef),
+  )
+  if (processorCustomerId !== undefined) {
+    const processor = processorOf(parts, environment)
+    for (const { id } of await processor.listPaymentMethods(processorCustomerId)) {
+      const detached = await processor.detachPaymentMethod(id, `${customerRef}:detach:${id}`)
+      if (detached.outcome === 'unknown') throw new PaymentUnknownError(detached.message)
+    }
+  }
+  await parts.commit(operation, async (work) => {
+    const { sql } = work
+    await lockCustomer(sql, providerId, customerRef)
+    await removeCard(sql, providerId, customerRef)
+    await disarmRecharge(work, customerRef)
+  })
+}

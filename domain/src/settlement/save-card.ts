@@ -1,0 +1,18 @@
+import { armRecharge } from '../auto-recharge/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { chargeUnpaidNow } from '../invoices/unpaid.ts'
+import { findReusablePaymentMethod, keepCard, type SeenCard } from '../cards/repository.ts'
+
+/** Keeps what is known of a card that was paid with or set up; what waits for one that may be charged again begins. */
+export async function saveCard(
+  work: UnitOfWork,
+  customerRef: string,
+  card: SeenCard,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const before = await findReusablePaymentMethod(sql, providerId, customerRef)
+  await keepCard(sql, providerId, customerRef, card, now)
+  if (!card.reusable) return
+  await armRecharge(work, customerRef, card.paymentMethodId)
+  if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
+}

@@ -1,0 +1,49 @@
+import type { Customer } from '../customers/repository.ts'
+import { providerMetadataKey } from '../payments/payment-intent.ts'
+import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
+import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { customerMetadataKey, requireProcessorCustomer } from '../payments/processor-customers.ts'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import { insertSetup } from '../cards/setups-repository.ts'
+
+export type CardSetup = {
+  /** Of the processor's setup intent. */
+  readonly setupIntentId: string
+  /** For the customer's browser alone. */
+  readonly clientSecret: string
+}
+
+/**
+ * Begins to set up a card that may be charged later. `attempt` names this try: the same one asked for again is the same
+ * setup. What comes of it the processor tells, and `applySetup` keeps.
+ *
+ * Throws PaymentUnknownError where the processor did not answer.
+ */
+export async function setUpCard(
+  parts: PaymentParts,
+  operation: Operation,
+  customer: Pick<Customer, 'reference' | 'email' | 'name'>,
+  attempt: string,
+): Promise<CardSetup> {
+  const { providerId, environment } = operation
+  const customerId = await requireProcessorCustomer(parts, operation, customer)
+  const metadata = {
+    [providerMetadataKey]: providerId,
+    [customerMetadataKey]: customer.reference,
+  }
+  const key = `${customer.reference}:setup:${attempt}`
+  const made = await processorOf(parts, environment).createSetupIntent(
+    { customerId, metadata },
+    key,
+  )
+  if (made.outcome === 'unknown') throw new PaymentUnknownError(made.message)
+  const clientSecret = 'intent' in made ? made.intent?.clientSecret : undefined
+  if (!('intent' in made) || made.intent === undefined || clientSecret === undefined) {
+    throw new Error(`the processor makes no setup for ${customer.reference}: ${made.outcome}`)
+  }
+  const setupIntentId = made.intent.id
+  await parts.commit(operation, ({ sql, now }) =>
+    insertSetup(sql, providerId, setupIntentId, customer.reference, now),
+  )
+  return { setupIntentId, clientSecret }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { PaymentParts } from '../payments/payment-parts.ts'
+import { reconcileIntent } from './reconcile-intent.ts'
+
+export type SettledPayment =
+  | { readonly kind: 'succeeded'; readonly intent: PaymentIntent }
+  | { readonly kind: 'canceled' }
+  /** Turned down. The customer may try another card on the same payment. */
+  | { readonly kind: 'failed' }
+  /** Nobody has tried to pay it. */
+  | { readonly kind: 'unconfirmed' }
+  /** The bank takes its time. */
+  | { readonly kind: 'processing' }
+  /** The customer, or the processor, has not answered in time. */
+  | { readonly kind: 'late' }
+
+/** Between two looks at a payment that somebody waits for. */
+const pauseMs = 500
+
+/** Waits until the payment has come to an end, as far as that takes no longer than it may. */
+export async function settlePayment(
+  parts: PaymentParts,
+  operation: Operation,
+  reference: string,
+  waitMs: number,
+): Promise<SettledPayment> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    const intent = await reconcileIntent(parts, operation, reference)
+    if (intent === undefined) throw new Error(`payment ${reference} is gone`)
+    const leftMs = deadline - performance.now()
+    const settled = judge(intent, leftMs <= 0)
+    if (settled !== undefined) return settled
+    await sleep(Math.min(pauseMs, Math.max(leftMs, 0)))
+  }
+}
+
+function judge(intent: PaymentIntent, isLate: boolean): SettledPayment | undefined {
+  switch (intent.status) {
+    case 'succeeded':
+      return { kind: 'succeeded', intent }
+    case 'canceled':
+    case 'failed':
+      return { kind: intent.status }
+    case 'requires_payment_method':
+      return { kind: intent.declinedCharges.length > 0 ? 'failed' : 'unconfirmed' }
+    case 'processing':
+      return isLate ? { kind: 'processing' } : undefined
+    case 'creating':
+    case 'requires_action':
+      return isLate ? { kind: 'late' } : undefined
+  }
+}

@@ -1,0 +1,28 @@
+import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { afterRecharge } from '../auto-recharge/decide-recharge.ts'
+import { lockRechargeInFlight, updateRecharge } from '../auto-recharge/repository.ts'
+
+/** The customer's recharge is not under way any more: what came of its payment. Nothing for other payments. */
+export async function settleRecharge(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
+  const { sql, providerId, now } = work
+  const recharge = await lockRechargeInFlight(sql, providerId, intent)
+  if (recharge === undefined) return
+  const isPaid = intent.status === 'succeeded'
+  const charge = {
+    isPaid,
+    amountMinor: intent.originalAmountMinor,
+    chargedAt: intent.createdAt,
+  }
+  const settled = afterRecharge(recharge, charge, now)
+  await updateRecharge(sql, providerId, intent.customerRef, settled)
+  if (settled.status !== recharge.status) {
+    await queuePublication(work, 'customer', intent.customerRef)
+  }
+  if (isPaid) return
+  await recordEvent(work, 'customer.credit.auto_topup_failed', {
+    customerRef: intent.customerRef,
+    paymentIntentId: intent.processorPaymentId,
+    reason: intent.failureReason ?? intent.status,
+  })
+}

@@ -1,0 +1,63 @@
+import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { readCarried } from '../invoices/carried-amounts.ts'
+import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
+import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { listLines } from '../invoices/lines.ts'
+import { makeInvoice } from '../invoices/make-invoice.ts'
+import { listInvoices } from '../invoices/repository.ts'
+
+/**
+ * Takes back what a change of plan left for the customer's next invoice, a credit or an amount too small to be charged,
+ * because the money that the change was counted from was paid back. An invoice with the opposite lines, which name the first
+ * one, settles it at once.
+ * What a later invoice has taken over already stays there.
+ */
+export async function takeBackProration(
+  work: UnitOfWork,
+  { reference, customerRef, currency, planSnapshot }: Purchase,
+): Promise<void> {
+  const { sql, providerId } = work
+  const page = { limit: 100, offset: 0 }
+  const { invoices } = await listInvoices(sql, providerId, { purchaseRef: reference }, page)
+  for (const invoice of invoices.filter(isCarriedWhole)) {
+    const lines = await listLines(sql, providerId, invoice.reference)
+    if (!lines.some(({ inputs }) => inputs.kind === 'proration')) continue
+    const ownMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
+    const waitingMinor = await readCarried(sql, providerId, { customerRef, currency })
+    if (!covers(waitingMinor, ownMinor)) continue
+    const request = { customerRef, purchaseRef: reference, planSnapshot, currency }
+    const taken = `taken back from ${documentNumberText('invoice', invoice.number!, work.environment)}`
+    const back = lines.flatMap((line) => opposite(line, taken))
+    const made = await makeInvoice(work, { ...request, lines: back, claims: [] })
+    if (made.kind !== 'made') throw new Error(`a change to ${reference} claims no period`)
+    await issueInvoice(work, made.invoice, invoice.parties!)
+  }
+}
+
+function isCarriedWhole({ status, carriedMinor, paidMinor }: Invoice): boolean {
+  return status === 'paid' && carriedMinor !== 0n && paidMinor === 0n
+}
+
+/** Whether as much of the same sign still waits. */
+function covers(waitingMinor: bigint, amountMinor: bigint): boolean {
+  return amountMinor < 0n ? waitingMinor <= amountMinor : waitingMinor >= amountMinor
+}
+
+/** Tax is computed again, from the lines. */
+function opposite({ inputs, description, period }: InvoiceLine, taken: string): InvoiceLine[] {
+  switch (inputs.kind) {
+    case 'proration': {
+      const { oldMinor, newMinor } = inputs
+      const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
+      return [invoiceLine(back, `${description}, ${taken}`, period)]
+    }
+    case 'setup_fee': {
+      const amountMinor = (-BigInt(inputs.amountMinor)).toString()
+      return [invoiceLine({ ...inputs, amountMinor }, `${description}, ${taken}`, period)]
+    }
+    default:
+      return []
+  }
+}

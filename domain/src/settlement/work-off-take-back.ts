@@ -1,0 +1,120 @@
+import { microsPerUnit, numberFromMicros } from '@tollgate/schemas/quantity'
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { listBurnsOf } from '../wallet/burns.ts'
+import { removalsHeldMsMax, type HoldCredits, type ReleaseCredits } from '../wallet/hold-credits.ts'
+import { findTransactionRef, sha256OfInput } from '../money-ledger/ledger.ts'
+import { putCreditsBack } from '../wallet/put-back.ts'
+import type { HotWallet } from '../wallet/read-wallet.ts'
+import { lockWallet, type Wallet } from '../wallet/repository.ts'
+import { takeHeld } from '../wallet/take-held.ts'
+import type { TakeOut } from '../wallet/take-out.ts'
+import { topUpKey } from '../wallet/top-up-credits.ts'
+import {
+  lockTakeBack,
+  settleTakeBack,
+  type TakeBack,
+  type TakeBackName,
+} from '../payments/take-backs-repository.ts'
+
+/** How credits are kept from being used until they are taken out. */
+export type HeldInHotState = { readonly hold: HoldCredits; readonly release: ReleaseCredits }
+
+/**
+ * Takes credits back, or gives them back, whichever is still to be done. The wallet is never in debt: what was used by now
+ * stays used, and what was refunded for it stays in the account of refunds. Credits of the payment's own grant go first,
+ * then others, as a wallet is one balance. What a deleted customer had stays as it is.
+ *
+ * Killed before the commit, the next try finds by its name what was held, and gives it back where it is not wanted any more.
+ */
+export async function workOffTakeBack(
+  work: UnitOfWork,
+  { reference, customerRef }: TakeBackName,
+  hot: HotWallet | undefined,
+  credits: HeldInHotState,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  const wallet = customer && (await lockWallet(sql, providerId, customerRef, now))
+  const row = await lockTakeBack(sql, providerId, reference)
+  if (row === undefined) throw new Error(`there is nothing to take back for ${reference}`)
+  const settled = wallet === undefined ? row : await carryOut(work, wallet, row, hot, credits)
+  await settleTakeBack(sql, providerId, settled, now)
+}
+
+async function carryOut(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  hot: HotWallet | undefined,
+  credits: HeldInHotState,
+): Promise<TakeBack> {
+  if (row.takenMicros === null) {
+    const isWanted = !row.isUndone && row.credits > 0n && wallet.grantedMicros > 0n
+    if (isWanted) return { ...row, takenMicros: await take(work, wallet, row, credits.hold) }
+    await credits.release({ ...work, customerRef: row.customerRef }, takeBackKey(row))
+    return { ...row, takenMicros: 0n }
+  }
+  if (!row.isUndone || row.isGivenBack) return row
+  if (row.takenMicros > 0n) await giveBack(work, wallet, row, hot)
+  return { ...row, isGivenBack: true }
+}
+
+async function take(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  holdCredits: HoldCredits,
+): Promise<bigint> {
+  const { customerRef, credits, cause, reference } = row
+  const key = takeBackKey(row)
+  const wantedMicros = credits * BigInt(microsPerUnit)
+  const held = await holdCredits({ ...work, customerRef }, wallet, {
+    key,
+    micros: wantedMicros,
+    upToMicros: undefined,
+    takes: 'rest',
+    heldMs: removalsHeldMsMax,
+  })
+  if (held.heldMicros === 0n) return 0n
+  const isUsed = held.heldMicros < wantedMicros
+  const taken = numberFromMicros(held.heldMicros)
+  const reason = `${cause} ${reference}${isUsed ? `: ${taken} of ${credits} credits were left` : ''}`
+  const ownGrantRef = await findTransactionRef(work.sql, work.providerId, topUpKey(row.intentRef))
+  await takeHeld(work, wallet, held, { ...movementOf(row, 'take_back', key), reason }, ownGrantRef)
+  return held.heldMicros
+}
+
+async function giveBack(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  hot: HotWallet | undefined,
+): Promise<void> {
+  const { cause, reference } = row
+  const burns = await listBurnsOf(work.sql, work.providerId, takeBackKey(row))
+  const reason = cause === 'refund' ? `refund ${reference} failed` : `dispute ${reference} was won`
+  const back = { ...movementOf(row, 'give_back', `give-back:${reference}`), reason }
+  await putCreditsBack(work, wallet, hot, burns, back)
+}
+
+/** What was paid for them counts against what was paid back, or withdrawn. */
+function movementOf(
+  { customerRef, cause, credits, intentRef }: TakeBack,
+  kind: 'take_back' | 'give_back',
+  key: string,
+): Omit<TakeOut, 'reason'> {
+  return {
+    customerRef,
+    kind,
+    key,
+    inputSha256: sha256OfInput([customerRef, credits.toString()]),
+    to: 'purchased',
+    moneyTo: cause === 'refund' ? 'refunds' : 'disputes',
+    result: { payment: intentRef },
+  }
+}
+
+function takeBackKey({ reference }: TakeBack): string {
+  return `take-back:${reference}`
+}
