@@ -156,6 +156,27 @@ test('streams what the origin sends by itself, and takes the answers to it', asy
   expect(origin.seen.at(-1)!.message).toEqual(answer)
 })
 
+test('a call waits for the stream of its session, on which the origin may ask', async () => {
+  const session = await beginSession(url(), token)
+  const order: string[] = []
+  origin.respond = async (seen, response) => {
+    if (seen.method === 'POST') {
+      order.push('called')
+      return sendResult(response, seen, { content: [] })
+    }
+    await delay(100)
+    order.push('opened')
+    const emit = openEvents(response)
+    return emit({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
+  }
+  const headers = { accept: 'text/event-stream', authorization: `Bearer ${token}`, ...session }
+  const opening = fetch(url(), { headers })
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.method).toBe('GET'))
+  await send(url(), token, toolCall(1), session)
+  expect(order).toEqual(['opened', 'called'])
+  await readUntil(await opening, 'notifications/message')
+})
+
 test('tells of a change of the list that comes from the configuration, once', async () => {
   const changing = await stack.addServer({ originUrl: origin.url })
   const bearer = await stack.token(changing)

@@ -1,6 +1,12 @@
 import { change } from './open-requests.ts'
 
-type Stream = { readonly controller: AbortController; readonly caller: string }
+type Stream = {
+  readonly controller: AbortController
+  readonly caller: string
+  /** Until the origin has answered; resolves then, or when the stream has ended. */
+  opening: Promise<void> | undefined
+  readonly setOpened: () => void
+}
 
 /** Streams of notifications that clients have open, by session. */
 export class OpenStreams {
@@ -25,15 +31,34 @@ export class OpenStreams {
     if (replaced !== undefined) this.close(key, replaced.controller)
     if ((this.#perCustomer.get(caller) ?? 0) >= this.#perCustomerMax) return undefined
     const controller = new AbortController()
-    this.#streams.set(key, { controller, caller })
+    let setOpened = (): void => undefined
+    const opening = new Promise<void>((resolve) => (setOpened = resolve))
+    this.#streams.set(key, { controller, caller, opening, setOpened })
     change(this.#perCustomer, caller, 1)
     return controller
+  }
+
+  /** The origin has answered: it has the stream, or has none. */
+  setOpened(key: string, controller: AbortController): void {
+    const found = this.#streams.get(key)
+    if (found?.controller !== controller) return
+    found.setOpened()
+    found.opening = undefined
+  }
+
+  /**
+   * Undefined if no stream of the session is on its way to the origin. Clients open the stream of a session and call a tool in the
+   * next moment; an origin that asks something on the stream must have it before the call.
+   */
+  opening(key: string): Promise<void> | undefined {
+    return this.#streams.get(key)?.opening
   }
 
   close(key: string, controller: AbortController): void {
     controller.abort()
     const found = this.#streams.get(key)
     if (found?.controller !== controller) return
+    found.setOpened()
     this.#streams.delete(key)
     change(this.#perCustomer, found.caller, -1)
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sendAccepted } from '../http/answers.ts'
 import { BatchReply } from '../http/batch-reply.ts'
 import { HttpReply, textOf, type Reply } from '../http/reply.ts'
@@ -60,6 +61,9 @@ const isNoSession = (name: string): boolean => name !== 'mcp-session-id'
 function replyTo({ parts, request, response }: Visit): HttpReply {
   return new HttpReply(response, acceptsStream(request), parts.config.keepAliveMs)
 }
+
+/** How long a message waits at most for a stream of its session that is on its way to the origin. */
+const openingMs = 1_000
 
 /** Serves what a client of the versions with sessions posts: one message, or the batch of 2025-03-26. */
 export async function serveSessions(
@@ -128,7 +132,7 @@ function cancelKey({ key }: Session, id: unknown): string {
   return `${key} ${JSON.stringify(id)}`
 }
 
-function postIn(
+async function postIn(
   { parts, server, request, trace }: Visit,
   session: Session | 'none',
   body: string,
@@ -137,9 +141,11 @@ function postIn(
 ): Promise<OriginAnswer> {
   const headers = { ...trace, ...sentHeaders(request, ['mcp-protocol-version']) }
   const sent = { server, headers, signal }
-  return session === 'none'
-    ? parts.origin.post(sent, body, id)
-    : parts.sessions.post(session, sent, body, id)
+  if (session === 'none') return parts.origin.post(sent, body, id)
+  const opening = parts.streams.opening(session.key)
+  if (opening !== undefined)
+    await Promise.race([opening, sleep(openingMs, undefined, { ref: false })])
+  return parts.sessions.post(session, sent, body, id)
 }
 
 /** Notifications, and responses to what the origin asked. An origin that cannot be reached has nothing left to be told. */

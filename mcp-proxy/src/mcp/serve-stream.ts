@@ -23,6 +23,7 @@ export async function serveStream(visit: Visit): Promise<void> {
   visit.response.once('close', () => controller.abort())
   try {
     const answer = await openAtOrigin(visit, session, controller.signal)
+    streams.setOpened(session.key, controller)
     if (answer.kind !== 'stream') return sendNotAllowed(visit)
     await passOn(visit, answer.messages)
   } catch {
