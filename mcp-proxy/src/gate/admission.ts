@@ -106,6 +106,7 @@ export class Admissions {
     const calls = this.#callsOf(call)
     const askedAtMs = performance.now()
     if (askedAtMs < (calls.recent?.untilMs ?? 0) && this.#admitByRecent(call, calls)) {
+      this.#askAhead(call, calls, askedAtMs)
       return { kind: 'allowed' }
     }
     const reading = calls.read()
@@ -131,6 +132,28 @@ export class Admissions {
       return false
     calls.add()
     return true
+  }
+
+  /** Asks in time what will be needed, so that a customer who keeps calling does not wait for ingest. */
+  #askAhead(call: GatedCall, calls: CustomerCalls, nowMs: number): void {
+    const { limitsFreshMs } = this.#parts.limits
+    if (calls.isAsking || nowMs < calls.recent!.untilMs - limitsFreshMs / 2) return
+    calls.isAsking = true
+    void this.#renew(call, calls).finally(() => (calls.isAsking = false))
+  }
+
+  async #renew(call: GatedCall, calls: CustomerCalls): Promise<void> {
+    const askedAtMs = performance.now()
+    const reading = calls.read()
+    const answer = await this.#parts.askLimits(call)
+    // What is known stays as long as it may be used.
+    if (answer.kind === 'unknown') return
+    if (answer.kind === 'answered' && judge(call, answer).kind === 'allowed') {
+      this.#remember(calls, answer.response, reading, askedAtMs)
+    } else {
+      // The next call asks by itself, and is told why it may not go ahead.
+      calls.recent = undefined
+    }
   }
 
   /** The same while ingest cannot be asked. It is asked again once that answer is no longer recent. */

@@ -36,6 +36,8 @@ export class CustomerCalls {
   /** Holds of calls that do not count, and that ingest may not have released yet. */
   releasing = 0
   recent: RecentLimits | undefined
+  /** Ingest is being asked for what later calls will need. */
+  isAsking = false
 
   add(): void {
     this.unconfirmed++
