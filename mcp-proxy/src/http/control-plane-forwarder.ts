@@ -1,20 +1,30 @@
 import { Agent, request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as TlsAgent, request as sendTlsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { isTrusted, type TrustedProxies } from '@tollgate/platform/service/trusted-proxies'
 import type { ServedServer } from '../servers/served-server.ts'
 import { sendError, sendJson } from './answers.ts'
+import { readBody } from './read-body.ts'
 
 /** Headers of one connection, which end with it (RFC 9110, 7.6.1). */
 const hopHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'forwarded', 'x-forwarded-host'],
-  ...['x-forwarded-proto', 'x-forwarded-for', 'x-forwarded-port', 'expect'],
+  ...['x-forwarded-proto', 'x-forwarded-for', 'x-forwarded-port', 'expect', 'content-length'],
 ])
 
 const connectionsMax = 64
 
-/** Forwards requests to a server's authorization server, which the control plane runs. Bodies, cookies and redirects stay as they are. */
+/** Far more than any form or registration of a client has. */
+const bodyBytesMax = 262_144
+
+/**
+ * Forwards requests to a server's authorization server, which the control plane runs. Bodies, cookies and redirects stay as they are.
+ *
+ * A body is read whole before anything is sent, and goes on with its length. Bytes that a client sends where no body belongs would
+ * else stand on a connection of ours as a request of their own, and clients that send slowly would hold all connections.
+ */
 export class ControlPlaneForwarder {
   readonly #base: URL
   readonly #timeoutMs: number
@@ -31,22 +41,29 @@ export class ControlPlaneForwarder {
     this.#agent = this.#base.protocol === 'https:' ? new TlsAgent(options) : new Agent(options)
   }
 
-  forward(
+  async forward(
     request: IncomingMessage,
     response: ServerResponse,
     server: ServedServer,
     path: string,
-  ): void {
+  ): Promise<void> {
     const send = this.#base.protocol === 'https:' ? sendTlsRequest : sendRequest
     const { environment, subdomain } = server
     const below = `/oauth/${environment}/${subdomain}`
     const url = new URL(below + path, this.#base)
     // Dot segments would lead to other servers, or to the management API.
     if (!url.pathname.startsWith(`${below}/`)) return sendError(response, 404, 'Not Found')
+    const body = request.method === 'POST' ? await readBody(request, bodyBytesMax) : undefined
+    if (body?.kind === 'aborted' || response.destroyed) return
+    if (body?.kind === 'too-large') {
+      response.setHeader('connection', 'close')
+      return sendError(response, 413, 'Payload Too Large')
+    }
+    const length = body && { 'content-length': String(Buffer.byteLength(body.text)) }
     const upstream = send(url, {
       method: request.method,
       agent: this.#agent,
-      headers: headersFor(request, server, this.#trusted),
+      headers: { ...headersFor(request, server, this.#trusted), ...length },
       timeout: this.#timeoutMs,
     })
     upstream.on('timeout', () => upstream.destroy(new Error('no answer in time')))
@@ -63,12 +80,13 @@ export class ControlPlaneForwarder {
         if (value !== undefined && !hopHeaders.has(name)) response.setHeader(name, value)
       }
       response.writeHead(answer.statusCode ?? 502)
-      answer.pipe(response)
+      // An answer that breaks off must not look like a whole one, nor stay open.
+      pipeline(answer, response, () => undefined)
     })
     response.on('close', () => {
       if (!response.writableFinished) upstream.destroy()
     })
-    request.pipe(upstream)
+    upstream.end(body?.text)
   }
 
   close(): void {
@@ -83,8 +101,12 @@ function headersFor(
   trusted: TrustedProxies,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
+  const ofConnection = new Set(
+    (request.headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase()),
+  )
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !hopHeaders.has(name)) headers[name] = value
+    if (value === undefined || hopHeaders.has(name) || ofConnection.has(name)) continue
+    headers[name] = value
   }
   const { host, protocol } = new URL(issuer)
   const address = request.socket.remoteAddress ?? ''
