@@ -210,6 +210,25 @@ test('a call that the client cancels ends, although the origin never answers it'
   ])
 })
 
+test.each(['under way', 'cancelled'])(
+  'the id of a call that is %s is not used again',
+  async (how) => {
+    const session = await beginSession(url(), token)
+    origin.respond = ({ message }, response) =>
+      message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+    const calling = send(url(), token, toolCall(7), session)
+    await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
+    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
+    const end = () => send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
+    if (how === 'cancelled') await end().then(() => calling)
+    const before = origin.seen.length
+    const { body } = await send(url(), token, request(7, 'resources/list'), session)
+    expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
+    expect(origin.seen.length).toBe(before)
+    if (how === 'under way') await end().then(() => calling)
+  },
+)
+
 test('a client that goes away has not cancelled, and its call counts', async () => {
   const session = await beginSession(url(), token)
   let answer = (): void => undefined

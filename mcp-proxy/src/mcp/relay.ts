@@ -49,6 +49,8 @@ async function relayUncounted(
   const call: OpenCall = { controller: new AbortController(), isCancelled: false }
   const { controller } = call
   const close = served.parts.openCalls.open(served.cancelKey, call)
+  if (close === undefined) return failed('A request with this id is not answered yet. Use another.')
+  let isAnswered = false
   let hasBegun = false
   let hangUp: NodeJS.Timeout | undefined
   // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
@@ -69,6 +71,7 @@ async function relayUncounted(
     const answer = await served.post(body, id, controller.signal)
     hasBegun = answer.kind === 'stream' || answer.kind === 'message'
     const end = await endOf(answer, id, reply, controller)
+    isAnswered = end.kind === 'answered' || end.kind === 'refused'
     const isUnanswered = call.isCancelled && end.kind === 'failed'
     return isUnanswered ? { kind: 'cancelled', hasBegun } : end
   } catch (error) {
@@ -77,7 +80,7 @@ async function relayUncounted(
   } finally {
     clearTimeout(timer)
     clearTimeout(hangUp)
-    close()
+    close(isAnswered)
   }
 }
 
