@@ -114,6 +114,12 @@ export const mcpProxySettings = {
     30_000,
     milliseconds,
   ),
+  unreadMs: integerSetting(
+    'TOLLGATE_MCP_UNREAD_MS',
+    'Milliseconds for which a client may read nothing of an answer that waits for it; afterwards its connection is closed',
+    60_000,
+    milliseconds,
+  ),
   originSilenceMs: integerSetting(
     'TOLLGATE_MCP_ORIGIN_SILENCE_MS',
     'Milliseconds without a byte from an MCP server after which a request to it fails',

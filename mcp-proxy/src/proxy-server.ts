@@ -60,6 +60,7 @@ export class ProxyServer {
     const { tracing, logger, endpoint } = this.#parts
     const { method = '' } = request
     response.on('error', () => response.destroy())
+    closeUnread(response, endpoint.parts.config.unreadMs)
     const headers = traceHeadersOf(request)
     const span = tracing?.receive(`MCP ${method}`, headers, { 'http.request.method': method })
     response.once('close', () => {
@@ -108,6 +109,13 @@ export class ProxyServer {
 const idleSweepMs = 50
 
 const knownMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'OPTIONS'])
+
+/** Closes the connection of a client that reads nothing of what waits for it. Long waits for an origin are no reason. */
+function closeUnread(response: ServerResponse, unreadMs: number): void {
+  response.setTimeout(unreadMs, () => {
+    if ((response.socket?.writableLength ?? 0) > 0) response.destroy()
+  })
+}
 
 function sendUnavailable(response: ServerResponse): void {
   response.setHeader('retry-after', '2')

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { beginSession, request, send, stateless, toolCall } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
@@ -27,6 +28,7 @@ beforeAll(async () => {
     TOLLGATE_MCP_REQUESTS_MAX: '4',
     TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX: '1',
     TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
+    TOLLGATE_MCP_UNREAD_MS: '1000',
   })
   origin = await startScriptedOrigin()
   server = await stack.addServer({ originUrl: origin.url })
@@ -87,6 +89,36 @@ test('a customer with too many open requests gets errors of JSON-RPC, and others
   const next = await send(server.proxyUrl, token, request(8, 'ping'), session)
   expect(next.body).toHaveProperty('result')
 })
+
+test('an answer that its client does not read keeps its place, until its connection is closed', async () => {
+  const session = await beginSession(server.proxyUrl, token)
+  const sockets = [1, 2].map((id) => callWithoutReading(toolCall(id), session))
+  await expect.poll(() => open.length).toBe(2)
+  // More than the systems on both sides take.
+  for (const { seen, response } of open.splice(0)) {
+    sendResult(response, seen, { content: [{ type: 'text', text: 'x'.repeat(6_000_000) }] })
+  }
+  await expect.poll(() => stack.gate.settled.length).toBe(2)
+  const refused = await send(server.proxyUrl, token, request(7, 'ping'), session)
+  expect(refused.body).toMatchObject(tooMany(7, 'of this customer'))
+  const next = () => send(server.proxyUrl, token, request(8, 'ping'), session)
+  await expect.poll(async () => (await next()).body, { timeout: 5_000 }).toHaveProperty('result')
+  for (const socket of sockets) socket.destroy()
+})
+
+/** Sends a call, and reads no more than Node reads ahead. */
+function callWithoutReading(message: object, session: Record<string, string>): Socket {
+  const { hostname, port, pathname, host } = new URL(server.proxyUrl)
+  const body = JSON.stringify(message)
+  const headers = {
+    ...{ host, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...{ accept: 'application/json', 'content-length': String(body.length), ...session },
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const socket = connect(Number(port), hostname)
+  socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  return socket.on('error', () => undefined)
+}
 
 test('a probe of a customer with too many is 400, and a large request is 429', async () => {
   const calls = await openCalls(2)

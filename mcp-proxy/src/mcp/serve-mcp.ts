@@ -22,6 +22,7 @@ import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
 import { serveCrowded } from './serve-crowded.ts'
 import { callerOf, type Place } from './open-requests.ts'
+import { leaveWhenSent } from './leave-when-sent.ts'
 import { serveSessions, serveStateless } from './serve-post.ts'
 import { sendNotAllowed, serveDelete, serveStream } from './serve-stream.ts'
 import type { McpParts } from './served-request.ts'
@@ -141,7 +142,7 @@ async function servePost(visit: Visit): Promise<void> {
     }
     await serveText(visit, body.text, place)
   } finally {
-    place.leave()
+    leaveWhenSent(visit, place)
   }
 }
 

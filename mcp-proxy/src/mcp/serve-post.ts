@@ -17,6 +17,7 @@ import { envelope } from '../protocol/versions.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { abilitiesOf } from './client-abilities.ts'
 import { serveInitialize } from './initialize.ts'
+import { leaveWhenSent } from './leave-when-sent.ts'
 import type { Place } from './open-requests.ts'
 import { crowdedMessage } from './serve-crowded.ts'
 import { serveRequest } from './serve-request.ts'
@@ -111,7 +112,7 @@ async function serveInBatch(
   try {
     await serveRequest(servedIn(visit, session, message), message, JSON.stringify(message), reply)
   } finally {
-    place?.leave()
+    if (place !== undefined) leaveWhenSent(visit, place)
   }
 }
 
