@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { expect, test, vi } from 'vitest'
 import { Admissions, type AdmissionParts } from './admission.ts'
-import type { LimitsAnswer } from './ask-limits.ts'
+import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 import { AllCustomerCalls } from './customer-calls.ts'
 import type { GatedCall } from './gate.ts'
 import { gateSettings } from './gate-settings.ts'
@@ -26,18 +26,65 @@ const answer = (withinLimits: boolean) =>
     response: { plan: 'pln_1', withinLimits, remaining: withinLimits ? 1_000 : 0 },
   }) as LimitsAnswer
 
+const counter = { inc: vi.fn(), observe: vi.fn() }
+
+const partsWith = (askLimits: AskLimits, settings: Record<string, string> = {}) =>
+  ({
+    askLimits,
+    records: { promiseRoom: () => true, endPromise: vi.fn(), append: vi.fn() },
+    links: { urlOf: () => Promise.resolve('') },
+    release: () => Promise.resolve(),
+    calls: new AllCustomerCalls(),
+    limits: readSettings(gateSettings, settings),
+    clock: { now: () => Date.now() },
+    logger: { warn: vi.fn(), error: vi.fn() },
+    metrics: { admissions: counter, admissionSeconds: counter, paywalls: counter },
+  }) as unknown as AdmissionParts
+
+test('calls that run without a hold keep no other call waiting, and together never pass the cap', async () => {
+  const cap = 120
+  const held = new Set<string>()
+  const askLimits: AskLimits = async ({ callId }, holdSeconds) => {
+    await sleep(1)
+    if (holdSeconds !== undefined && held.size < cap) held.add(callId)
+    const withinLimits = held.has(callId) || held.size < cap
+    const reservation = held.has(callId) ? { reservation: { id: callId } } : {}
+    const response = { plan: 'pln_1', withinLimits, remaining: cap - held.size, ...reservation }
+    return { kind: 'answered', response } as LimitsAnswer
+  }
+  const parts = partsWith(askLimits)
+  const release = (_holder: unknown, id: string) => Promise.resolve(held.delete(id))
+  const admissions = new Admissions({ ...parts, release })
+  let calls = 0
+  const admit = () => admissions.admit({ ...call, callId: `call_${calls++}` })
+  const admitAtOnce = (count: number) => Promise.all(Array.from({ length: count }, admit))
+
+  const first = await admitAtOnce(60)
+  expect(new Set(first.map(({ kind }) => kind))).toEqual(new Set(['admitted']))
+  expect(held.size).toBeLessThan(60)
+  const more = await admitAtOnce(cap - 60)
+  const admitted = [...first, ...more].filter(({ kind }) => kind === 'admitted')
+  expect(admitted).toHaveLength(cap)
+
+  // Of those that run, some may fail: the next waits for what becomes of them.
+  const waiting = vi.fn()
+  const next = admit().finally(waiting)
+  await sleep(100)
+  expect(waiting).not.toHaveBeenCalled()
+  for (const admission of admitted) {
+    if (admission.kind === 'admitted') admission.settle({ outcome: 'fail', durationMs: 1 })
+  }
+  expect((await next).kind).toBe('admitted')
+  expect(held.size).toBe(1)
+})
+
 test('a customer who keeps calling waits for ingest once, and is asked about in time', async () => {
   const questions: ((answer: LimitsAnswer) => void)[] = []
-  const counter = { inc: vi.fn(), observe: vi.fn() }
-  const admissions = new Admissions({
-    askLimits: () => new Promise((resolve) => questions.push(resolve)),
-    records: { promiseRoom: () => true, endPromise: () => undefined },
-    calls: new AllCustomerCalls(),
-    limits: readSettings(gateSettings, { TOLLGATE_MCP_LIMITS_FRESH_MS: String(freshMs) }),
-    clock: { now: () => Date.now() },
-    logger: { warn: vi.fn() },
-    metrics: { admissions: counter, admissionSeconds: counter, paywalls: counter },
-  } as unknown as AdmissionParts)
+  const admissions = new Admissions(
+    partsWith(() => new Promise((resolve) => questions.push(resolve)), {
+      TOLLGATE_MCP_LIMITS_FRESH_MS: String(freshMs),
+    }),
+  )
   const admit = async () => (await admissions.admit(call)).kind
 
   const first = admit()

@@ -102,7 +102,7 @@ export class Admissions {
 
   async #check(call: GatedCall): Promise<Checked> {
     const { askLimits, limits } = this.#parts
-    if (limits.holds === 'always') return this.#checkAndHold(call)
+    if (limits.holds === 'always') return this.#checkAndHold(call, () => false)
     const calls = this.#callsOf(call)
     const askedAtMs = performance.now()
     if (askedAtMs < (calls.recent?.untilMs ?? 0) && this.#admitByRecent(call, calls)) {
@@ -116,7 +116,7 @@ export class Admissions {
     if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
     const { remaining } = answer.response
     if (limits.holds === 'near' && calls.left(remaining, reading) <= limits.holdBelowUnits) {
-      return this.#checkAndHold(call)
+      return this.#checkAndHold(call, () => calls.left(remaining, reading) > 0)
     }
     // Before anything else runs, so that calls that were checked together see each other.
     calls.add()
@@ -177,24 +177,55 @@ export class Admissions {
     calls.recent = { planRef: plan, remaining, reading, askedAtMs, untilMs }
   }
 
-  /** Ingest subtracts what is held and what it has recorded: calls that it does not know of yet must get there first. */
-  async #checkAndHold(call: GatedCall): Promise<Checked> {
-    const { limits, release } = this.#parts
+  /**
+   * Ingest subtracts what is held and what it has recorded. Of calls without a hold that run or are on their way there it does not
+   * know: a hold that leaves room for all of them counts at once, otherwise they must get there first.
+   */
+  async #checkAndHold(call: GatedCall, hasRoom: () => boolean): Promise<Checked> {
+    const isNear = this.#parts.limits.holds === 'near'
     const calls = this.#callsOf(call)
     const until = performance.now() + confirmedWithinMs
-    while (calls.releasing > 0 || (limits.holds === 'near' && calls.unconfirmed > 0)) {
+    if (isNear && calls.unconfirmed > 0 && hasRoom()) {
+      const checked = await this.#holdEarly(call, calls)
+      if (checked !== undefined) return checked
+    }
+    while (calls.releasing > 0 || (isNear && calls.unconfirmed + calls.holdingEarly > 0)) {
       if (performance.now() > until) {
         return { kind: 'unknown', reason: 'calls before are not recorded yet' }
       }
       await sleep(5)
     }
-    const answer = await this.#hold(call)
+    return this.#judgeHold(call, calls, await calls.hold(this.#hold(call)))
+  }
+
+  /** Returns undefined, and holds nothing, where only calls that run decide whether there is a unit left. */
+  async #holdEarly(call: GatedCall, calls: CustomerCalls): Promise<Checked | undefined> {
+    const reading = calls.read()
+    calls.holdingEarly++
+    try {
+      const answer = await calls.hold(this.#hold(call))
+      const checked = this.#judgeHold(call, calls, answer)
+      if (checked.kind === 'denied' && checked.denied.reason === 'limit') return undefined
+      if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
+      if (calls.leftBesideHold(answer.response.remaining, reading) >= 0) return checked
+      if (checked.reservationId !== undefined) this.#releaseHold(call, calls, checked.reservationId)
+      return undefined
+    } finally {
+      calls.holdingEarly--
+    }
+  }
+
+  #judgeHold(call: GatedCall, calls: CustomerCalls, answer: LimitsAnswer): Checked {
     const checked = judge(call, answer)
     const reservationId = answer.kind === 'answered' ? answer.response.reservation?.id : undefined
     if (reservationId === undefined) return checked
     if (checked.kind === 'allowed') return { kind: 'allowed', reservationId }
-    calls.release(release(call.server, reservationId))
+    this.#releaseHold(call, calls, reservationId)
     return checked
+  }
+
+  #releaseHold({ server }: GatedCall, calls: CustomerCalls, reservationId: string): void {
+    calls.release(this.#parts.release(server, reservationId))
   }
 
   /** Asks again while ingest is busy: a hold waits for its counters, which come late when many ask. */

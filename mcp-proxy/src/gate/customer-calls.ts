@@ -6,6 +6,8 @@ type Place = Pick<CallRecord, 'environment' | 'providerId' | 'customerRef' | 'pr
 export type Reading = {
   readonly unconfirmed: number
   readonly added: number
+  readonly holding: number
+  readonly holds: number
 }
 
 /** What ingest said, for as long as it is used for further calls. */
@@ -35,6 +37,12 @@ export class CustomerCalls {
   added = 0
   /** Holds of calls that do not count, and that ingest may not have released yet. */
   releasing = 0
+  /** Requests for holds that ingest has not answered yet. */
+  holding = 0
+  /** Those of them that are sent while calls without a hold run: a hold that leaves those no room is released again. */
+  holdingEarly = 0
+  /** All requests for holds so far. */
+  holds = 0
   recent: RecentLimits | undefined
   /** Ingest is being asked for what later calls will need. */
   isAsking = false
@@ -67,6 +75,17 @@ export class CustomerCalls {
     this.journaled = 0
   }
 
+  /** Ingest is asked for a hold until `answered` has ended. */
+  async hold<Answer>(answered: Promise<Answer>): Promise<Answer> {
+    this.holding++
+    this.holds++
+    try {
+      return await answered
+    } finally {
+      this.holding--
+    }
+  }
+
   /** Until `released` has ended, ingest may say that nothing is left because of a hold that is about to end. */
   release(released: Promise<unknown>): void {
     this.releasing++
@@ -74,14 +93,21 @@ export class CustomerCalls {
   }
 
   read(): Reading {
-    return { unconfirmed: this.unconfirmed, added: this.added }
+    const { unconfirmed, added, holding, holds } = this
+    return { unconfirmed, added, holding, holds }
   }
 
   /**
-   * Units that are left at least: of what remained at the reading, none of the calls is used that were not confirmed by then, or that
-   * came since. Some of those may be subtracted twice, never none of them.
+   * Units that are left at least: of what remained at the reading, none of the calls and holds is used that ingest did not know of
+   * by then, or that came since. Some of those may be subtracted twice, never none of them.
    */
-  left(remaining: number, { unconfirmed, added }: Reading): number {
+  left(remaining: number, reading: Reading): number {
+    const newHolds = this.holds - reading.holds
+    return this.leftBesideHold(remaining, reading) - reading.holding - newHolds
+  }
+
+  /** The same of what remained beside a hold: of the holds that ingest had not granted by then, each is compared by itself. */
+  leftBesideHold(remaining: number, { unconfirmed, added }: Reading): number {
     return remaining - unconfirmed - (this.added - added)
   }
 }
