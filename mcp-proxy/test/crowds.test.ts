@@ -101,9 +101,13 @@ test('an answer that its client does not read keeps its place, until its connect
   await expect.poll(() => stack.gate.settled.length).toBe(2)
   const refused = await send(server.proxyUrl, token, request(7, 'ping'), session)
   expect(refused.body).toMatchObject(tooMany(7, 'of this customer'))
-  const next = () => send(server.proxyUrl, token, request(8, 'ping'), session)
-  await expect.poll(async () => (await next()).body, { timeout: 5_000 }).toHaveProperty('result')
+  const next = async (id: number) =>
+    (await send(server.proxyUrl, token, request(id, 'ping'), session)).body
+  await expect.poll(() => next(8), { timeout: 5_000 }).toHaveProperty('result')
   for (const socket of sockets) socket.destroy()
+  const both = async () =>
+    (await Promise.all([next(9), next(10)])).every((body) => 'result' in body)
+  await expect.poll(both).toBe(true)
 })
 
 /** Sends a call, and reads no more than Node reads ahead. */

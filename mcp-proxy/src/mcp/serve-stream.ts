@@ -21,6 +21,8 @@ export async function serveStream(visit: Visit): Promise<void> {
   const controller = streams.open(session.key, visit.caller)
   if (controller === undefined) return sendTooManyStreams(visit)
   visit.response.once('close', () => controller.abort())
+  // It may have gone while its token was checked.
+  if (visit.response.destroyed) controller.abort()
   try {
     const answer = await openAtOrigin(visit, session, controller.signal)
     streams.setOpened(session.key, controller)
