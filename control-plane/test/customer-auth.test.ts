@@ -32,6 +32,10 @@ function findByEmail(email: string, of = world) {
   return stack.call<CustomerBody>(of.key, 'GET', path)
 }
 
+function createCustomer(body: object) {
+  return stack.call<CustomerBody>(world.key, 'POST', '/v1/sdk/customers', body)
+}
+
 async function eventTypes(): Promise<string[]> {
   const events = await listOutboxEvents(stack.database.in('sandbox'), world.tenant.providerId, 1000)
   return events.map(({ type }) => type)
@@ -84,25 +88,33 @@ describe('the first consent', () => {
   })
 
   test('finds the customer whose email or whose reference at the provider the address is', async () => {
-    const byEmail = await stack.call<CustomerBody>(world.key, 'POST', '/v1/sdk/customers', {
-      ...{ email: 'Grace@Example.com', externalRef: 'user-1' },
-    })
+    const byEmail = await createCustomer({ email: 'Grace@Example.com', externalRef: 'user-1' })
     const { tokens } = await caller.connect('grace@example.com')
     expect(decodeJwt(tokens.access_token).sub).toBe(byEmail.body.reference)
-    const byRef = await stack.call<CustomerBody>(world.key, 'POST', '/v1/sdk/customers', {
-      ...{ email: 'billing@example.com', externalRef: 'alan@example.com' },
-    })
+    const email = 'alan-1700000000000@auto-created.local'
+    const byRef = await createCustomer({ email, externalRef: 'Alan@example.com' })
     const { tokens: other } = await caller.connect('alan@example.com')
     expect(decodeJwt(other.access_token).sub).toBe(byRef.body.reference)
   })
 
-  test('finds the customer with the email before one whose reference at the provider looks like it', async () => {
-    const create = (body: object) =>
-      stack.call<CustomerBody>(world.key, 'POST', '/v1/sdk/customers', body)
-    await create({ email: 'mallory@example.com', externalRef: 'bob@example.com' })
-    const { body: bob } = await create({ email: 'bob@example.com' })
-    const { tokens } = await caller.connect('bob@example.com')
-    expect(decodeJwt(tokens.access_token).sub).toBe(bob.reference)
+  test.each([
+    ['of a customer who has an address', 'bob@example.com', 'mallory@example.com'],
+    ['that was replaced', 'carol@example.com', 'carol-1@auto-created.local', 'user-7'],
+    ['of two customers', 'dora@example.com', 'dora-1@auto-created.local', undefined, 'DORA'],
+  ])('opens nobody’s account by a reference %s', async (_, address, email, later, twin) => {
+    const { body } = await createCustomer({ email, externalRef: address })
+    if (later !== undefined) {
+      const path = `/v1/sdk/customers/${body.reference}`
+      expect((await stack.call(world.key, 'PATCH', path, { externalRef: later })).status).toBe(200)
+    }
+    if (twin !== undefined) {
+      const externalRef = address.replace('dora', twin)
+      await createCustomer({ email: `${twin}-2@auto-created.local`, externalRef })
+    }
+    const { tokens } = await caller.connect(address)
+    const { body: own } = await findByEmail(address)
+    expect(own.reference).not.toBe(body.reference)
+    expect(decodeJwt(tokens.access_token).sub).toBe(own.reference)
   })
 
   test('shows the name of a client as one line of visible text', async () => {

@@ -163,6 +163,23 @@ export async function findCustomerByEmail(
   return row === undefined ? undefined : customerFromRow(row)
 }
 
+/** Ends the addresses that clients make up for users of whom they know none. */
+export const generatedEmailEnd = '@auto-created.local'
+
+/** Returns customers whose external reference of today is the address in any case of letters, and whose email is a generated one. */
+export async function findCustomersByAddressRef(
+  sql: Queryable,
+  providerId: string,
+  address: string,
+): Promise<Customer[]> {
+  const rows = await sql<CustomerRow[]>`
+    select * from customers
+    where provider_id = ${providerId} and lower(external_ref) = lower(${address})
+      and status = 'active' and email_key like ${`%${generatedEmailEnd}`}
+    limit 2`
+  return rows.map(customerFromRow)
+}
+
 /** By the customer's own reference. Orders every change of the customer and of the customer's purchases. */
 export async function lockCustomer(
   sql: Queryable,
