@@ -1,6 +1,7 @@
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { changeRules } from './customer-auth-changes.ts'
 import {
   Browser,
   Caller,
@@ -97,7 +98,7 @@ describe('the first consent', () => {
     expect(decodeJwt(other.access_token).sub).toBe(byRef.body.reference)
   })
 
-  test.each([
+  test.each<[string, string, string, string?, string?]>([
     ['of a customer who has an address', 'bob@example.com', 'mallory@example.com'],
     ['that was replaced', 'carol@example.com', 'carol-1@auto-created.local', 'user-7'],
     ['of two customers', 'dora@example.com', 'dora-1@auto-created.local', undefined, 'DORA'],
@@ -392,3 +393,5 @@ describe('a link for a customer', () => {
     expect(status).toBe(404)
   })
 })
+
+changeRules(() => caller)

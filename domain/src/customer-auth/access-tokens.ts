@@ -1,6 +1,8 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { listReferences } from '../customers/repository.ts'
+import { endCustomerSignIns } from './end-customer-sign-ins.ts'
 import { grantDigestOf } from './oauth-records.ts'
-import { removeIdentities } from './upstream-identities.ts'
+import { listLinkedAddresses } from './upstream-identities.ts'
 
 /** An access token that was issued. The token itself is stored nowhere. */
 export type IssuedToken = {
@@ -108,7 +110,7 @@ export async function revokeProductTokens(
     delete from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}`
 }
 
-/** Ends everything that lets clients act for the customer. For customers who are deleted. */
+/** Ends everything that lets clients act for the customer, and forgets all its addresses. For customers who are deleted, whose row is locked. */
 export async function revokeCustomerTokens(
   sql: Queryable,
   providerId: string,
@@ -116,9 +118,10 @@ export async function revokeCustomerTokens(
   now: Date,
 ): Promise<void> {
   const { reference, email } = customer
-  await sql`
-    select from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}
-    order by record_sha256 for update`
+  const references = await listReferences(sql, providerId, reference)
+  const linked = await listLinkedAddresses(sql, providerId, reference)
+  const addresses = [email, ...references, ...linked].map((each) => each.toLowerCase())
+  await endCustomerSignIns(sql, providerId, { reference, addresses }, now)
   await sql`
     insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
     select provider_id, jti, ${now}, expires_at from oauth_access_tokens
@@ -127,15 +130,5 @@ export async function revokeCustomerTokens(
   await sql`
     delete from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}`
   await sql`
-    delete from customer_browser_sessions
-    where provider_id = ${providerId} and lower(email) = lower(${email})`
-  await sql`
-    delete from customer_sign_ins
-    where provider_id = ${providerId} and lower(email) = lower(${email})`
-  await sql`
     delete from customer_links where provider_id = ${providerId} and customer_ref = ${reference}`
-  await sql`
-    delete from inbox_messages
-    where provider_id = ${providerId} and lower(recipient) = lower(${email})`
-  await removeIdentities(sql, providerId, reference)
 }

@@ -13,7 +13,7 @@ type Link = { email: string; customer_ref: string }
  * same customer, otherwise the one that the upstream has verified now. Returns undefined if the customer with the verified
  * address is linked to another account of the upstream: mail providers give addresses to new people.
  */
-export async function findEmailOfIdentity(
+async function findEmailOfIdentity(
   sql: Queryable,
   providerId: string,
   { issuer, subject }: UpstreamIdentity,
@@ -33,29 +33,74 @@ export async function findEmailOfIdentity(
 }
 
 /**
+ * Begins a sign-in with the account: returns the address that it stands for, as `findEmailOfIdentity` does, and removes a link of the
+ * account that is over, with the sessions that began under it. From then on the verified address counts.
+ */
+export async function addressOfSignIn(
+  work: UnitOfWork,
+  identity: UpstreamIdentity,
+  verifiedEmail: string,
+): Promise<string | undefined> {
+  const { sql, providerId } = work
+  if ((await findLinkOf(work, identity)) === 'over') {
+    await removeLinks(sql, providerId, identity.issuer, [identity.subject])
+  }
+  return findEmailOfIdentity(sql, providerId, identity, verifiedEmail)
+}
+
+async function findLinkOf(
+  { sql, providerId }: UnitOfWork,
+  { issuer, subject }: UpstreamIdentity,
+): Promise<'none' | 'holds' | 'over'> {
+  const [link] = await sql<Link[]>`
+    select email, customer_ref from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer} and subject = ${subject}
+    for update`
+  if (link === undefined) return 'none'
+  const owner = await findCustomerOfEmail(sql, providerId, link.email)
+  return owner?.reference === link.customer_ref ? 'holds' : 'over'
+}
+
+/** Browsers that signed in with the accounts have to sign in again. */
+async function removeLinks(
+  sql: Queryable,
+  providerId: string,
+  issuer: string,
+  subjects: readonly string[],
+): Promise<void> {
+  await sql`
+    delete from customer_browser_sessions
+    where provider_id = ${providerId} and issuer = ${issuer} and subject = any (${[...subjects]})`
+  await sql`
+    delete from customer_identities
+    where provider_id = ${providerId} and issuer = ${issuer} and subject = any (${[...subjects]})`
+}
+
+/**
  * Links the account to the customer of the address that it signed in with, in the transaction of what the sign-in is for:
- * after a crash both are there, or neither. `requireOwner` returns the customer of the address, created where there is none.
- * Returns undefined, and does nothing, if the account stands for another address by now. Of accounts that are linked to one
+ * after a crash both are there, or neither. `requireOwner` returns the customer of the address, whose row is locked, created where there
+ * is none. Returns undefined, and does nothing, if the account stands for another address by now, or its link is over: the address of
+ * the session may be one that another person got meanwhile. Of accounts that are linked to one
  * address at once, a unique constraint lets one commit: the unit of work of the other runs again and ends here.
  */
 export async function linkIdentity(
-  { sql, providerId, now }: UnitOfWork,
+  work: UnitOfWork,
   { identity, email }: { readonly identity: UpstreamIdentity; readonly email: string },
   requireOwner: () => Promise<Customer>,
 ): Promise<Customer | undefined> {
+  const { sql, providerId, now } = work
   const { issuer, subject } = identity
+  if ((await findLinkOf(work, identity)) === 'over') return undefined
   // Read before the decision: what another account links afterwards is never deleted below.
   const stale = await sql<{ subject: string }[]>`
     select subject from customer_identities
-    where provider_id = ${providerId} and issuer = ${issuer}
-      and (subject = ${subject}) <> (email_key = lower(${email}))
+    where provider_id = ${providerId} and issuer = ${issuer} and subject <> ${subject}
+      and email_key = lower(${email})
     for update`
   const current = await findEmailOfIdentity(sql, providerId, identity, email)
   if (current?.toLowerCase() !== email.toLowerCase()) return undefined
-  await sql`
-    delete from customer_identities
-    where provider_id = ${providerId} and issuer = ${issuer}
-      and subject = any (${stale.map((row) => row.subject)})`
+  const over = stale.map((row) => row.subject)
+  if (over.length > 0) await removeLinks(sql, providerId, issuer, over)
   const customer = await requireOwner()
   const { reference: customer_ref } = customer
   const row = { provider_id: providerId, issuer, subject, email, customer_ref, created_at: now }
@@ -65,13 +110,29 @@ export async function linkIdentity(
   return customer
 }
 
-/** For customers who are deleted. */
+/** Ends the links of the customer's accounts, and the sessions that began with them. */
 export async function removeIdentities(
   sql: Queryable,
   providerId: string,
   customerRef: string,
 ): Promise<void> {
   await sql`
+    delete from customer_browser_sessions
+    where provider_id = ${providerId} and (issuer, subject) in (
+      select issuer, subject from customer_identities
+      where provider_id = ${providerId} and customer_ref = ${customerRef})`
+  await sql`
     delete from customer_identities
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
+}
+
+export async function listLinkedAddresses(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<string[]> {
+  const rows = await sql<{ email: string }[]>`
+    select email from customer_identities
+    where provider_id = ${providerId} and customer_ref = ${customerRef}`
+  return rows.map((row) => row.email)
 }

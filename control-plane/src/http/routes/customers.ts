@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { changeCustomer } from '@tollgate/domain/customers/change-customer'
+import { correctCustomer } from '@tollgate/domain/customer-auth/correct-customer'
 import {
   createOrLinkCustomer,
   type CreateOrLinkOutcome,
@@ -96,7 +96,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
       const { reference } = request.params
       const { body } = request
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
-        changeCustomer(work, reference, body),
+        correctCustomer(work, reference, body),
       )
       switch (outcome.kind) {
         case 'customer':

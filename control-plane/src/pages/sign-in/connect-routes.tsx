@@ -1,6 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import { customerActor } from '@tollgate/domain/audit/actor'
-import { findCustomerOfEmail } from '@tollgate/domain/customer-auth/find-customer-of-email'
+import type { BrowserSession } from '@tollgate/domain/customer-auth/browser-sessions'
+import {
+  findCustomerOfEmail,
+  lockCustomerOfEmail,
+} from '@tollgate/domain/customer-auth/find-customer-of-email'
 import { findLink, useLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
 import { linkIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
 import type { Customer } from '@tollgate/domain/customers/repository'
@@ -63,18 +67,38 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
       requestId: request.id,
       idempotencyKey: null,
     }
-    const outcome = await commit(pages, operation, async (work) => {
-      const { identity, email } = session
-      const isCustomers =
-        identity === null ||
-        (await linkIdentity(work, { identity, email }, () => Promise.resolve(customer)))
-      if (!isCustomers) return 'other-customer'
-      return (await useLink(work, id)) ? { address: await openPage(pages, work, link) } : 'ended'
-    })
-    if (outcome === 'other-customer') return signInAgain(pages, reply, visitor)
-    if (outcome === 'ended') throw new ProblemError(problems.connectEnded, visitor.frame)
-    return reply.redirect(outcome.address, 303)
+    let address: string | undefined
+    try {
+      address = await commit(pages, operation, (work) => goOn(pages, work, { session, link, id }))
+    } catch (error) {
+      if (error instanceof SignInOverError) return signInAgain(pages, reply, visitor)
+      throw error
+    }
+    if (address === undefined) throw new ProblemError(problems.connectEnded, visitor.frame)
+    return reply.redirect(address, 303)
   })
+}
+
+/** Undoes what was done with a sign-in that is no longer good. */
+class SignInOverError extends Error {}
+
+/** Uses the link. Returns the address that it leads to; undefined: it was used before, or its customer is gone. */
+async function goOn(
+  pages: PageParts,
+  work: UnitOfWork,
+  given: { readonly session: BrowserSession; readonly link: PlacedLink; readonly id: string },
+): Promise<string | undefined> {
+  const { session, link, id } = given
+  const { identity, email } = session
+  const customer = await lockCustomerOfEmail(work.sql, work.providerId, email)
+  if (customer === undefined || customer === 'gone') return undefined
+  if (customer.reference !== link.customerRef) throw new SignInOverError()
+  if (!(await useLink(work, id))) return undefined
+  if (identity !== null) {
+    const linked = await linkIdentity(work, { identity, email }, () => Promise.resolve(customer))
+    if (linked === undefined) throw new SignInOverError()
+  }
+  return openPage(pages, work, link)
 }
 
 /** Opens the page that the link is for. Returns its address. */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findEmailOfIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
+import { addressOfSignIn } from '@tollgate/domain/customer-auth/upstream-identities'
 import {
   saveUpstreamSignIn,
   useUpstreamSignIn,
@@ -18,7 +18,8 @@ import {
   type UpstreamName,
 } from '../../customer-auth/upstream/upstream.ts'
 import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
+import { commit } from '../../http/commit.ts'
+import { originOf } from '../../http/plugins/authentication.ts'
 import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
@@ -115,8 +116,15 @@ async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promi
   if (!verified.success) return refuse('unverified')
   const caller = { providerId, environment }
   const { identity } = account
-  const email = await read(pages, caller, (sql) =>
-    findEmailOfIdentity(sql, providerId, identity, verified.data),
+  const operation = {
+    ...caller,
+    now,
+    actor: { ...originOf(request), name: 'customer:new' },
+    requestId: request.id,
+    idempotencyKey: null,
+  }
+  const email = await commit(pages, operation, (work) =>
+    addressOfSignIn(work, identity, verified.data),
   )
   if (email === undefined) return refuse('taken')
   const session = { email, name: shownNameOf(account.name) ?? null, identity }

@@ -1,0 +1,58 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { removeIdentities } from './upstream-identities.ts'
+
+/** By the customer's own reference. */
+type SignedInCustomer = {
+  readonly reference: string
+  /** In lower case: all that sign the customer in, or did. */
+  readonly addresses: readonly string[]
+}
+
+/**
+ * Ends all that lets people act for the customer: clients they allowed, browsers in which they signed in, codes, and links of accounts
+ * elsewhere. Clients that an agent has for the customer stay: the provider issued them. Call it in a transaction, with the customer's
+ * row locked.
+ */
+export async function endCustomerSignIns(
+  sql: Queryable,
+  providerId: string,
+  { reference, addresses }: SignedInCustomer,
+  now: Date,
+): Promise<void> {
+  await sql`
+    select from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}
+    order by record_sha256 for update`
+  await sql`
+    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
+    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
+    where provider_id = ${providerId} and customer_ref = ${reference} and expires_at > ${now}
+      and grant_sha256 is not null
+    on conflict (jti) do nothing`
+  await sql`
+    delete from oauth_records
+    where provider_id = ${providerId} and customer_ref = ${reference} and model <> 'Client'`
+  await removeIdentities(sql, providerId, reference)
+  await forgetAddresses(sql, providerId, { reference, addresses })
+}
+
+/** What is another customer's address by now is left alone. */
+async function forgetAddresses(
+  sql: Queryable,
+  providerId: string,
+  { reference, addresses }: SignedInCustomer,
+): Promise<void> {
+  const others = await sql<{ email_key: string }[]>`
+    select email_key from customers
+    where provider_id = ${providerId} and email_key = any (${[...addresses]}) and status = 'active'
+      and reference <> ${reference}`
+  const taken = new Set(others.map((row) => row.email_key))
+  const own = addresses.filter((address) => !taken.has(address))
+  await sql`
+    delete from customer_browser_sessions
+    where provider_id = ${providerId} and lower(email) = any (${own})`
+  await sql`
+    delete from customer_sign_ins where provider_id = ${providerId} and lower(email) = any (${own})`
+  await sql`
+    delete from inbox_messages
+    where provider_id = ${providerId} and lower(recipient) = any (${own})`
+}
