@@ -75,6 +75,27 @@ export function requestRules(given: () => RfcWorld): void {
       expect(answer).toMatchObject({ error: 'invalid_target' })
     })
 
+    test.each(['fragment', 'form_post', 'web_message', 'jwt', 'query.jwt'])(
+      'RFC 8414 2: the response mode %s, which is not announced, is refused in the query',
+      async (response_mode) => {
+        const url = new URL(given().caller.authorizeUrl(given().client, drawPkce().challenge))
+        url.searchParams.set('response_mode', response_mode)
+        const form = Object.fromEntries(url.searchParams)
+        const pages = [
+          await new Browser(given().stack).open(url.href),
+          await new Browser(given().stack).open(url.origin + url.pathname, form),
+        ]
+        for (const { location } of pages) {
+          expect(location).toContain(`${redirectUri}?`)
+          expect(Object.fromEntries(new URL(location!).searchParams)).toMatchObject({
+            ...{ error: 'unsupported_response_mode', state: 'st4te' },
+          })
+        }
+        const { page } = await given().authorizeWith({ response_mode: 'query' })
+        expect(page.location).toContain('/customer/authorize/')
+      },
+    )
+
     test('RFC 6749 4.1.2.1: what an error says has no characters that are not allowed', async () => {
       const changes = [
         { response_type: 'tok"en\\é' },

@@ -40,6 +40,9 @@ export function authorize(
   // RFC 6749, section 3.3: the default of a client that names no scope of ours.
   const asked = query.getAll('scope').join(' ').split(' ')
   if (!customerScopes.some((each) => asked.includes(each))) query.set('scope', defaultScope)
+  // The library cannot be without its other modes, which hand the code to scripts of the page or to a form. It refuses one it does not know.
+  const modes = query.getAll('response_mode').filter((mode) => mode !== '')
+  if (modes.some((mode) => mode !== 'query')) query.set('response_mode', 'refused')
   return runProvider(provider, { method: 'GET', path: `/authorize?${query.toString()}`, headers })
 }
 
