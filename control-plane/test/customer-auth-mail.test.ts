@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createMailer, RecipientRefusedError } from '../src/customer-auth/mailer.ts'
+import { mailNameOf } from '../src/pages/sign-in/mail-name.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import {
   Browser,
@@ -112,6 +113,31 @@ describe('mail with a code', () => {
       expect((await request(email)).status).toBe(400)
     }
     expect(mail.received).toHaveLength(1)
+  })
+
+  test.each([
+    ['Acme Ltd. (Oslo)', 'Acme Ltd. (Oslo)'],
+    ['Booking.com', 'Booking\u2024com'],
+    ['Acme\n\nPay now: https://evil.example/pay', 'Acme Pay now: https evil\u2024example/pay'],
+    ['mailto:me@evil.example', 'mailto: me @ evil\u2024example'],
+    ['Ac\u202eme\u0007', 'Acme'],
+    ['x'.repeat(500), 'x'.repeat(80)],
+  ])('names %j in one line that is no link', (name, shown) => {
+    expect(mailNameOf(name)).toBe(shown)
+  })
+
+  test('has no line and no link of the name of whoever sells', async () => {
+    const rename = (displayName: string | null) =>
+      stack.call(world.key, 'PATCH', '/v1/ui/merchant', { displayName })
+    for (const lines of ['Acme\nPay now', 'Acme\r', 'Acme\u2028Pay', 'Ac\u0007me']) {
+      expect((await rename(lines)).status).toBe(400)
+    }
+    expect((await rename('Acme https://evil.example')).status).toBe(200)
+    const { request } = await visit()
+    await request('named@example.com')
+    await rename(null)
+    expect(mail.received).toHaveLength(1)
+    expect(mail.received[0]?.source).not.toMatch(/https:|evil\.example/)
   })
 
   test('to an address that the server refuses leaves the person at the form', async () => {
@@ -232,6 +258,21 @@ describe('codes that a stranger requests for an address', () => {
     const later = await visit()
     await later.request(email)
     expect(codeFor(email)).toHaveLength(19)
+  })
+
+  test.each([
+    ['tags@example.com', 'Tags+2@example.com', 'tags+3@example.com', 'tags+4@example.com'],
+    ['a.b@gmail.com', 'ab+1@gmail.com', 'A.B@googlemail.com', 'a.b+x@gmail.com'],
+  ])('are counted for one mailbox, whatever tags its address has: %s', async (...emails) => {
+    const { request } = await visit()
+    for (const email of emails) await request(email)
+    expect(emails.map((email) => codeFor(email).length)).toEqual([6, 6, 6, 19])
+    const further: number[] = []
+    for (const tag of ['+5', '+6', '+7', '']) {
+      further.push((await request(emails[0]!.replace('@', `${tag}@`))).status)
+    }
+    // The fourth long code for an address with a tag is refused, and none for the address without.
+    expect(further.slice(-2)).toEqual([429, 303])
   })
 
   test('of a process that died before it sent the code are replaced after a minute', async () => {

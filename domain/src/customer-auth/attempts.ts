@@ -2,9 +2,17 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { countInWindow } from '../postgres/count-in-window.ts'
 import { digestOfParts } from './digest.ts'
 
-/** Limits exist for short codes sent to an address, for codes requested or entered from a network, and for clients registered from one. */
+/**
+ * Limits exist for short codes sent to a mailbox, for long ones sent to its addresses with tags, for codes requested or entered from a
+ * network, and for clients registered from one.
+ */
 export type AttemptKind =
-  'code-email' | 'code-email-day' | 'code-address' | 'guess-address' | 'register-address'
+  | 'code-email'
+  | 'code-email-day'
+  | 'code-tags'
+  | 'code-address'
+  | 'guess-address'
+  | 'register-address'
 
 export type AttemptLimit = {
   readonly kind: AttemptKind

@@ -72,14 +72,16 @@ export async function prolongSharedCode(
       and code_sha256 = ${sharedDigestOf(providerId, email, code)}`
 }
 
-/** For a code that could not be sent. */
+/** For a code that could not be sent. One that replaced it meanwhile stays. */
 export async function removeSharedCode(
   sql: Queryable,
   providerId: string,
-  email: string,
+  { email, code }: SharedCode,
 ): Promise<void> {
   await sql`
-    delete from customer_sign_ins where browser_sha256 = ${sharedKeyOf(providerId, email)}`
+    delete from customer_sign_ins
+    where browser_sha256 = ${sharedKeyOf(providerId, email)}
+      and code_sha256 = ${sharedDigestOf(providerId, email, code)}`
 }
 
 /** Lets the browser enter the shared code of the address. Returns false if there is none. */

@@ -42,9 +42,12 @@ export const merchantSchema = z.object({
 
 export type MerchantBody = z.infer<typeof merchantSchema>
 
-const displayName = shortText.refine((name) => name.trim() !== '', {
-  error: 'The name must not be empty',
-})
+/** It stands in pages and in mails, also in their subject. */
+const displayName = shortText
+  .refine((name) => name.trim() !== '', { error: 'The name must not be empty' })
+  .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
+    error: 'The name must be one line without control characters',
+  })
 
 const accentColor = z
   .string()

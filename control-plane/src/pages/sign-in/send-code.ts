@@ -1,4 +1,5 @@
 import { countAuthAttempt } from '@tollgate/domain/customer-auth/attempts'
+import { mailboxOf } from '@tollgate/domain/customer-auth/mailbox'
 import {
   claimSharedCode,
   drawCode,
@@ -8,6 +9,8 @@ import {
   removeSharedCode,
   saveSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
+import { ProblemError, problems } from '../problem.tsx'
+import { mailNameOf } from './mail-name.ts'
 import type { SignInParts, Visitor } from './visitor.ts'
 
 /*
@@ -16,7 +19,8 @@ import type { SignInParts, Visitor } from './visitor.ts'
  * Beyond the limit, one long code an hour goes to the address, for every browser in which the address is entered (decision 0095).
  */
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 
 /**
  * How many windows of short codes one address may use up in a day. Whoever guesses from many networks is limited by the codes of
@@ -30,7 +34,7 @@ export async function sendCode(parts: SignInParts, visitor: Visitor, email: stri
   else await sendSharedCode(parts, visitor, email)
 }
 
-/** Emails to one address are counted for all providers of the environment together. */
+/** Emails to one mailbox are counted for all providers of the environment together, whatever tags its address has. */
 async function mayHaveShortCode(
   { pages, auth }: SignInParts,
   { caller }: Visitor,
@@ -44,7 +48,7 @@ async function mayHaveShortCode(
     { kind: 'code-email-day', max: max * windowsPerDay, windowMs: dayMs },
   ] as const
   for (const limit of limits) {
-    const waitMs = await countAuthAttempt(sql, limit, email.toLowerCase(), now)
+    const waitMs = await countAuthAttempt(sql, limit, mailboxOf(email), now)
     if (waitMs !== undefined) return false
   }
   return true
@@ -57,7 +61,7 @@ async function sendShortCode(parts: SignInParts, visitor: Visitor, email: string
   await rowsOf(parts, visitor).write((sql) =>
     saveSignIn(sql, caller.providerId, { browserToken, email, code }, now),
   )
-  const shown = { code, name: frame.merchant?.name ?? '' }
+  const shown = { code, name: mailNameOf(frame.merchant?.name) }
   await parts.auth.mailer.send(caller, {
     recipient: email,
     subject: frame.t('signIn:mailSubject', shown),
@@ -73,20 +77,34 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
   const now = new Date(parts.pages.clock.now())
   const isClaimed = await rows.write((sql) => claimSharedCode(sql, providerId, shared, now))
   if (isClaimed) {
-    const shown = { code: inGroups(shared.code), name: frame.merchant?.name ?? '' }
+    const shown = { code: inGroups(shared.code), name: mailNameOf(frame.merchant?.name) }
     try {
+      await requireTagsLeft(parts, visitor, email)
       await parts.auth.mailer.send(caller, {
         recipient: email,
         subject: frame.t('signIn:mailSubject', shown),
         body: frame.t('signIn:mailTextShared', shown),
       })
     } catch (error) {
-      await rows.write((sql) => removeSharedCode(sql, providerId, email))
+      await rows.write((sql) => removeSharedCode(sql, providerId, shared))
       throw error
     }
     await rows.write((sql) => prolongSharedCode(sql, providerId, shared, now))
   }
   await rows.write((sql) => joinSharedCode(sql, providerId, { browserToken, email }, now))
+}
+
+/** A mailbox has any number of addresses with tags, and must not be filled through them. Its address without one is never refused. */
+async function requireTagsLeft(
+  { pages, auth }: SignInParts,
+  { caller, frame }: Visitor,
+  email: string,
+): Promise<void> {
+  if (!email.includes('+')) return
+  const limit = { kind: 'code-tags', max: auth.config.codesPerEmailMax, windowMs: hourMs } as const
+  const sql = pages.publisher.database.in(caller.environment)
+  const waitMs = await countAuthAttempt(sql, limit, mailboxOf(email), new Date(pages.clock.now()))
+  if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
 }
 
 /** Four digits each, as on a card. Spaces are left out when the code is read. */

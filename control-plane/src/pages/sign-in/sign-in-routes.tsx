@@ -108,6 +108,7 @@ async function requestCode(
     await sendCode(parts, visitor, email)
   } catch (error) {
     if (error instanceof RecipientRefusedError) return refuseEmail()
+    if (error instanceof ProblemError) throw error
     request.log.error({ err: error }, 'a code could not be sent')
     throw new ProblemError(problems.mailUnavailable, frame)
   }
