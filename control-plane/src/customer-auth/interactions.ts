@@ -77,7 +77,8 @@ export function refuseClient(open: OpenInteraction): Promise<string> {
 async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
   const proof = randomBytes(32).toString('base64url')
   interaction.result = { ...result, proofSha256: digestOf(proof) }
-  await interaction.save(interaction.exp - Math.floor(Date.now() / 1_000))
+  // In its last second as well: without a lifetime it would stay for good.
+  await interaction.save(Math.max(1, interaction.exp - Math.floor(Date.now() / 1_000)))
   const address = new URL(interaction.returnTo)
   address.searchParams.set('proof', proof)
   return address.href

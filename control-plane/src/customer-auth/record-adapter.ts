@@ -37,7 +37,9 @@ export class RecordAdapter implements Adapter {
     const { rows, place } = this.#store
     const now = this.#store.now()
     const isClient = this.#model === 'Client'
-    const lastsMs = isClient ? this.#store.clientMs : (expiresIn ?? 0) * 1_000
+    // A lifetime that is over is none at all: such a record ends at once, and never stays for good.
+    const ownMs = expiresIn === undefined ? undefined : Math.max(1, expiresIn) * 1_000
+    const lastsMs = isClient ? this.#store.clientMs : ownMs
     const record = {
       model: this.#model,
       id,
@@ -46,7 +48,7 @@ export class RecordAdapter implements Adapter {
       uid: payload.uid,
       clientId: isClient ? id : undefined,
       customerRef: payload.accountId,
-      expiresAt: lastsMs === 0 ? null : new Date(now.getTime() + lastsMs),
+      expiresAt: lastsMs === undefined ? null : new Date(now.getTime() + lastsMs),
     }
     await write(rows, (sql) => saveRecord(sql, place, record, now))
   }
