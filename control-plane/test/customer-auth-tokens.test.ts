@@ -7,7 +7,7 @@ import type { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endSignInsCommand } from '../src/cli/sign-in-commands.ts'
-import type { CliParts } from '../src/cli/open-cli-parts.ts'
+import { cliActor, type CliParts } from '../src/cli/open-cli-parts.ts'
 import { createDocumentFetch, isDocumentStored } from '../src/customer-auth/client-documents.ts'
 import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
 import { authorize } from '../src/customer-auth/endpoints.ts'
@@ -64,13 +64,11 @@ describe('refresh and revocation', () => {
 
   test('refreshes at once get one and the same successor', async () => {
     const { client: own, tokens } = await caller.connect('race@example.com')
-    const answers = await Promise.all(
-      [1, 2, 3, 4].map(() => caller.refresh(own, tokens.refresh_token)),
-    )
+    const refresh = () => caller.refresh(own, tokens.refresh_token)
+    const answers = await Promise.all([1, 2, 3, 4].map(refresh))
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     expect(new Set(answers.map(({ body }) => body.refresh_token)).size).toBe(1)
-    const next = await caller.refresh(own, answers[0]!.body.refresh_token)
-    expect(next.status).toBe(200)
+    expect((await caller.refresh(own, answers[0]!.body.refresh_token)).status).toBe(200)
   })
 
   test('RFC 6749 6: another client cannot use a refresh token, and gets no kept answer', async () => {
@@ -171,13 +169,9 @@ describe('the operations of the API', () => {
 
 describe('a client of an agent', () => {
   test('gets tokens for its customer with its secret, until the customer is deleted', async () => {
+    const [given, other] = [{ email: 'agents@example.com' }, { email: 'agents@other.example' }]
     const { body: customer } = await stack.call<CustomerBody>(
-      world.key,
-      'POST',
-      '/v1/sdk/customers',
-      {
-        email: 'agents@example.com',
-      },
+      ...([world.key, 'POST', '/v1/sdk/customers', given] as const),
     )
     const asked = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
     const { status, body } = await stack.call<{ clientId: string; clientSecret: string }>(
@@ -195,8 +189,10 @@ describe('a client of an agent', () => {
       ...{ sub: customer.reference, customerRef: customer.reference, aud: world.proxyUrl },
     })
     expect(tokens).not.toHaveProperty('refresh_token')
-    expect((await caller.userinfo(tokens.access_token)).body['sub']).toBe(customer.reference)
-    await stack.call(world.key, 'DELETE', `/v1/ui/customers/${customer.reference}?settle=write_off`)
+    const { reference } = customer
+    await stack.call(world.key, 'PATCH', `/v1/sdk/customers/${reference}`, other)
+    expect((await caller.userinfo(tokens.access_token)).body['sub']).toBe(reference)
+    await stack.call(world.key, 'DELETE', `/v1/ui/customers/${reference}?settle=write_off`)
     expect((await caller.userinfo(tokens.access_token)).status).toBe(401)
     expect((await get()).body.error).toBe('invalid_client')
   })
@@ -233,7 +229,11 @@ test('`sign-ins end-all` ends every token, and clients sign in again', async () 
   const { client: own, tokens } = await caller.connect('restored@example.com')
   const shown: unknown[] = []
   const output = { show: ({ json }: { json: unknown }) => shown.push(json), print: () => undefined }
-  await endSignInsCommand({ database: stack.database, output } as unknown as CliParts)
+  const parts = { database: stack.database, output, actorOf: cliActor }
+  await endSignInsCommand(parts as unknown as CliParts)
+  const entries = await stack.database.in('sandbox')`
+    select 1 from audit_log where kind = 'oauth_signing_keys' and actor like 'cli:%'`
+  expect(entries).not.toHaveLength(0)
   const ended = { environment: 'sandbox', keys: expect.any(Number) as number }
   expect(shown).toEqual([expect.arrayContaining([expect.objectContaining(ended)])])
   expect((await caller.refresh(own, tokens.refresh_token)).body.error).toBe('invalid_grant')

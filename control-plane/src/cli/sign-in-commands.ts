@@ -6,10 +6,14 @@ import type { CliParts } from './open-cli-parts.ts'
 export async function endSignInsCommand({
   database,
   output,
-}: Pick<CliParts, 'database' | 'output'>): Promise<void> {
+  actorOf,
+}: Pick<CliParts, 'database' | 'output' | 'actorOf'>): Promise<void> {
   const ended: { environment: Environment; records: number; keys: number }[] = []
   for (const environment of environments) {
-    ended.push({ environment, ...(await endAllSignIns(database.in(environment))) })
+    ended.push({
+      environment,
+      ...(await endAllSignIns(database.in(environment), actorOf('sign-ins end-all'))),
+    })
   }
   output.show({
     json: ended,

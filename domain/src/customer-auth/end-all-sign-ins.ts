@@ -1,17 +1,21 @@
 import type { Sql } from 'postgres'
+import { nameActor, type Actor } from '../audit/actor.ts'
 
 export type EndedSignIns = { readonly records: number; readonly keys: number }
 
 /**
- * Ends all that lets clients act for customers, of all providers: codes, grants, refresh tokens, browsers that are signed in, and the
- * keys that signed access tokens. Clients stay registered. A provider gets a new key when it is next needed.
+ * Ends all that lets clients act for customers, of all providers: codes, grants, refresh tokens, browsers that are signed in or on
+ * their way from an upstream, and the keys that signed access tokens. Clients stay registered, and those of agents keep their secrets. The audit
+ * log of each provider names who removed its keys. A provider gets a new key when it is next needed.
  */
-export function endAllSignIns(sql: Sql): Promise<EndedSignIns> {
+export function endAllSignIns(sql: Sql, actor: Actor): Promise<EndedSignIns> {
   return sql.begin(async (work) => {
+    nameActor(work, actor)
     const records = await work`
       delete from oauth_records where model not in ('Client', 'ClientDocument')`
     await work`delete from customer_browser_sessions`
     await work`delete from customer_sign_ins`
+    await work`delete from customer_upstream_sign_ins`
     const keys = await work`delete from oauth_signing_keys`
     return { records: records.count, keys: keys.count }
   })
