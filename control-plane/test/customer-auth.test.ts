@@ -98,7 +98,7 @@ describe('the first consent', () => {
     expect(decodeJwt(other.access_token).sub).toBe(byRef.body.reference)
   })
 
-  test.each<[string, string, string, string?, string?]>([
+  test.each<[string, string, string, (string | undefined)?, string?]>([
     ['of a customer who has an address', 'bob@example.com', 'mallory@example.com'],
     ['that was replaced', 'carol@example.com', 'carol-1@auto-created.local', 'user-7'],
     ['of two customers', 'dora@example.com', 'dora-1@auto-created.local', undefined, 'DORA'],
