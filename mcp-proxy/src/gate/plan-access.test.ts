@@ -1,5 +1,7 @@
+import type { Tool } from '@tollgate/domain/catalog/tool'
 import { expect, test } from 'vitest'
 import type { ServedServer, ServedTool } from '../servers/served-server.ts'
+import { servedToolsOf } from '../servers/served-tools.ts'
 import { isOpenToPlan } from './plan-access.ts'
 
 const plans: ServedTool = { access: 'plans', planRefs: ['pro'] }
@@ -25,4 +27,16 @@ test.each([
     isOpenToPlan(server as ServedServer, toolName, plan),
   )
   expect(open).toEqual(expected)
+})
+
+test('a reserved tool that the MCP server does not list stays reserved', () => {
+  const reserved: Tool = {
+    ...{ name: 'reserved', description: null, access: 'plans', planRefs: ['pln_pro'] },
+    ...{ onlyListedPlans: true, cancelledCalls: 'always', hasVanished: true },
+  }
+  const tools = servedToolsOf([reserved])
+  const served = { tools, defaultPlanRef: 'pln_free' } as unknown as ServedServer
+  expect(isOpenToPlan(served, 'reserved', 'pln_free')).toBe(false)
+  expect(isOpenToPlan(served, 'reserved', 'pln_pro')).toBe(true)
+  expect(tools.get('reserved')?.cancelledCalls).toBe('always')
 })

@@ -2,7 +2,7 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { virtualTools } from '@tollgate/schemas/http/mcp'
 import { userInfoResponseSchema, type UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import { accountViewUri } from '../apps/own-resources.ts'
-import type { ServedServer } from '../servers/served-server.ts'
+import type { ServedServer, ServedTool } from '../servers/served-server.ts'
 import { accountViewData } from './account-view-data.ts'
 import type { ClientAbilities, VirtualCall } from './gate.ts'
 import type { Links, LinkPurpose } from './links.ts'
@@ -76,7 +76,13 @@ const purposes: ReadonlyMap<string, LinkPurpose> = new Map([
 ])
 
 export function isVirtualTool({ tools }: ServedServer, toolName: string): boolean {
-  return virtualTools.has(toolName) || (recoveryTools.has(toolName) && !tools.has(toolName))
+  return (
+    virtualTools.has(toolName) || (recoveryTools.has(toolName) && !isListed(tools.get(toolName)))
+  )
+}
+
+function isListed(tool: ServedTool | undefined): boolean {
+  return tool !== undefined && tool.hasVanished !== true
 }
 
 export type VirtualToolsParts = {

@@ -30,6 +30,8 @@ export function watchToolList(
 
 /** What lists depend on: which tools there are, and which of them have a paywall. They are the same for all customers. */
 function listedOf({ tools }: ServedServer): string {
-  const listed = [...tools].map(([name, { access }]) => `${name} ${access === 'public'}`)
+  const listed = [...tools]
+    .filter(([, { hasVanished }]) => hasVanished !== true)
+    .map(([name, { access }]) => `${name} ${access === 'public'}`)
   return JSON.stringify(listed.sort())
 }

@@ -1,4 +1,3 @@
-import type { Tool } from '@tollgate/domain/catalog/tool'
 import { fallbackPlan } from '@tollgate/domain/mcp/decide-plans'
 import { proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import {
@@ -13,7 +12,8 @@ import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ServedPlan, ServedServer, ServedTool } from './served-server.ts'
+import type { ServedPlan, ServedServer } from './served-server.ts'
+import { servedToolsOf } from './served-tools.ts'
 
 type Place = {
   readonly environment: Environment
@@ -36,8 +36,6 @@ export async function loadServer(
     listTools(sql, providerId, productRef),
     listPlans(sql, providerId, [productRef]),
   ])
-  // A tool that the origin no longer has is not served; when it comes back, it counts as new until it is discovered.
-  const present = tools.filter(({ hasVanished }) => !hasVanished)
   const { proxyUrl, issuer } = proxyAddressOf(template, subdomain)
   return {
     environment,
@@ -50,15 +48,10 @@ export async function loadServer(
     issuer,
     originUrl,
     originHeaders: openHeaders(secrets, providerId, auth),
-    tools: new Map(present.map((tool) => [tool.name, servedTool(tool)])),
+    tools: servedToolsOf(tools),
     defaultPlanRef: fallbackPlan(plans)?.reference,
     plans: plans.map(servedPlan),
   }
-}
-
-function servedTool({ access, planRefs, onlyListedPlans, cancelledCalls }: Tool): ServedTool {
-  const served = { access, planRefs, onlyListedPlans }
-  return cancelledCalls === null ? served : { ...served, cancelledCalls }
 }
 
 function servedPlan(plan: Plan): ServedPlan {

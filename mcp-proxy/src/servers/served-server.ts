@@ -46,4 +46,6 @@ export type ServedTool = {
   readonly onlyListedPlans?: boolean
   /** Absent: as the proxy is configured. */
   readonly cancelledCalls?: CancelledCalls
+  /** The MCP server did not list the tool when it was last asked. */
+  readonly hasVanished?: boolean
 }

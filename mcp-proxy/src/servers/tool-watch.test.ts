@@ -10,11 +10,13 @@ const server = {
   tools: new Map([
     ['a', { access: 'public', planRefs: [] }],
     ['b', { access: 'public', planRefs: [] }],
+    ['gone', { access: 'public', planRefs: [], hasVanished: true }],
   ]),
 } as unknown as ServedServer
 
 let asked: number
 let body: object
+let status: number
 let now: number
 let watch: ToolWatch
 
@@ -22,10 +24,11 @@ beforeEach(() => {
   asked = 0
   body = { added: ['c'], removed: [] }
   now = 1_000_000
+  status = 200
   watch = new ToolWatch({
     discover: async () => {
       asked += 1
-      return { kind: 'replied', status: 200, body }
+      return { kind: 'replied', status, body }
     },
     pauseMs: 1_000,
     clock: { now: () => now },
@@ -38,6 +41,7 @@ const named = (...names: string[]) => names.map((name) => ({ name }))
 test.each([
   ['the known tools', named('b', 'a'), true, 0],
   ['a new tool', named('a', 'b', 'c'), true, 1],
+  ['a tool that has come back', named('a', 'b', 'gone'), true, 1],
   ['a missing tool', named('a'), true, 1],
   ['a page without some tools', named('a'), false, 0],
   ['a page with a new tool', named('c'), false, 1],
@@ -65,4 +69,14 @@ test('asks once in each pause, and seldom where nothing comes of it', async () =
   expect(await list()).toBe(3)
   now += 1
   expect(await list()).toBe(4)
+})
+
+test('a discovery that fails is tried again after the same pause', async () => {
+  status = 502
+  for (let pauses = 1; pauses <= 3; pauses++) {
+    watch.listed(server, named('a'), true)
+    await new Promise(setImmediate)
+    expect(asked).toBe(pauses)
+    now += 1_000
+  }
 })

@@ -33,8 +33,11 @@ export class ToolWatch {
   /** `isWhole`: the list has all tools of the server, and is not one page of several. */
   listed(server: ServedServer, tools: readonly unknown[], isWhole: boolean): void {
     const names = new Set(tools.filter(isPlainObject).map(({ name }) => String(name)))
-    const isAdded = [...names].some((name) => !server.tools.has(name) && !virtualTools.has(name))
-    const isRemoved = isWhole && [...server.tools.keys()].some((name) => !names.has(name))
+    const known = new Set(
+      [...server.tools].filter(([, tool]) => tool.hasVanished !== true).map(([name]) => name),
+    )
+    const isAdded = [...names].some((name) => !known.has(name) && !virtualTools.has(name))
+    const isRemoved = isWhole && [...known].some((name) => !names.has(name))
     if (isAdded || isRemoved) void this.#discover(server)
   }
 
@@ -46,8 +49,9 @@ export class ToolWatch {
     if (last !== undefined && now < last.nextAtMs) return
     this.#turns.set(key, { nextAtMs: now + pauseMs, pauseMs })
     const reply = await discover(server)
-    const found = reply.kind === 'replied' && reply.status === 200 ? reply.body : undefined
-    const { added = [], removed = [] } = (isPlainObject(found) ? found : {}) as Discovered
+    // What failed says nothing of the tools.
+    if (reply.kind !== 'replied' || reply.status !== 200) return
+    const { added = [], removed = [] } = (isPlainObject(reply.body) ? reply.body : {}) as Discovered
     const { productRef } = server
     if (added.length + removed.length > 0) {
       logger.info({ productRef, added, removed }, 'the tools of an MCP server have changed')
