@@ -357,6 +357,7 @@ describe('links and the tools of the proxy', () => {
     for (const [name, given] of [
       ['upgrade', {}],
       ['upgrade', { planRef: 1 }],
+      ['upgrade', { planRef: 'pln_made_up' }],
       ['upgrade', { planRef: 'x'.repeat(10_000) }],
       ['get_user_info', {}],
     ] as const) {

@@ -4,6 +4,11 @@ import type { ServedServer } from '@tollgate/mcp-proxy/servers/served-server'
 import { expect } from 'vitest'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 
+const offered = {
+  ...{ reference: 'pln_1', name: 'Pro', type: 'recurring', price: 900, currency: 'USD' },
+  isOffered: true,
+}
+
 /** A server of the provider with one protected tool, `search`. */
 export function serverOf(
   providerId: string,
@@ -12,7 +17,8 @@ export function serverOf(
 ): ServedServer {
   return {
     ...{ environment: 'sandbox', providerId, productRef, reference: 'mcp_1', subdomain: 'test' },
-    ...{ productName: 'Search', plans: [] },
+    productName: 'Search',
+    plans: [offered],
     proxyUrl: 'http://127.0.0.1/sandbox/mcp/test',
     issuer: 'http://127.0.0.1/sandbox/mcp/test',
     originUrl: 'http://127.0.0.1:9/mcp',

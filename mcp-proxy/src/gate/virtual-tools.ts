@@ -102,6 +102,10 @@ export async function callVirtualTool(
     return failure(`\`planRef\` must be a string of at most ${referenceCharsMax} characters`)
   }
   const named = purpose === 'checkout' ? planRef : undefined
+  // Each link is stored and audited: made-up names must not make one each.
+  if (named !== undefined && !isOnOffer(server, named)) {
+    return failure(`No plan on offer has the reference ${named}`)
+  }
   const [url, info] = await Promise.all([
     parts.links.urlOf({ server, customerRef, purpose, planRef: named }),
     client.showsApps ? readUserInfo(parts, server, customerRef) : undefined,
@@ -111,6 +115,10 @@ export async function callVirtualTool(
   const kind = purpose === 'portal' ? 'account' : 'upgrade'
   const view = { kind, url, server, planRef: named, info } as const
   return { ...linkText(url), structuredContent: accountViewData(view) }
+}
+
+function isOnOffer({ plans }: ServedServer, planRef: string): boolean {
+  return plans.some(({ reference, isOffered }) => isOffered && reference === planRef)
 }
 
 /** Returns undefined if it cannot be read now: the view goes without it. */
