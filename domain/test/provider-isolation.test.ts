@@ -119,7 +119,7 @@ describe('the tables', () => {
       // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
       // What customers and their clients do at the authorization server. Customers and clients of agents that it makes are audited.
-      ...['oauth_signing_keys', 'oauth_access_tokens', 'oauth_revoked_tokens'],
+      ...['oauth_access_tokens', 'oauth_revoked_tokens'],
       ...['customer_sign_ins', 'customer_upstream_sign_ins', 'customer_browser_sessions'],
       'inbox_messages',
     ]
