@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import type { CallRecord } from '../records/call-record.ts'
+import type { ServiceCalls } from '../services/service-calls.ts'
 import { KeyUses } from './key-uses.ts'
+import { createSendRecords } from './send-records.ts'
 
-const callOf = (callId: string) => ({ callId, idempotencyKey: 'key' }) as CallRecord
+const callOf = (callId: string) =>
+  ({ callId, idempotencyKey: 'key', acceptedAtMs: 1, toolName: 'search' }) as CallRecord
 
 /** Has processes use the key in this order, with an ingest that takes each idempotency key once, and returns what is billed. */
 function billedOf(processes: readonly KeyUses[], order: readonly number[]): number {
@@ -26,3 +29,17 @@ test.each([
   const processes = Array.from({ length: 4 }, () => new KeyUses(repeatsMax))
   expect(billedOf(processes, order)).toBe(billed)
 })
+
+test.each([
+  [503, 'unavailable', true],
+  [503, 'overloaded', false],
+  [500, 'internal_error', true],
+])(
+  'records that ingest answers with %i %s may be in the log: %s',
+  async (status, code, expected) => {
+    const reply = { kind: 'replied' as const, status, body: { code, message: code } }
+    const ingest = { post: () => Promise.resolve(reply) } as unknown as ServiceCalls
+    const sent = await createSendRecords(ingest)([callOf('call-1')])
+    expect(sent).toMatchObject({ kind: 'failed', mayBeRecorded: expected })
+  },
+)

@@ -27,9 +27,14 @@ export function createSendRecords(
     const message = messageOf(reply)
     if (status === 401 || status === 403) return { kind: 'forbidden', message }
     if (status === 400 || status === 413 || status === 422) return { kind: 'refused', message }
-    // Ingest answers 503 before it takes anything.
-    return { kind: 'failed', message, mayBeRecorded: status !== 503 }
+    return { kind: 'failed', message, mayBeRecorded: !isUntouched(reply.body) }
   }
+}
+
+/** Ingest is overloaded before it takes anything. Any other error may come after a late log has the records all the same. */
+function isUntouched(body: unknown): boolean {
+  const { code } = (body ?? {}) as { code?: unknown }
+  return code === 'overloaded'
 }
 
 type Results = { readonly results?: readonly { readonly creditDebit?: { reason?: unknown } }[] }
