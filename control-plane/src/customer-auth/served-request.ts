@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { countAuthAttempt } from '@tollgate/domain/customer-auth/attempts'
-import { networkOf } from '@tollgate/domain/console/network-of'
+import { networkOf } from '@tollgate/platform/service/network-of'
 import type { AppParts } from '../http/app-parts.ts'
 import { errorAnswer, tooManyRequests } from './answers.ts'
 import type { CustomerAuth } from './customer-auth.ts'

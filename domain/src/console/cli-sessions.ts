@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
-import { networkOf } from './network-of.ts'
+import { networkOf } from '@tollgate/platform/service/network-of'
 import { sha256OfToken } from './tokens.ts'
 
 export type CliSession = {

@@ -1,7 +1,7 @@
 import { countAttempt, uncountAttempt, type CountedAttempt } from './attempts.ts'
 import type { ConsoleParts } from './console-parts.ts'
 import { findKnownBrowser } from './known-browsers.ts'
-import { networkOf } from './network-of.ts'
+import { networkOf } from '@tollgate/platform/service/network-of'
 
 export type Attempt = {
   readonly email: string

@@ -1,3 +1,4 @@
+import { networkOf } from '@tollgate/platform/service/network-of'
 import type { ServedServer } from '../servers/served-server.ts'
 
 export type OpenRequestLimits = {
@@ -63,14 +64,14 @@ export function change(counts: Map<string, number>, key: string, by: number): vo
   else counts.delete(key)
 }
 
-/** Names whom a request is counted for: the customer, also across servers of a provider, or the address of a caller without a token. */
+/** Names whom a request is counted for: the customer, also across servers of a provider, or the network of a caller without a token. */
 export function callerOf(
   { environment, providerId }: ServedServer,
   customerRef: string | undefined,
   address: string,
 ): string {
   return customerRef === undefined
-    ? `address ${address}`
+    ? `network ${networkOf(address)}`
     : `${environment} ${providerId} ${customerRef}`
 }
 

@@ -6,7 +6,7 @@ import {
   tryCode,
   type PendingSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
-import { networkOf } from '@tollgate/domain/console/network-of'
+import { networkOf } from '@tollgate/platform/service/network-of'
 import { RecipientRefusedError } from '../../customer-auth/mailer.ts'
 import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'

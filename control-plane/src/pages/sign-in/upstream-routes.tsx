@@ -6,7 +6,7 @@ import {
   saveUpstreamSignIn,
   useUpstreamSignIn,
 } from '@tollgate/domain/customer-auth/upstream-sign-ins'
-import { networkOf } from '@tollgate/domain/console/network-of'
+import { networkOf } from '@tollgate/platform/service/network-of'
 import { environments } from '@tollgate/schemas/environment'
 import { shownNameOf } from '../../customer-auth/client-metadata.ts'
 import { queryOf } from '../../customer-auth/read-request.ts'
