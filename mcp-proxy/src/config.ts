@@ -158,7 +158,7 @@ export const mcpProxySettings = {
   ),
   requestsPerCustomerMax: integerSetting(
     'TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX',
-    'Requests that one customer may have open at a process of the proxy, or one address of callers without a token. Each may take the memory of one body and one result',
+    'Requests that one customer may have open at a process of the proxy, or callers of one network without a token. Each may take the memory of one body and one result',
     128,
     { min: 1, max: 65_535 },
   ),
@@ -176,7 +176,7 @@ export const mcpProxySettings = {
   ),
   streamsPerCustomerMax: integerSetting(
     'TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX',
-    'Streams of notifications that one customer may have open at a process of the proxy, or one address of callers without a token',
+    'Streams of notifications that one customer may have open at a process of the proxy, or callers of one network without a token',
     64,
     { min: 1, max: 65_535 },
   ),

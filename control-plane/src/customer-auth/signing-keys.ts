@@ -10,6 +10,7 @@ import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { Environment } from '@tollgate/schemas/environment'
+import { Recent } from '@tollgate/platform/memory/recent'
 
 /** The private keys of a provider. The first one signs. */
 export type SigningKeys = readonly [JWK & { readonly kid: string }, ...JWK[]]
@@ -35,7 +36,7 @@ type Kept = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
 export class KeyRing {
   readonly #parts: SigningKeyParts
   readonly #keyMs: number
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Recent<Kept>(providersMax)
 
   constructor(parts: SigningKeyParts, keyMs: number) {
     this.#parts = parts
@@ -47,10 +48,9 @@ export class KeyRing {
     const nowMs = this.#parts.clock.now()
     const kept = this.#kept.get(name)
     if (kept !== undefined && Math.abs(nowMs - kept.readAtMs) < readAgainMs) return kept.keys
-    if (this.#kept.size >= providersMax) this.#kept.clear()
     const keys = this.#readAgain(environment, providerId, kept?.keys)
     this.#kept.set(name, { keys, readAtMs: nowMs })
-    // What failed is not kept.
+    // Keys that could not be read are read again by the next who asks.
     keys.catch(() => this.#kept.delete(name))
     return keys
   }

@@ -1,4 +1,5 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
+import { Recent } from '@tollgate/platform/memory/recent'
 import type { ServedServer } from '../servers/served-server.ts'
 import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
@@ -29,7 +30,7 @@ export class Links {
   readonly #controlPlane: ServiceCalls
   readonly #logger: Logger
   readonly #options: LinksOptions
-  readonly #made = new Map<string, Made>()
+  readonly #made = new Recent<Made>(linksMax)
   readonly #making = new Map<string, Promise<string>>()
 
   constructor(controlPlane: ServiceCalls, logger: Logger, options: LinksOptions) {
@@ -63,7 +64,6 @@ export class Links {
       const reason = reply.kind === 'failed' ? reply.message : messageOf(reply)
       this.#logger.warn({ productRef, purpose, reason }, 'no link for a customer can be made')
     }
-    if (this.#made.size >= linksMax) this.#made.clear()
     const lastsMs = url === undefined ? failureKeptMs : keptMs
     this.#made.set(key, { url: url ?? '', untilMs: performance.now() + lastsMs })
     return url ?? ''

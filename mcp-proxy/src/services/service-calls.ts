@@ -1,4 +1,5 @@
 import { serviceKeyOf, type ServiceKeyHolder } from '@tollgate/domain/api-keys/service-key'
+import { Recent } from '@tollgate/platform/memory/recent'
 import { Pool } from 'undici'
 import { parseJson } from '../protocol/parse-json.ts'
 
@@ -20,7 +21,7 @@ const keysMax = 10_000
 export class ServiceCalls {
   readonly #secret: string
   readonly #pool: Pool
-  readonly #authorizations = new Map<string, string>()
+  readonly #authorizations = new Recent<string>(keysMax)
 
   constructor({ origin, secret, connectionsMax }: ServiceCallsOptions) {
     this.#secret = secret
@@ -60,7 +61,6 @@ export class ServiceCalls {
     const name = `${environment}/${providerId}`
     const known = this.#authorizations.get(name)
     if (known !== undefined) return known
-    if (this.#authorizations.size >= keysMax) this.#authorizations.clear()
     const authorization = `Bearer ${serviceKeyOf(this.#secret, { environment, providerId })}`
     this.#authorizations.set(name, authorization)
     return authorization
