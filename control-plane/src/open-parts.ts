@@ -40,7 +40,7 @@ export type Parts = {
   readonly processors: PaymentProcessors
   /** The way to servers of providers. */
   readonly outbound: Outbound
-  /** Where customers may have an account to sign in with. */
+  /** The services whose accounts customers may sign in with. */
   readonly upstreams: Upstreams
 }
 

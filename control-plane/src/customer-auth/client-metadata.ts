@@ -3,7 +3,7 @@ import { faultOfRedirect, isOfNativeClient, type RedirectPolicy } from './redire
 /** Scopes of every authorization server. */
 export const customerScopes = ['openid', 'profile', 'email'] as const
 
-/** What a client gets that names no scope: it may use the MCP server, and learns the customer's reference. */
+/** A client that names no scope gets this one. It may use the MCP server, and learns the customer's reference. */
 export const defaultScope = 'openid'
 
 /** Names the customer that a client acts for without a person. Only the provider says it of a client. */

@@ -136,7 +136,7 @@ export const customerAuthSettings = {
   ),
   inbox: choiceSetting(
     'TOLLGATE_CUSTOMER_AUTH_INBOX',
-    'Decides who may read mail at `/inbox` while no mail server is set. `local` allows browsers on this machine while the hosted pages have a loopback address, `on` allows everyone who reaches the page, and `off` allows nobody, so that no code can be sent',
+    'Decides who may read mail at `/inbox` while no mail server is set. `local` allows browsers on this machine if the hosted pages have a loopback address. `on` allows everyone who can reach the page. `off` allows nobody, and no code can be sent',
     ['local', 'on', 'off'],
     'local',
   ),

@@ -71,8 +71,8 @@ export function refuseClient(open: OpenInteraction): Promise<string> {
 }
 
 /**
- * Saves the answer and returns the address to go on to. The address carries a proof that only this browser gets. Without the
- * proof, somebody could start a request for a code, have another person answer it, and take that person's code.
+ * Saves the answer and returns the address to which the browser goes on. The address carries a proof that only this browser gets.
+ * Without it, an attacker could start a request, have a victim answer it, and collect the code for the victim's account.
  */
 async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
   const proof = randomBytes(32).toString('base64url')

@@ -38,7 +38,7 @@ export type AppParts = TailParts & {
   readonly wallets: Wallets
   /** What the services of one data folder know each other by; undefined where the hot state is in none. */
   readonly folderSecret: string | undefined
-  /** What keys of other services of the installation are made of; undefined: they have none. */
+  /** Keys of the installation's other services are made of it. Undefined means that no service has a key. */
   readonly serviceSecret: string | undefined
   readonly payments: PaymentParts
   /** What providers entrust to us is sealed with it. */

@@ -26,7 +26,7 @@ export function createGithub(
   const configurationOf = (client: OpenidClient): Configuration => {
     const configuration = new client.Configuration(
       {
-        // As GitHub names itself where it sends `iss`.
+        // GitHub sends this name as `iss` in its responses.
         issuer: `${githubUrl}/login/oauth`,
         authorization_endpoint: `${githubUrl}/login/oauth/authorize`,
         token_endpoint: `${githubUrl}/login/oauth/access_token`,
@@ -88,7 +88,7 @@ export function createGithub(
   }
 }
 
-/** Where the API of github.com, of a subdomain of ghe.com, and of GitHub Enterprise Server is. */
+/** Returns the address of the API: github.com and ghe.com have a host for it, GitHub Enterprise Server has a path. */
 function apiUrlOf(githubUrl: string): string {
   const { protocol, hostname, host } = new URL(githubUrl)
   const hasOwnHost = hostname === 'github.com' || hostname.endsWith('.ghe.com')

@@ -4,11 +4,11 @@ export const upstreamNames = ['google', 'github'] as const
 
 export type UpstreamName = (typeof upstreamNames)[number]
 
-/** What a sign-in keeps until the browser comes back. */
+/** Values that the browser's return from the upstream must match. */
 export type UpstreamChecks = {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE. */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string
 }
 

@@ -80,7 +80,7 @@ export function installAuthentication(app: ApiServer, parts: AuthenticationParts
 export type AuthenticationParts = {
   readonly database: Database
   readonly clock: Clock
-  /** What keys of other services are made of; undefined: they have none. */
+  /** Keys of other services are made of it. Undefined means that no service has a key. */
   readonly serviceSecret: string | undefined
 }
 
@@ -271,7 +271,7 @@ export function bearerToken({ headers }: FastifyRequest): string | undefined {
   return authorization === undefined ? undefined : secretKeyOf(authorization)
 }
 
-/** Guards a route of other services: to whoever does not send the secret there is nothing here. */
+/** Guards a route that only other services call. Callers without the secret get the answer of a route that does not exist. */
 export function hiddenUnless(secret: string): onRequestHookHandler {
   return (request, _reply, done) => {
     if (isSecret(secret, bearerToken(request) ?? '')) done()

@@ -33,7 +33,7 @@ import {
 
 const pagePath = `${authorizePath}/:sid`
 
-/** Where a person signs in for a client and allows it, or does not. */
+/** Registers the pages on which a customer signs in, and then allows or refuses the client. */
 export function registerAuthorizePages(app: ApiServer, parts: SignInParts): void {
   const schema = { hide: true }
   registerSignInForms(
@@ -129,7 +129,7 @@ function headersOf({ issuer, client }: OpenInteraction): Readonly<Record<string,
   return securityHeaders({ ...noForeignOrigins, forms })
 }
 
-/** As a policy names it; its grammar has no IPv6 address. */
+/** Returns the address as a source of a content security policy. Policies cannot name an IPv6 address, so the scheme stands for it. */
 function sourceOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri)
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol

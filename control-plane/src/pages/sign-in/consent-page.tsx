@@ -10,7 +10,7 @@ import type { Visitor } from './visitor.ts'
 type ConsentPageProps = {
   readonly visitor: Visitor
   readonly client: OpenInteraction['client']
-  /** Of the product that the client is to use. */
+  /** The name of the product that the client asks to use. */
   readonly productName: string
 }
 
