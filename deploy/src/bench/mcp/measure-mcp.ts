@@ -4,7 +4,7 @@ import { measuredCap } from '../../client/measured-product.ts'
 import type { Instance } from '../../instance/instance.ts'
 import { median } from '../statistics.ts'
 import { runPacedLoad, type PacedLoad, type PacedResult } from './paced-load.ts'
-import { startChild } from './start-child.ts'
+import { startChild, type Child } from './start-child.ts'
 
 export type McpOptions = {
   readonly seconds: number
@@ -61,17 +61,19 @@ export async function measureMcp(
   const { baseUrl, sandboxKey: key } = instance.credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
   const origin = await startChild('origin')
-  const bare = await startChild('bare-proxy', origin.url)
+  const bare = await startChild('bare-proxy', urlOf(origin))
   try {
-    const { proxyUrl, productRef } = await createMeasuredServer(client, origin.url)
+    const { proxyUrl, productRef } = await createMeasuredServer(
+      client,
+      `http://localhost:${origin.port}/mcp`,
+    )
     const tokens = await fetchTokens(client, productRef, options.clients)
     const headers = tokens.map((token) => ({ ...ofCall, authorization: `Bearer ${token}` }))
     const { seconds, callsPerSecond } = options
     const load = { headers, body, seconds, callsPerSecond }
-    const bareUrl = bare.url.replace('localhost', '127.0.0.1')
     const measure = (name: string): Promise<McpStage> => {
       say(`measuring ${name} ...`)
-      return compare(name, { ...load, urls: [bareUrl, proxyUrl] }, options.repeats)
+      return compare(name, { ...load, urls: [urlOf(bare), proxyUrl] }, options.repeats)
     }
     // The first calls of a customer make the purchase and fill caches; they are not what is measured.
     await runPacedLoad({ ...load, urls: [proxyUrl], seconds: 2 })
@@ -90,6 +92,11 @@ export async function measureMcp(
     bare.stop()
     origin.stop()
   }
+}
+
+/** By its address: looking a name up would be counted as part of the call. */
+function urlOf({ port }: Child): string {
+  return `http://127.0.0.1:${port}/mcp`
 }
 
 async function createMeasuredServer(

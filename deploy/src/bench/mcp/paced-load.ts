@@ -38,8 +38,7 @@ export async function runPacedLoad(load: PacedLoad): Promise<PacedResult[]> {
   ): Promise<void> => {
     const of = measured[at % measured.length]!
     if (!(await isAnswered(agent, of.url, own, load.body))) of.errors += 1
-    const took = performance.now() - dueMs
-    of.latencies.push(took)
+    of.latencies.push(performance.now() - dueMs)
   }
   const clients = headers.map(async (own, index) => {
     const calls: Promise<void>[] = []

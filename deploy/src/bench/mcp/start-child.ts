@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-export type Child = { readonly url: string; stop(): void }
+export type Child = { readonly port: number; stop(): void }
 
 /** A server in a process of its own, by the folder of its `main.ts` here. It ends with this process. */
 export async function startChild(
@@ -14,5 +14,5 @@ export async function startChild(
   )
   const child = fork(program, values)
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
-  return { url: `http://localhost:${port}/mcp`, stop: () => child.disconnect() }
+  return { port, stop: () => child.disconnect() }
 }

@@ -5,8 +5,6 @@ import { pipeline } from 'node:stream'
 /* The least that stands between a client and an MCP server: bytes go to the origin and come back, and nobody looks at them. */
 
 const origin = new URL(process.argv[2] ?? '')
-// By its address: asking for the name would be counted as the way of the bytes.
-origin.hostname = '127.0.0.1'
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 const server = createServer((asked, answer) => {
