@@ -133,8 +133,8 @@ export class AllCustomerCalls {
   /** A call that is admitted meanwhile on what was read of a forgotten place is subtracted from nothing: a bound of one call each. */
   #forgetIdle(): void {
     const nowMs = performance.now()
-    for (const [key, { unconfirmed, releasing, recent }] of this.#places) {
-      const isIdle = unconfirmed === 0 && releasing === 0
+    for (const [key, { unconfirmed, releasing, holding, recent }] of this.#places) {
+      const isIdle = unconfirmed === 0 && releasing === 0 && holding === 0
       if (isIdle && (recent?.untilMs ?? 0) < nowMs) this.#places.delete(key)
     }
   }

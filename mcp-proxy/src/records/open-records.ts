@@ -181,7 +181,6 @@ function startWork({ live, logger, adopt, syncMs }: WorkParts): {
   const savePosition = (): void => {
     live.journal
       .savePosition()
-      .then(() => live.replaceIfLost())
       .catch((error: unknown) => logger.error({ err: error }, 'deliveries are not written down'))
   }
   lookOnce()
