@@ -84,14 +84,14 @@ export async function removeSharedCode(
       and code_sha256 = ${sharedDigestOf(providerId, email, code)}`
 }
 
-/** Lets the browser enter the shared code of the address. Returns false if there is none. */
+/** Lets the browser enter the shared code of the address, if there is one. */
 export async function joinSharedCode(
   sql: Queryable,
   providerId: string,
   { browserToken, email }: { readonly browserToken: string; readonly email: string },
   now: Date,
-): Promise<boolean> {
-  const rows = await sql`
+): Promise<void> {
+  await sql`
     insert into customer_sign_ins
       (provider_id, browser_sha256, email, code_sha256, attempts, expires_at, created_at)
     select provider_id, ${digestOfParts(providerId, browserToken)}, ${email}, code_sha256, 0,
@@ -100,9 +100,7 @@ export async function joinSharedCode(
     where browser_sha256 = ${sharedKeyOf(providerId, email)} and expires_at > ${now}
     on conflict (browser_sha256) do update set email = excluded.email,
       code_sha256 = excluded.code_sha256, attempts = 0, expires_at = excluded.expires_at,
-      created_at = excluded.created_at
-    returning 1`
-  return rows.length === 1
+      created_at = excluded.created_at`
 }
 
 /**

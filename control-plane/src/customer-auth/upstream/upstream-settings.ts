@@ -6,6 +6,7 @@ import {
   type Setting,
   type SettingValues,
 } from '@tollgate/platform/config/settings'
+import { isLoopback } from '../redirect-policy.ts'
 
 /** Sign-in of customers with an account at Google or GitHub. */
 export const upstreamSettings = {
@@ -64,6 +65,10 @@ export function requireWholeUpstreams(config: UpstreamConfig): void {
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
 }
 
+function isPlainHere(url: URL): boolean {
+  return url.protocol === 'http:' && isLoopback(url)
+}
+
 /** An `https` address without a slash at its end, or an `http` one of this machine. */
 function addressSetting(
   variable: string,
@@ -72,8 +77,7 @@ function addressSetting(
 ): Setting<string> {
   const parse = (text: string): string => {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    const isLocal = url !== undefined && /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)
-    if (url?.protocol !== 'https:' && !(url?.protocol === 'http:' && isLocal)) {
+    if (url === undefined || !(url.protocol === 'https:' || isPlainHere(url))) {
       throw new Error('must be an address that begins with https://')
     }
     if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {

@@ -23,8 +23,8 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /**
- * How many windows of short codes one address may use up in a day. Whoever guesses from many networks is limited by the codes of
- * the address alone: with the defaults to 150 guesses a day, of a million codes.
+ * How many windows of short codes one mailbox may use up in a day. Whoever guesses from many networks is limited by the codes of
+ * the mailbox alone: with the defaults to 300 guesses in any day, of a million codes (decision 0095).
  */
 const windowsPerDay = 6
 
