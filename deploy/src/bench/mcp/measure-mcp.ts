@@ -20,6 +20,9 @@ export type McpStage = {
   readonly name: string
   readonly bare: PacedResult
   readonly ours: PacedResult
+  /** Of each repeat, ours less bare: whatever else the machine did in those seconds, both met it. */
+  readonly addedP50Ms: readonly number[]
+  readonly addedP99Ms: readonly number[]
 }
 
 export type McpResult = {
@@ -134,7 +137,13 @@ async function compare(name: string, load: PacedLoad, repeats: number): Promise<
     if (bare !== undefined) results.bare.push(bare)
     if (ours !== undefined) results.ours.push(ours)
   }
-  return { name, bare: medians(results.bare), ours: medians(results.ours) }
+  const added = (pick: (result: PacedResult) => number): number[] =>
+    results.ours.map((ours, repeat) => pick(ours) - pick(results.bare[repeat]!))
+  return {
+    ...{ name, bare: medians(results.bare), ours: medians(results.ours) },
+    addedP50Ms: added(({ p50Ms }) => p50Ms),
+    addedP99Ms: added(({ p99Ms }) => p99Ms),
+  }
 }
 
 function medians(results: readonly PacedResult[]): PacedResult {
