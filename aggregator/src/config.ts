@@ -96,6 +96,12 @@ export const aggregatorSettings = {
     30_000,
     milliseconds,
   ),
+  repairRequestsIntervalMs: integerSetting(
+    'TOLLGATE_REPAIR_REQUESTS_INTERVAL_MS',
+    'Milliseconds between two looks at whether a partition is to be counted or stored again',
+    1_000,
+    milliseconds,
+  ),
   observeIntervalMs: integerSetting(
     'TOLLGATE_OBSERVE_INTERVAL_MS',
     'Milliseconds between two looks at the lag',

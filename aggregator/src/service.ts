@@ -155,6 +155,7 @@ function countersGroupOf(
     },
     retention: retentionOf(config),
     replayRecordsMax: config.replayRecordsMax,
+    repairRequestsIntervalMs: config.repairRequestsIntervalMs,
     isPublished,
   }
   return createProjectionGroup({
@@ -185,6 +186,7 @@ function sinkGroupOf(
     readLimits: { recordsMax: config.sinkBatchRowsMax, bytesMax: config.sinkBatchBytesMax },
     delayMs: config.sinkDelayMs,
     countersWaitMs: config.sinkCountersWaitMs,
+    repairRequestsIntervalMs: config.repairRequestsIntervalMs,
     newLineage: randomUUID,
   }
   return createProjectionGroup({

@@ -17,6 +17,7 @@ export async function startAggregator(
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:1',
     TOLLGATE_SINK_DELAY_MS: '20',
+    TOLLGATE_REPAIR_REQUESTS_INTERVAL_MS: '50',
     TOLLGATE_MARKS_RETENTION_DAYS: '3650',
     ...settings,
   })

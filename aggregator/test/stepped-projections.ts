@@ -66,9 +66,10 @@ export class SteppedProjections {
       knownSubjectSlotsMs: forEver,
       sweepKeysMax: 100,
     }
+    const repairRequestsIntervalMs = 1_000
     const isPublished = async () => this.#options.isPublished?.() ?? true
     this.#counters = createCountersProjection(
-      { ...this.#parts, clock, retention, replayRecordsMax, isPublished },
+      { ...this.#parts, clock, retention, replayRecordsMax, repairRequestsIntervalMs, isPublished },
       this.metrics,
       createLogger('test', 'silent'),
     )

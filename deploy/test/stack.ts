@@ -101,6 +101,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     TOLLGATE_CLICKHOUSE_USERNAME: clickhouse.connection.username,
     TOLLGATE_CLICKHOUSE_PASSWORD: clickhouse.connection.password,
     TOLLGATE_SINK_DELAY_MS: '20',
+    TOLLGATE_REPAIR_REQUESTS_INTERVAL_MS: '50',
     ...options.settings,
   }
   const shared = readSettings(sharedSettings, environment)

@@ -4,13 +4,14 @@ import { logUnreadable } from './log-unreadable.ts'
 import type { PartitionParts } from './partition-parts.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
-import { Recount } from './recount.ts'
+import { Recount, type RecountParts } from './recount.ts'
 import { recoverCounts, recoverFromDamage } from './recover-position.ts'
 import { beginRestore, type RestoreRunParts, type StepRestore } from './restore/run-restore.ts'
 import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 
 export type CountersParts = PartitionParts &
-  RestoreRunParts & {
+  RestoreRunParts &
+  RecountParts & {
     /** Counts of fewer stored records are made again from the log, of as many from ClickHouse. */
     readonly replayRecordsMax: number
   }

@@ -7,12 +7,15 @@ import {
 } from '@tollgate/schemas/hot-state/store-again-requests'
 import type { Partition } from './partition-parts.ts'
 
-/** How often a partition is checked for a requested recount. */
-const checkIntervalMs = 5_000
-
 /** How long counting waits for the sink to reach the same offset before it goes on until the next check. */
 const sinkWaitMs = 2_000
 const sinkPauseMs = 20
+
+export type RecountParts = Partition & {
+  readonly clock: Clock
+  /** How often the partition is checked for a requested recount. */
+  readonly repairRequestsIntervalMs: number
+}
 
 type RecountStep =
   | { readonly kind: 'none' }
@@ -29,13 +32,13 @@ type RecountStep =
  * with what is stored, and stores again what is missing. Counting goes on meanwhile.
  */
 export class Recount {
-  readonly #at: Partition & { readonly clock: Clock }
+  readonly #at: RecountParts
   #checkedAtMs = -Infinity
   #waitsSinceMs: number | undefined
   /** Whether this recount has requested that the sink stores again what ClickHouse lacks. */
   #isStoringAgain = false
 
-  constructor(at: Partition & { readonly clock: Clock }) {
+  constructor(at: RecountParts) {
     this.#at = at
   }
 
@@ -56,10 +59,10 @@ export class Recount {
 
   async #isRequested(): Promise<boolean> {
     if (this.#waitsSinceMs !== undefined) return true
-    const { hotState, environment, partition, clock } = this.#at
+    const { hotState, environment, partition, clock, repairRequestsIntervalMs } = this.#at
     const nowMs = clock.now()
     // Also after a clock was set back.
-    if (Math.abs(nowMs - this.#checkedAtMs) < checkIntervalMs) return false
+    if (Math.abs(nowMs - this.#checkedAtMs) < repairRequestsIntervalMs) return false
     this.#checkedAtMs = nowMs
     return (await hotState.readDocument(recountKey(environment, partition))) !== undefined
   }

@@ -7,8 +7,7 @@ import { logUnreadable } from './log-unreadable.ts'
 import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { runSinkBatch, type SinkOutcome } from './run-sink-batch.ts'
-import type { SinkParts } from './sink-parts.ts'
-import { StoreAgainRequests } from './store-again-requests.ts'
+import { StoreAgainRequests, type StoreAgainParts } from './store-again-requests.ts'
 import { StoreCheck } from './store-check.ts'
 
 const storedAgainReasons = ['lost', 'asked'] as const
@@ -18,7 +17,7 @@ const rebuildingWaitMs = 200
 
 /** The projection whose position and open batch are kept by the log's group `clickhouse-sink`. */
 export function createSinkProjection(
-  parts: SinkParts & { readonly delayMs: number },
+  parts: StoreAgainParts & { readonly delayMs: number },
   metrics: ProjectionMetrics,
   logger: Logger,
 ): Projection {

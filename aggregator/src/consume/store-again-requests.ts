@@ -12,13 +12,15 @@ import { compareStored } from './compare-stored.ts'
 import { tryReadStretch } from './read-stretch.ts'
 import type { SinkParts } from './sink-parts.ts'
 
+export type StoreAgainParts = SinkParts & {
+  /** How often the partition is checked for a request. */
+  readonly repairRequestsIntervalMs: number
+}
+
 type RequestStep = {
   readonly kind: 'nothing' | 'compared' | 'moved back'
   readonly position: GroupPosition
 }
-
-/** How often a partition is checked for a request. */
-const checkIntervalMs = 1_000
 
 /**
  * Compares the whole log with ClickHouse on request (`tollgate usage restore --from log`), one stretch a step between
@@ -31,12 +33,12 @@ const checkIntervalMs = 1_000
  *      and a position that is past its end, or still on its way.
  */
 export class StoreAgainRequests {
-  readonly #parts: SinkParts
+  readonly #parts: StoreAgainParts
   readonly #logger: Logger
   #checkedAtMs = -Infinity
   #isRequested = false
 
-  constructor(parts: SinkParts, logger: Logger) {
+  constructor(parts: StoreAgainParts, logger: Logger) {
     this.#parts = parts
     this.#logger = logger
   }
@@ -99,7 +101,8 @@ export class StoreAgainRequests {
 
   async #readRequest(): Promise<StoreAgainRequest | undefined> {
     const nowMs = performance.now()
-    if (!this.#isRequested && nowMs - this.#checkedAtMs < checkIntervalMs) return undefined
+    const { repairRequestsIntervalMs } = this.#parts
+    if (!this.#isRequested && nowMs - this.#checkedAtMs < repairRequestsIntervalMs) return undefined
     this.#checkedAtMs = nowMs
     const document = await this.#parts.hotState.readDocument(this.#key())
     this.#isRequested = document !== undefined
