@@ -146,6 +146,12 @@ export const billingRunnerSettings = {
     15,
     { min: 0, max: 1_440 },
   ),
+  reconcileLookAgainMs: integerSetting(
+    'TOLLGATE_RECONCILE_LOOK_AGAIN_MS',
+    'Milliseconds before each of five more looks at a counter or a wallet that did not agree; longer than a change is on its way to it',
+    1_000,
+    milliseconds,
+  ),
   reconcileFindingsMax: integerSetting(
     'TOLLGATE_RECONCILE_FINDINGS_MAX',
     'Findings of one provider that a report of a reconciliation lists; the others are counted',

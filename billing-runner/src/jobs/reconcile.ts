@@ -46,10 +46,10 @@ export async function runReconciliation(
 function partsOf(config: BillingRunnerConfig, parts: Parts): ReconcileParts {
   const { eventLog, hotState, usageStore } = parts
   const payments = paymentPartsOf(config, parts)
-  const { usageStoredWaitMs: storedWaitMs } = config
+  const { usageStoredWaitMs: storedWaitMs, reconcileLookAgainMs: lookAgainMs } = config
   return {
     ...payments,
-    counting: { eventLog, hotState, usageStore, storedWaitMs, now: payments.now },
+    counting: { eventLog, hotState, usageStore, storedWaitMs, lookAgainMs, now: payments.now },
   }
 }
 

@@ -62,6 +62,7 @@ describe('what the processor did and told nobody of', () => {
       TOLLGATE_STRIPE_SANDBOX_URL: payments.simulator.simulator.url,
       TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
       TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
+      TOLLGATE_RECONCILE_LOOK_AGAIN_MS: '100',
       TOLLGATE_USAGE_STORED_WAIT_MS: '0',
     })
 

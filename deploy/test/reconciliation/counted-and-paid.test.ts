@@ -80,6 +80,7 @@ const config = () =>
     TOLLGATE_DATABASE_URL: 'postgres://not-opened',
     TOLLGATE_CLICKHOUSE_URL: 'http://not-opened',
     TOLLGATE_RECONCILE_GRACE_MINUTES: '0',
+    TOLLGATE_RECONCILE_LOOK_AGAIN_MS: '100',
   })
 
 function partsOf(): Parts {

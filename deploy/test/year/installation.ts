@@ -196,7 +196,7 @@ export class Installation {
     const logger = createLogger('test', 'error')
     const payments = { ...this.payments(new Life()), logger }
     const counting = { eventLog, hotState: this.#hotState, usageStore, storedWaitMs: 10_000 }
-    return { ...payments, counting: { ...counting, now: payments.now } }
+    return { ...payments, counting: { ...counting, lookAgainMs: 1_000, now: payments.now } }
   }
 
   operation({ providerId }: Seller, environment: Environment): Operation {

@@ -27,6 +27,8 @@ export type CountingParts = {
   readonly now: () => Date
   /** How long to wait for the counters, and for the usage store, to have what was acknowledged. */
   readonly storedWaitMs: number
+  /** Before each of five more looks at what did not agree: what differed for that long was not on its way. */
+  readonly lookAgainMs: number
 }
 
 /** Of every partition: what was acknowledged before this was called is stored in these. Throws UsageBehindError. */
@@ -72,7 +74,6 @@ function partitionsOf(
   return Array.from({ length }, (_, partition) => partition)
 }
 
-/** Pauses: what differed for that long was not on its way. */
 const looksMax = 5
 
 type LookAgain = <Seen>(
@@ -84,7 +85,7 @@ type LookAgain = <Seen>(
  * Looks again at what did not agree, until it does or has had its time, and returns what still does not. Once so many stand,
  * everything is wrong, and the rest is returned as it was seen first: page by page, looking again would take hours.
  */
-export function lookingAgain(standingMax: number, pauseMs = 1_000): LookAgain {
+export function lookingAgain(standingMax: number, pauseMs: number): LookAgain {
   let standing = 0
   return async (seen, look) => {
     let suspects = seen

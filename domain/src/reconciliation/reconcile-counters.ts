@@ -62,7 +62,7 @@ export async function reconcileCounters(
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: Run = { sql, parts, scope, countedTo }
-  const lookAgain = lookingAgain(findingsMax)
+  const lookAgain = lookingAgain(findingsMax, parts.lookAgainMs)
   for await (const page of customerPages(sql, scope)) {
     const counted = await readPage(run, page)
     for (const { providerId } of counted) tally.compared(providerId, 'counter')

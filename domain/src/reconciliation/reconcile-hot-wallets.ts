@@ -61,7 +61,7 @@ export async function reconcileHotWallets(
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: Run = { sql, parts, scope, countedTo }
-  const lookAgain = lookingAgain(findingsMax)
+  const lookAgain = lookingAgain(findingsMax, parts.lookAgainMs)
   let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
   for (;;) {
     scope.stopping?.throwIfAborted()
