@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
@@ -266,32 +265,4 @@ test('never counts twice or misses a payment while it is folded', async () => {
     expect(tally).toEqual({ balanceMinor: 14_000, totalTransactions: 2_000 })
   }
   await Promise.all(folding)
-})
-
-test('has payments from before it was counted', async () => {
-  const providerId = await openShop()
-  const [customer] = await createPurchases(database, providerId, 1)
-  const back: Step[] = [{ to: 'refund', which: 0, percent: 50, status: 'succeeded' }]
-  const sale = { product: 0, cents: 1_001, original: 900, becomes: 'succeeded' } as const
-  const payments: Paid[] = [
-    { ...sale, steps: back },
-    { ...sale, steps: [] },
-    { ...sale, becomes: 'undeliverable', steps: [] },
-  ]
-  for (const [at, payment] of payments.entries()) {
-    const intent = intentOf(providerId, customer!.customerRef, payment, at)
-    await inWork(database, providerId, ({ sql }) => insertIntent(sql, providerId, intent))
-    await live(providerId, intent, payment)
-  }
-  const counted = [{ balanceMinor: 1_501, totalTransactions: 2 }]
-  expect([...(await read(providerId)).values()]).toEqual(counted)
-  const sql = database.in('sandbox')
-  await sql`delete from product_movements`
-  await sql`delete from product_tallies`
-  const migration = await readFile(
-    `${migrationsFolder}/environment/0151-product-tallies.sql`,
-    'utf8',
-  )
-  await sql.unsafe(migration.slice(migration.lastIndexOf('insert into product_tallies')))
-  expect([...(await read(providerId)).values()]).toEqual(counted)
 })

@@ -17,7 +17,7 @@ type CreditEntry = {
   readonly amountMicros: bigint
 }
 
-/** What each account holds is said in `domain/migrations/environment/0023-money-ledger.sql` and `0038-money-flows.sql`. */
+/** `domain/migrations/environment/0006-ledger.sql` says what each account holds. */
 export type MoneyAccount =
   | 'receivable'
   | 'carried'

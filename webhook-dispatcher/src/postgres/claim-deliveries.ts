@@ -105,7 +105,7 @@ function candidates(sql: Queryable, claim: Claim) {
   const { turn, now, after, room, perEndpointMax, deliveriesMax } = claim
   const isFirst = turn === 'first'
   const inTurn = isInTurn(sql, turn)
-  // By an index that no other stands in for: see 0062-webhook-queue-order.sql.
+  // The order of one index alone: see `webhook_deliveries_new` in the migration 0012-events-and-webhooks.sql.
   const order = isFirst ? sql`sequence + 0` : sql`due_at, sequence`
   // A retry waits for nobody: who failed once has lost its place.
   const key = isFirst ? sql`coalesce(order_key, reference)` : sql`reference`

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import postgres, { type Sql, type TransactionSql } from 'postgres'
 import { Umzug } from 'umzug'
 import { refuseNewer } from '../newer-schema-error.ts'
+import { adoptMergedMigrations } from './merged-migrations.ts'
 import { isolateTables } from './isolate-tables.ts'
 import { ensureRoles } from './roles.ts'
 
@@ -19,9 +20,9 @@ const folderOfSchema = { control: 'control', sandbox: 'environment', live: 'envi
 const advisoryLock = 7_065_551_001
 
 /**
- * Brings all schemas to the code's version, and isolates providers from each other in what is new. Each file runs in one transaction together with the line that says it ran,
- * so a crash leaves it done or not done. Safe to call from several processes at once: whoever comes second finds the
- * work done.
+ * Brings all schemas to the code's version, and isolates providers from each other in what is new. Each file runs in one
+ * transaction together with the row that says that it ran, so a crash leaves it done or not done. Several processes may call
+ * this at once: whoever comes second finds the work done.
  */
 export async function migratePostgres(options: PostgresMigrationOptions): Promise<void> {
   const sql = postgres(options.url, {
@@ -50,6 +51,7 @@ async function migrateSchema(sql: Sql, schema: string, folder: string): Promise<
         applied_at timestamptz NOT NULL DEFAULT now()
       )`
   })
+  await locked(sql, (transaction) => adoptMergedMigrations(transaction, schema, folder))
   refuseNewer(`PostgreSQL schema ${schema}`, await appliedIn(sql, schema), names)
   const umzug = new Umzug({
     migrations: names.map((name) => ({

@@ -1,0 +1,1 @@
+-- The merged migrations make the same tables as those that they replace.

@@ -1,0 +1,66 @@
+-- What customers are told about the provider whom they pay, its pictures, and its rules for them.
+-- Written by: control-plane.
+
+create table merchants (
+  provider_id text primary key,
+  legal_name text,
+  support_email text,
+  support_url text,
+  terms_url text,
+  privacy_url text,
+  -- ISO 3166-1 alpha-2.
+  country text check (country ~ '^[A-Z]{2}$'),
+  company_number text,
+  tax_id text,
+  vat_number text,
+  statement_descriptor text,
+  -- Beside the provider's default currency.
+  topup_currencies text[] not null default '{}',
+  updated_at timestamptz not null,
+  -- The provider is told of a wallet with fewer credits. Null: fewer than ten units cost, or than 1,000.
+  low_balance_credits bigint check (low_balance_credits >= 0),
+  -- Which dispute takes access away: a lost one, or one that was opened. Null: a lost one.
+  suspend_on_dispute text check (suspend_on_dispute in ('lost', 'opened')),
+  -- Whether a period that costs nothing has an invoice. Null: no.
+  issue_zero_invoices boolean,
+  -- Hosts that the provider's links may lead to, or `*.` and a domain for all hosts below it. Null: any host.
+  allowed_link_hosts text[] check (cardinality(allowed_link_hosts) > 0),
+  -- The name that customers are shown in this environment. Null: the provider's own name.
+  display_name text check (display_name <> ''),
+  -- sRGB in lower case, as in #2f4fd0. Null: the default colour of the pages.
+  accent_color text check (accent_color ~ '^#[0-9a-f]{6}$'),
+  -- The lines of the postal address, separated by line feeds, without the country.
+  address text
+);
+
+create table provider_assets (
+  provider_id text not null,
+  kind text not null check (kind in ('logo', 'icon')),
+  -- Of the bytes: part of the public address, so that what is kept in caches never is out of date.
+  sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
+  content_type text not null check (content_type in ('image/png', 'image/jpeg', 'image/webp', 'image/gif')),
+  bytes bytea not null,
+  created_at timestamptz not null,
+  primary key (provider_id, kind)
+);
+
+create index provider_assets_by_content on provider_assets (sha256);
+
+-- What a provider counts a dollar as, for showing credits and for selling them. Without a row a built-in rate is used.
+create table exchange_rates (
+  provider_id text not null,
+  currency text not null check (currency ~ '^[A-Z]{3}$' and currency <> 'USD'),
+  -- Units of the currency that one US dollar buys.
+  units_per_dollar numeric(20, 10) not null check (units_per_dollar > 0),
+  updated_at timestamptz not null,
+  primary key (provider_id, currency)
+);
+
+create trigger audited after insert or update or delete on merchants
+  for each row execute function audit_row('provider_id');
+
+create trigger audited after insert or update or delete on provider_assets
+  for each row execute function audit_row('kind');
+
+create trigger audited after insert or update or delete on exchange_rates
+  for each row execute function audit_row('currency');

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises'
+import { migratePostgres } from '@tollgate/platform/database/postgres/migrations'
+import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
+import postgres, { type Sql } from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
+
+/* Installations of the development before the migrations were merged go on with the merged ones. */
+
+const schemas = { control: 'control', sandbox: 'environment', live: 'environment' } as const
+
+let testDatabase: TestDatabase
+let sql: Sql
+
+beforeAll(async () => {
+  testDatabase = await startTestDatabase(migrationsFolder)
+  sql = postgres(testDatabase.url, { max: 1, onnotice: () => {} })
+})
+afterAll(async () => {
+  await sql.end()
+  await testDatabase.stop()
+})
+
+async function namesOf(folder: string): Promise<{ replaced: string[]; by: string[] }> {
+  const text = await readFile(`${migrationsFolder}/${folder}/merged/names.json`, 'utf8')
+  return JSON.parse(text) as { replaced: string[]; by: string[] }
+}
+
+async function readApplied(schema: string): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from ${sql(schema)}.schema_migrations order by name`
+  return rows.map(({ name }) => name)
+}
+
+async function readColumns(): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select table_schema || '.' || table_name || '.' || column_name as name
+    from information_schema.columns where table_schema in ${sql(Object.keys(schemas))}
+    order by 1`
+  return rows.map(({ name }) => name)
+}
+
+/** Makes the schemas what the replaced migrations had left, with a trigger that names a column which is gone since. */
+async function goBack(): Promise<void> {
+  for (const [schema, folder] of Object.entries(schemas)) {
+    const { replaced } = await namesOf(folder)
+    await sql`delete from ${sql(schema)}.schema_migrations`
+    await sql`
+      insert into ${sql(schema)}.schema_migrations (name) select unnest(${replaced}::text[])`
+    if (schema === 'control') continue
+    await sql.unsafe(`
+      alter table ${schema}.products
+        add column balance bigint not null default 0,
+        add column total_transactions bigint not null default 0;
+      alter table ${schema}.customers add column publication_version bigint not null default 0;
+      drop trigger audited on ${schema}.customers;
+      create trigger audited after insert or update or delete on ${schema}.customers
+        for each row execute function ${schema}.audit_row('reference', 'publication_version')`)
+  }
+}
+
+test('an installation with all replaced migrations has the tables of the merged ones', async () => {
+  const columns = await readColumns()
+  await goBack()
+  expect(await readColumns()).not.toEqual(columns)
+  await migratePostgres({ url: testDatabase.url, folder: migrationsFolder })
+  for (const [schema, folder] of Object.entries(schemas)) {
+    expect(await readApplied(schema)).toEqual(expect.arrayContaining((await namesOf(folder)).by))
+    expect(await readApplied(schema)).not.toContain('0001-catalog.sql')
+  }
+  expect(await readColumns()).toEqual(columns)
+  const triggers = await sql`
+    select from pg_trigger where tgrelid = 'sandbox.customers'::regclass and tgname = 'audited'
+      and pg_get_triggerdef(oid) like '%publication_version%'`
+  expect(triggers).toHaveLength(0)
+})
+
+test('an installation that lacks one of the replaced migrations is refused, and stays as it is', async () => {
+  await goBack()
+  await sql`delete from sandbox.schema_migrations where name = '0219-attempts-of-mailboxes.sql'`
+  const columns = await readColumns()
+  await expect(
+    migratePostgres({ url: testDatabase.url, folder: migrationsFolder }),
+  ).rejects.toThrow(
+    'The PostgreSQL schema sandbox was written by a development version that lacks 0219-attempts-of-mailboxes.sql.',
+  )
+  expect(await readColumns()).toEqual(columns)
+  expect(await readApplied('sandbox')).toContain('0218-ended-sign-ins-audited.sql')
+})
