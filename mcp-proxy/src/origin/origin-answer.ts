@@ -23,3 +23,8 @@ export type OriginFailure = {
   /** A sentence that clients may see. It repeats nothing that the origin said. */
   readonly reason: string
 }
+
+export const otherAnswer: OriginFailure = {
+  kind: 'failed',
+  reason: 'The MCP server answered another request than this one.',
+}

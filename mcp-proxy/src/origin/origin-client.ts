@@ -6,7 +6,7 @@ import { isMessage, type Message, type MessageId } from '../protocol/messages.ts
 import type { ServedServer } from '../servers/served-server.ts'
 import { EventTooLargeError } from './event-parser.ts'
 import type { OriginAnswer, OriginFailure } from './origin-answer.ts'
-import { readOriginStream } from './origin-stream.ts'
+import { readOriginStream, type EventSource } from './origin-stream.ts'
 import { parseJson } from '../protocol/parse-json.ts'
 
 export type OriginRequest = {
@@ -22,6 +22,13 @@ export type OriginLimits = {
   readonly streamSilenceMs: number
 }
 
+/** Which connections a request takes. An answer is resumed over those that it came over. */
+type Pool = 'calls' | 'streams'
+
+type Opened = OpenedAnswer & EventSource
+
+type Sent = { readonly method: OutboundRequest['method']; readonly body?: string }
+
 /** Requests to MCP servers of providers. Streams of notifications have connections of their own, so that calls find one free. */
 export class OriginClient {
   readonly #calls: Pick<Outbound, 'of'>
@@ -36,55 +43,59 @@ export class OriginClient {
 
   /** Sends one message; `id` is that of a request. Rejects only where `request.signal` ended it. */
   post(request: OriginRequest, body: string, id: MessageId | undefined): Promise<OriginAnswer> {
-    const { originSilenceMs } = this.#limits
-    return this.#exchange(request, originSilenceMs, id, (signal) =>
-      this.#send(this.#calls, request, 'POST', signal, body),
-    )
+    return this.#exchange(request, 'calls', { method: 'POST', body }, id)
   }
 
-  /** Opens the stream of what the server sends by itself, or resumes one after an event. Rejects as `post` does. */
-  openStream(request: OriginRequest, lastEventId?: string, id?: MessageId): Promise<OriginAnswer> {
-    const { streamSilenceMs } = this.#limits
-    const resume = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
-    const resumed = { ...request, headers: { ...request.headers, ...resume } }
-    return this.#exchange(request, streamSilenceMs, id, (signal) =>
-      this.#send(this.#streams, resumed, 'GET', signal),
-    )
+  /** Sends a request whose answer stays open, as the stream of notifications that it is. Rejects as `post` does. */
+  listen(request: OriginRequest, body: string, id: MessageId | undefined): Promise<OriginAnswer> {
+    return this.#exchange(request, 'streams', { method: 'POST', body }, id)
+  }
+
+  /** Ends a session. Rejects as `post` does. */
+  endSession(request: OriginRequest): Promise<OriginAnswer> {
+    return this.#exchange(request, 'calls', { method: 'DELETE' }, undefined)
+  }
+
+  /** Opens the stream of what the server sends by itself. Rejects as `post` does. */
+  openStream(request: OriginRequest): Promise<OriginAnswer> {
+    return this.#exchange(request, 'streams', { method: 'GET' }, undefined)
   }
 
   async #exchange(
     request: OriginRequest,
-    silenceMs: number,
+    pool: Pool,
+    sent: Sent,
     id: MessageId | undefined,
-    send: (signal: AbortSignal) => Promise<OpenedAnswer>,
   ): Promise<OriginAnswer> {
-    const quiet = new Quiet(request.signal, silenceMs)
     try {
-      return await this.#read(await send(quiet.signal), request, quiet, id)
+      return await this.#read(await this.#open(request, pool, sent), request, pool, id)
     } catch (error) {
-      quiet.end()
       if (request.signal.aborted) throw error
       return failureOf(error)
     }
   }
 
-  /** Ends a session. Whatever the server says to it, the session is over for us. */
-  async endSession(request: OriginRequest): Promise<void> {
+  /** Sends a request, which ends if the server says nothing for too long. */
+  async #open(request: OriginRequest, pool: Pool, sent: Sent): Promise<Opened> {
+    const { originSilenceMs, streamSilenceMs } = this.#limits
+    const quiet = new Quiet(request.signal, pool === 'calls' ? originSilenceMs : streamSilenceMs)
     try {
-      const opened = await this.#send(this.#calls, request, 'DELETE', request.signal)
-      opened.body.destroy()
-    } catch {
-      // It ends by itself.
+      const opened = await this.#send(pool, request, sent, quiet.signal)
+      opened.body.on('close', quiet.end)
+      return { ...opened, heard: quiet.heard }
+    } catch (error) {
+      quiet.end()
+      throw error
     }
   }
 
   #send(
-    ways: Pick<Outbound, 'of'>,
+    pool: Pool,
     { server, headers }: OriginRequest,
-    method: OutboundRequest['method'],
+    { method, body }: Sent,
     signal: AbortSignal,
-    body?: string,
   ): Promise<OpenedAnswer> {
+    const ways = pool === 'calls' ? this.#calls : this.#streams
     return ways.of(server.environment).open({
       url: server.originUrl,
       method,
@@ -100,27 +111,25 @@ export class OriginClient {
   }
 
   async #read(
-    opened: OpenedAnswer,
+    opened: Opened,
     request: OriginRequest,
-    quiet: Quiet,
+    pool: Pool,
     awaitedId: MessageId | undefined,
   ): Promise<OriginAnswer> {
-    const { status, body } = opened
+    const { status, body, heard } = opened
     const { resultBytesMax } = this.#limits
-    body.on('close', quiet.end)
-    const type = opened.header('content-type') ?? ''
     const session = opened.header('mcp-session-id')
     const withSession = session === undefined ? {} : { sessionId: session }
-    if (status >= 200 && status < 300 && type.startsWith('text/event-stream')) {
-      const messages = readOriginStream(body, {
+    if (isEventStream(opened)) {
+      const messages = readOriginStream(opened, {
         awaitedId,
         charsMax: resultBytesMax,
-        heard: quiet.heard,
-        resume: (lastEventId) => this.openStream(request, lastEventId, awaitedId),
+        signal: request.signal,
+        resume: (lastEventId) => this.#resume(request, pool, lastEventId),
       })
       return { kind: 'stream', messages, ...withSession }
     }
-    const text = await readText(body, resultBytesMax, quiet.heard)
+    const text = await readText(body, resultBytesMax, heard)
     const message = status === 202 || text === '' ? undefined : parseMessage(text)
     if (status >= 200 && status < 300) {
       if (message !== undefined) {
@@ -131,6 +140,23 @@ export class OriginClient {
     if (status >= 400 && status < 500) return { kind: 'refused', status, error: errorIn(text) }
     return { kind: 'failed', reason: `The MCP server answered with status ${status}.` }
   }
+
+  async #resume(
+    request: OriginRequest,
+    pool: Pool,
+    lastEventId: string,
+  ): Promise<EventSource | undefined> {
+    const headers = { ...request.headers, 'last-event-id': lastEventId }
+    const opened = await this.#open({ ...request, headers }, pool, { method: 'GET' })
+    if (isEventStream(opened)) return opened
+    opened.body.destroy()
+    return undefined
+  }
+}
+
+function isEventStream({ status, header }: OpenedAnswer): boolean {
+  const type = header('content-type') ?? ''
+  return status >= 200 && status < 300 && type.startsWith('text/event-stream')
 }
 
 const notMcp: OriginFailure = {

@@ -2,17 +2,25 @@ import type { Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as delay } from 'node:timers/promises'
 import { idOf, isMessage, isResponse, type MessageId } from '../protocol/messages.ts'
-import { EventParser } from './event-parser.ts'
-import type { OriginAnswer, Received } from './origin-answer.ts'
 import { parseJson } from '../protocol/parse-json.ts'
+import { EventParser, type StreamEvent } from './event-parser.ts'
+import type { Received } from './origin-answer.ts'
+
+/** A stream of events while it is read. */
+export type EventSource = {
+  readonly body: Readable
+  /** Called with each piece that arrives. */
+  readonly heard: () => void
+}
 
 type Options = {
   /** Of the request that the stream answers; once the answer is there, the stream is not resumed. */
   readonly awaitedId: MessageId | undefined
   readonly charsMax: number
-  /** Called with each piece that arrives. */
-  readonly heard: () => void
-  readonly resume: (lastEventId: string) => Promise<OriginAnswer>
+  /** Ends the wait until the stream is resumed. */
+  readonly signal: AbortSignal
+  /** Opens the stream again after an event; undefined where the server has none. */
+  readonly resume: (lastEventId: string) => Promise<EventSource | undefined>
 }
 
 /** Milliseconds until a stream is resumed whose server did not say how long to wait. */
@@ -25,32 +33,41 @@ const resumeAfterMsMax = 30_000
  * resumed from there: that is done here, since our own streams carry no ids. Returns when a stream ends that cannot be resumed.
  */
 export async function* readOriginStream(
-  first: Readable,
-  { awaitedId, charsMax, heard, resume }: Options,
+  first: EventSource,
+  { awaitedId, charsMax, signal, resume }: Options,
 ): AsyncGenerator<Received, void> {
-  let lastEventId: string | undefined
+  let source: EventSource | undefined = first
   let waitMs = resumeAfterMs
   let isAnswered = false
-  const parser = new EventParser(charsMax)
-  const decoder = new StringDecoder('utf8')
-  for await (const chunk of first as AsyncIterable<Buffer>) {
-    heard()
-    for (const { data, id, retryMs } of parser.push(decoder.write(chunk))) {
+  while (source !== undefined) {
+    let lastEventId = ''
+    for await (const { data, id, retryMs } of readEvents(source, charsMax)) {
       lastEventId = id ?? lastEventId
       waitMs = retryMs ?? waitMs
-      const received = data === '' ? undefined : receivedOf(data)
+      const received = receivedOf(data)
       if (received === undefined) continue
       isAnswered ||= isAnswerTo(received, awaitedId)
       yield received
     }
+    if (isAnswered || lastEventId === '') return
+    await delay(Math.min(waitMs, resumeAfterMsMax), undefined, { signal })
+    source = await resume(lastEventId)
   }
-  if (isAnswered || lastEventId === undefined || lastEventId === '') return
-  await delay(Math.min(waitMs, resumeAfterMsMax))
-  const answer = await resume(lastEventId)
-  // Resumed streams are resumed in the same way.
-  if (answer.kind === 'stream') yield* answer.messages
 }
 
+async function* readEvents(
+  { body, heard }: EventSource,
+  charsMax: number,
+): AsyncGenerator<StreamEvent, void> {
+  const parser = new EventParser(charsMax)
+  const decoder = new StringDecoder('utf8')
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    heard()
+    yield* parser.push(decoder.write(chunk))
+  }
+}
+
+/** Returns undefined for what is no message, as an event without data. */
 function receivedOf(text: string): Received | undefined {
   const message = parseJson(text)
   return isMessage(message) ? { message, text } : undefined
