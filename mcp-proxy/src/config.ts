@@ -170,7 +170,7 @@ export const mcpProxySettings = {
   ),
   requestsMax: integerSetting(
     'TOLLGATE_MCP_REQUESTS_MAX',
-    'Requests to all MCP servers that may be open at a process of the proxy',
+    'Requests to all MCP servers that may be open at a process of the proxy. Each of these three limits leaves as many places to notifications, responses and DELETE',
     8_192,
     { min: 1, max: 1_000_000 },
   ),
@@ -179,6 +179,18 @@ export const mcpProxySettings = {
     'Streams of notifications that one customer may have open at a process of the proxy, or callers of one network without a token',
     64,
     { min: 1, max: 65_535 },
+  ),
+  streamsPerServerMax: integerSetting(
+    'TOLLGATE_MCP_STREAMS_PER_SERVER_MAX',
+    'Streams of notifications of one MCP server that may be open at a process of the proxy',
+    1_024,
+    { min: 1, max: 65_535 },
+  ),
+  streamsMax: integerSetting(
+    'TOLLGATE_MCP_STREAMS_MAX',
+    'Streams of notifications of all MCP servers that may be open at a process of the proxy',
+    8_192,
+    { min: 1, max: 1_000_000 },
   ),
   sessionHours: integerSetting(
     'TOLLGATE_MCP_SESSION_HOURS',

@@ -15,7 +15,7 @@ export function createProxyMetrics(registry: Registry) {
     }),
     requestsRefused: new Counter({
       name: 'tollgate_mcp_requests_refused_total',
-      help: 'Requests that were refused because too many are open, by the limit they met: of the customer, the server or the process, or of the streams of a customer',
+      help: 'Requests that were refused because too many are open, by the limit they met: of the customer, the server or the process, or any limit of streams',
       labelNames: ['bound'] as const,
       registers,
     }),

@@ -30,6 +30,8 @@ export class ProxyServer {
     this.#server = createServer({ ...options, keepAliveTimeout: 75_000 }, (request, response) => {
       void this.#serve(request, response)
     })
+    // Each request that waits behind others of its connection listens for the end of it.
+    this.#server.on('connection', (socket) => socket.setMaxListeners(0))
   }
 
   get port(): number {

@@ -183,16 +183,22 @@ function endpointOf(
 ): McpEndpoint {
   const { clock, logger, database, outbound, streamOutbound, serviceSecret } = parts
   const origin = new OriginClient(outbound, streamOutbound, config)
-  const streams = new OpenStreams(config.streamsPerCustomerMax)
-  const openRequests = new OpenRequests({
+  const streams = new OpenStreams({
+    perCustomerMax: config.streamsPerCustomerMax,
+    perServerMax: config.streamsPerServerMax,
+    totalMax: config.streamsMax,
+  })
+  const requestLimits = {
     perCustomerMax: config.requestsPerCustomerMax,
     perServerMax: config.requestsPerServerMax,
     totalMax: config.requestsMax,
-  })
+  }
+  const openRequests = new OpenRequests(requestLimits)
   registerOpenGauges(registry, { requests: () => openRequests.size, streams: () => streams.size })
   return {
     parts: {
       ...{ config, clock, logger, gate, origin, ...watching, openRequests, streams },
+      openOneWay: new OpenRequests(requestLimits),
       metrics: createProxyMetrics(registry),
       sessions: new OriginSessions(origin, config.sessionsRememberedMax),
       sealer: new Sealer(serviceSecret),

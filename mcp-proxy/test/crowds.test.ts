@@ -21,15 +21,18 @@ let token: string
 /** Calls of `search` that the origin has not answered. */
 let open: { seen: Seen; response: ServerResponse }[]
 
+const settings = {
+  TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX: '2',
+  TOLLGATE_MCP_REQUESTS_PER_SERVER_MAX: '3',
+  TOLLGATE_MCP_REQUESTS_MAX: '4',
+  TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX: '1',
+  TOLLGATE_MCP_STREAMS_PER_SERVER_MAX: '4',
+  TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
+  TOLLGATE_MCP_UNREAD_MS: '1000',
+}
+
 beforeAll(async () => {
-  stack = await ProxyStack.start({
-    TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX: '2',
-    TOLLGATE_MCP_REQUESTS_PER_SERVER_MAX: '3',
-    TOLLGATE_MCP_REQUESTS_MAX: '4',
-    TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX: '1',
-    TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
-    TOLLGATE_MCP_UNREAD_MS: '1000',
-  })
+  stack = await ProxyStack.start(settings, 4)
   origin = await startScriptedOrigin()
   server = await stack.addServer({ originUrl: origin.url })
   token = await stack.token(server)
@@ -191,49 +194,169 @@ test('callers without a token are counted by their address', async () => {
   await Promise.all(calls)
 })
 
-test('a customer has a limit of streams, which a stream in place of another does not meet', async () => {
+/** The controllers of streams that are open; aborting one goes away from its stream. */
+const streams: AbortController[] = []
+
+async function openStream(bearer: string, init: RequestInit): Promise<Response> {
+  const controller = new AbortController()
+  streams.push(controller)
+  const headers = { ...init.headers, authorization: `Bearer ${bearer}` }
+  return fetch(server.proxyUrl, { ...init, headers, signal: controller.signal })
+}
+
+function listen(bearer: string): Promise<Response> {
+  const { body, headers } = stateless(1, 'subscriptions/listen')
+  const accept = 'application/json, text/event-stream'
+  const sent = { ...headers, 'content-type': 'application/json', accept }
+  return openStream(bearer, { method: 'POST', body: JSON.stringify(body), headers: sent })
+}
+
+function respondWithStreams(): void {
+  const respond = origin.respond
   origin.respond = (seen, response) => {
-    const { method, message } = seen
-    if (method !== 'GET' && message['method'] !== 'subscriptions/listen') {
-      return respondAsServer()(seen, response)
-    }
+    const isStream = seen.method === 'GET' || seen.message['method'] === 'subscriptions/listen'
+    if (!isStream) return respond(seen, response)
     return openEvents(response)({ method: 'notifications/tools/list_changed' })
   }
+}
+
+test('a customer has a limit of streams, which a stream in place of another does not meet', async () => {
+  respondWithStreams()
   const sessions = [
     await beginSession(server.proxyUrl, token),
     await beginSession(server.proxyUrl, token),
   ] as const
-  const streams: AbortController[] = []
-  const openStream = async (init: RequestInit) => {
-    const controller = new AbortController()
-    streams.push(controller)
-    const headers = { ...init.headers, authorization: `Bearer ${token}` }
-    const { signal } = controller
-    return (await fetch(server.proxyUrl, { ...init, headers, signal })).status
+  const get = async (session: object) => {
+    const headers = { ...session, accept: 'text/event-stream' }
+    return (await openStream(token, { headers })).status
   }
-  const accept = 'text/event-stream'
-  const get = (session: object) => openStream({ headers: { ...session, accept } })
-  const { body, headers } = stateless(1, 'subscriptions/listen')
-  const listen = () =>
-    openStream({
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        accept: `application/json, ${accept}`,
-      },
-    })
+  const listened = async () => (await listen(token)).status
   expect(await get(sessions[0])).toBe(200)
   expect(await get(sessions[0])).toBe(200)
   expect(await get(sessions[1])).toBe(429)
-  expect(await listen()).toBe(429)
+  expect(await listened()).toBe(429)
   for (const controller of streams.splice(0)) controller.abort()
-  await expect.poll(listen).toBe(200)
+  await expect.poll(listened).toBe(200)
   expect(await get(sessions[1])).toBe(429)
   // It takes no place of requests.
   for (let id = 0; id < 2; id++) {
     expect((await send(server.proxyUrl, token, request(id, 'ping'))).body).toHaveProperty('result')
   }
-  for (const controller of streams) controller.abort()
+  for (const controller of streams.splice(0)) controller.abort()
+})
+
+test('subscriptions leave the connections to calls, have limits of their own, and end when the proxy stops', async () => {
+  respondWithStreams()
+  const tokens = await Promise.all(
+    ['cus_1', 'cus_2', 'cus_3', 'cus_4', 'cus_5'].map((sub) => stack.token(server, { sub })),
+  )
+  const opened: Response[] = []
+  for (const bearer of tokens.slice(0, 4)) {
+    let answer: Response | undefined
+    // Until the proxy has noticed that the streams before are gone.
+    await expect.poll(async () => (answer = await listen(bearer)).status).toBe(200)
+    opened.push(answer!)
+  }
+  const refused = await listen(tokens[4]!)
+  expect([refused.status, await refused.text()]).toEqual([
+    429,
+    expect.stringContaining('of this MCP server'),
+  ])
+  // As many calls as there are connections.
+  const calls = await openCalls(2, server, tokens[0])
+  const others = await openCalls(1, server, tokens[1])
+  answerAll()
+  await Promise.all([calls.ended(), others.ended()])
+  const begunAt = performance.now()
+  const restarted = stack.restartProxy({ ...settings, TOLLGATE_MCP_STOP_MS: '20000' })
+  // Its last message tells the client that it is over, and not that anything is wrong.
+  for (const answer of opened) expect(await answer.text()).toContain('"resultType":"complete"')
+  await restarted
+  expect(performance.now() - begunAt).toBeLessThan(15_000)
+  streams.splice(0)
+})
+
+/** What a client sends over a connection of its own, which it can close in the middle. */
+function write(socket: Socket, method: string, headers: Record<string, string>, body = ''): void {
+  const { pathname, host } = new URL(server.proxyUrl)
+  const sent = {
+    ...{ host, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...{ 'content-length': String(body.length), ...headers },
+  }
+  const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+}
+
+function connectToProxy(): Socket {
+  const { hostname, port } = new URL(server.proxyUrl)
+  return connect(Number(port), hostname).on('error', () => undefined)
+}
+
+test.each([
+  ['GET of a session', false],
+  ['GET of a session behind another request of its connection', true],
+  ['subscription', false],
+  ['subscription behind another request of its connection', true],
+] as const)('the stream of a client that has gone ends: %s', async (kind, isBehind) => {
+  const respond = origin.respond
+  let opened = 0
+  let closed = 0
+  origin.respond = (seen, response) => {
+    const isStream = seen.method === 'GET' || seen.message['method'] === 'subscriptions/listen'
+    if (!isStream) return respond(seen, response)
+    opened += 1
+    openEvents(response)
+    return response.on('close', () => (closed += 1))
+  }
+  const [first, second] = [
+    await beginSession(server.proxyUrl, token),
+    await beginSession(server.proxyUrl, token),
+  ]
+  const socket = connectToProxy()
+  const accept = 'application/json, text/event-stream'
+  if (isBehind) write(socket, 'POST', { accept, ...first }, JSON.stringify(toolCall(1)))
+  const { body, headers } = stateless(1, 'subscriptions/listen')
+  if (kind.startsWith('GET')) write(socket, 'GET', { accept, ...first })
+  else write(socket, 'POST', { accept, ...headers }, JSON.stringify(body))
+  await expect.poll(() => opened).toBe(1)
+  expect((await openStream(token, { headers: { accept, ...second } })).status).toBe(429)
+  socket.destroy()
+  await expect.poll(() => closed).toBe(1)
+  // Its place is free.
+  const next = async () => (await openStream(token, { headers: { accept, ...second } })).status
+  await expect.poll(next).toBe(200)
+  answerAll()
+  for (const controller of streams.splice(0)) controller.abort()
+})
+
+test('notifications, responses and DELETE have limits of their own', async () => {
+  const respond = origin.respond
+  const waiting: ServerResponse[] = []
+  origin.respond = (seen, response) => {
+    const isWaiting = seen.method === 'DELETE' || seen.message['method'] === 'notifications/slow'
+    return isWaiting ? waiting.push(response) : respond(seen, response)
+  }
+  const session = await beginSession(server.proxyUrl, token)
+  const notification = { jsonrpc: '2.0', method: 'notifications/slow' }
+  const notify = () => send(server.proxyUrl, token, notification, session)
+  const end = () => send(server.proxyUrl, token, undefined, session, 'DELETE')
+  const other = await beginSession(server.proxyUrl, token)
+  const pending = [notify(), send(server.proxyUrl, token, undefined, other, 'DELETE')]
+  await expect.poll(() => waiting.length).toBe(2)
+  const response = { jsonrpc: '2.0', id: 1, result: {} }
+  for (const refused of [notify, end, () => send(server.proxyUrl, token, response, session)]) {
+    const { status, headers, body } = await refused()
+    expect([status, headers.get('retry-after')]).toEqual([429, '2'])
+    expect(body).toMatchObject({
+      id: null,
+      error: { code: -32_000, message: expect.stringContaining('of this customer') as string },
+    })
+  }
+  // They took no place of requests, and a session that was not ended goes on.
+  const calls = await openCalls(2, server, token, session)
+  expect(waiting).toHaveLength(2)
+  for (const each of waiting.splice(0)) each.writeHead(202).end()
+  expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([202, 202])
+  answerAll()
+  await calls.ended()
 })

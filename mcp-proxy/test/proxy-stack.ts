@@ -40,6 +40,18 @@ export type AddedServer = {
   readonly issuer: string
 }
 
+function openWayOut(connectionsPerOriginMax: number): GuardedHttp {
+  return new GuardedHttp({
+    allowed: parseAllowList('127.0.0.1'),
+    ports: [443],
+    isPlainHttpAllowed: true,
+    connectTimeoutMs: 20_000,
+    timeoutMs: 20_000,
+    answerBytesMax: 1_000_000,
+    connectionsPerOriginMax,
+  })
+}
+
 /** A real PostgreSQL with servers, keys and tokens of customers, and proxies in front of them. */
 export class ProxyStack {
   readonly database: TestDatabase
@@ -48,23 +60,23 @@ export class ProxyStack {
   readonly #secrets = new SecretBox([{ id: 'test', bytes: randomBytes(32) }])
   readonly #serviceSecret = randomBytes(32).toString('hex')
   readonly #proxies: McpProxy[] = []
-  readonly #outbound = new GuardedHttp({
-    allowed: parseAllowList('127.0.0.1'),
-    ports: [443],
-    isPlainHttpAllowed: true,
-    connectTimeoutMs: 20_000,
-    timeoutMs: 20_000,
-    answerBytesMax: 1_000_000,
-    connectionsPerOriginMax: 64,
-  })
+  readonly #outbound: GuardedHttp
+  readonly #streamOutbound: GuardedHttp
 
-  private constructor(database: TestDatabase, port: number) {
+  private constructor(database: TestDatabase, port: number, connectionsMax: number) {
     this.database = database
     this.port = port
+    this.#outbound = openWayOut(connectionsMax)
+    this.#streamOutbound = openWayOut(connectionsMax)
   }
 
-  static async start(settings: Record<string, string> = {}): Promise<ProxyStack> {
-    const stack = new ProxyStack(await startTestDatabase(migrationsFolder), await freePort())
+  /** `connectionsMax` are those to one origin for calls, and the same number for streams. */
+  static async start(
+    settings: Record<string, string> = {},
+    connectionsMax = 64,
+  ): Promise<ProxyStack> {
+    const database = await startTestDatabase(migrationsFolder)
+    const stack = new ProxyStack(database, await freePort(), connectionsMax)
     await stack.startProxy(settings)
     return stack
   }
@@ -72,6 +84,7 @@ export class ProxyStack {
   async stop(): Promise<void> {
     for (const proxy of this.#proxies) await proxy.stop()
     await this.#outbound.close()
+    await this.#streamOutbound.close()
     await this.database.stop()
   }
 
@@ -83,18 +96,20 @@ export class ProxyStack {
     await this.startProxy(settings)
   }
 
-  async startProxy(settings: Record<string, string>): Promise<void> {
+  /** Starts a proxy. With `TOLLGATE_MCP_PORT` 0 it is another one beside the first, for requests with `sendTo`. */
+  async startProxy(settings: Record<string, string>): Promise<McpProxy> {
     const proxy = createMcpProxy(this.#config(settings), {
       database: this.database.database,
       secrets: this.#secrets,
       outbound: { of: () => this.#outbound },
-      streamOutbound: { of: () => this.#outbound },
+      streamOutbound: { of: () => this.#streamOutbound },
       serviceSecret: this.#serviceSecret,
       logger: createLogger('mcp-proxy', 'silent'),
       gate: this.gate,
     })
     await proxy.start()
     this.#proxies.push(proxy)
+    return proxy
   }
 
   #config(settings: Record<string, string>): McpProxyConfig {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../protocol/messages.ts'
 import { sendJson } from './answers.ts'
+import { isClosed, whenClosed } from './when-closed.ts'
 
 /** The answer to one request message, whatever carries it: a response of its own, or a place in that of a batch. */
 export interface Reply {
@@ -36,15 +37,15 @@ export class HttpReply implements Reply {
     this.#response = response
     this.#acceptsStream = acceptsStream
     this.#keepAlive = setInterval(() => this.#keepOpen(), keepAliveMs)
-    response.once('close', () => clearInterval(this.#keepAlive))
+    whenClosed(response, () => clearInterval(this.#keepAlive))
   }
 
   get isGone(): boolean {
-    return this.#response.destroyed && !this.#isFinished
+    return isClosed(this.#response) && !this.#isFinished
   }
 
   onGone(listener: () => void): void {
-    this.#response.once('close', () => {
+    whenClosed(this.#response, () => {
       if (!this.#isFinished) listener()
     })
   }
@@ -87,13 +88,15 @@ export function openEventStream(response: ServerResponse): void {
 
 /** Resolves when the response takes more, or is closed. */
 export function writeEvent(response: ServerResponse, text: string): Promise<void> | undefined {
-  if (response.destroyed || response.write(eventOf(text))) return undefined
+  if (isClosed(response) || response.write(eventOf(text))) return undefined
   return new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done)
+    const forget = whenClosed(response, done)
+    function done(): void {
+      forget()
+      response.off('drain', done)
       resolve()
     }
-    response.on('drain', done).on('close', done)
+    response.on('drain', done)
   })
 }
 

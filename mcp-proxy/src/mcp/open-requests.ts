@@ -13,7 +13,7 @@ export type Bound = 'customer' | 'server' | 'total'
 /** The place of one open request. */
 export type Place = {
   /** Gives the place back. Calls after the first do nothing. */
-  leave(): void
+  readonly leave: () => void
 }
 
 /**
@@ -58,7 +58,7 @@ export class OpenRequests {
 }
 
 /** Entries of 0 are removed, so that the map holds open ones alone. */
-export function change(counts: Map<string, number>, key: string, by: number): void {
+function change(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by
   if (count > 0) counts.set(key, count)
   else counts.delete(key)

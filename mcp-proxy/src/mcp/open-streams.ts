@@ -1,8 +1,9 @@
-import { change } from './open-requests.ts'
+import type { ServedServer } from '../servers/served-server.ts'
+import { OpenRequests, type Bound, type OpenRequestLimits, type Place } from './open-requests.ts'
 
 type Stream = {
   readonly controller: AbortController
-  readonly caller: string
+  readonly place: Place
   /** Until the origin has answered; resolves then, or when the stream has ended. */
   opening: Promise<void> | undefined
   readonly setOpened: () => void
@@ -10,12 +11,12 @@ type Stream = {
 
 /** Streams of notifications that clients have open, by session. */
 export class OpenStreams {
-  readonly #perCustomerMax: number
   readonly #streams = new Map<string, Stream>()
-  readonly #perCustomer = new Map<string, number>()
+  readonly #places: OpenRequests
+  #isClosing = false
 
-  constructor(perCustomerMax: number) {
-    this.#perCustomerMax = perCustomerMax
+  constructor(limits: OpenRequestLimits) {
+    this.#places = new OpenRequests(limits)
   }
 
   get size(): number {
@@ -23,18 +24,19 @@ export class OpenStreams {
   }
 
   /**
-   * Returns undefined if the caller has too many. A session has one stream: a second one replaces the first, whose connection may
+   * Returns the limit that is met if too many are open. A session has one stream: a second one replaces the first, whose connection may
    * be dead without anybody knowing.
    */
-  open(key: string, caller: string): AbortController | undefined {
+  open(key: string, server: ServedServer, caller: string): AbortController | Bound {
     const replaced = this.#streams.get(key)
     if (replaced !== undefined) this.close(key, replaced.controller)
-    if ((this.#perCustomer.get(caller) ?? 0) >= this.#perCustomerMax) return undefined
+    const place = this.#places.enter(server, caller)
+    if (typeof place === 'string') return place
     const controller = new AbortController()
+    if (this.#isClosing) controller.abort()
     let setOpened = (): void => undefined
     const opening = new Promise<void>((resolve) => (setOpened = resolve))
-    this.#streams.set(key, { controller, caller, opening, setOpened })
-    change(this.#perCustomer, caller, 1)
+    this.#streams.set(key, { controller, place, opening, setOpened })
     return controller
   }
 
@@ -60,11 +62,12 @@ export class OpenStreams {
     if (found?.controller !== controller) return
     found.setOpened()
     this.#streams.delete(key)
-    change(this.#perCustomer, found.caller, -1)
+    found.place.leave()
   }
 
   /** Ends them all, so that clients open them at another replica. */
   closeAll(): void {
+    this.#isClosing = true
     for (const { controller } of this.#streams.values()) controller.abort()
   }
 }

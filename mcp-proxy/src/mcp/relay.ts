@@ -58,6 +58,8 @@ async function relayUncounted(
     if (reply.isGone) controller.abort()
     reply.onGone(() => (hangUp = setTimeout(() => controller.abort(), hangUpGraceMs)))
   }
+  if (served.stopped?.aborted === true) controller.abort()
+  served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   let isOverdue = false
   const timer =
     limitMs === undefined

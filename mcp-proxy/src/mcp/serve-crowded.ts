@@ -16,23 +16,20 @@ import type { Visit } from './visit.ts'
 
 /**
  * Answers a POST for which there is no place. Its requests get errors of JSON-RPC in HTTP 200, which reach the model. They are not
- * recorded. Notifications and responses are passed to `serve`: they are what ends the requests that are open.
+ * recorded. Notifications and responses are passed to `serve`: they have places of their own.
  */
 export async function serveCrowded(
   visit: Visit,
   bound: Bound,
   serve: (text: string) => Promise<void>,
 ): Promise<void> {
-  const { parts, request, response } = visit
+  const { request, response } = visit
   const body = await readBody(request, refusedBodyBytesMax)
   if (body.kind === 'aborted') return
   if (body.kind === 'too-large') {
     // Its id is not known, and more of it would take the memory that there is none of.
-    parts.metrics.requestsRefused.inc({ bound })
     response.setHeader('connection', 'close')
-    response.setHeader('retry-after', '2')
-    const error = errorMessage(null, errorCodes.refused, boundMessages[bound])
-    return sendMessage(response, 429, error)
+    return sendCrowded(visit, bound)
   }
   const parsed = parseJson(body.text)
   const requests = [parsed].flat().filter(isRequest)
@@ -42,6 +39,13 @@ export async function serveCrowded(
   // Clients fall back to sessions after a probe that fails with 4xx, and take any other failure for the end.
   const status = methodOf(requests[0]!) === 'server/discover' ? 400 : 200
   sendMessage(response, status, errors[0]!)
+}
+
+/** Refuses what gets no response of JSON-RPC. */
+export function sendCrowded({ parts, response }: Visit, bound: Bound): void {
+  parts.metrics.requestsRefused.inc({ bound })
+  response.setHeader('retry-after', '2')
+  sendMessage(response, 429, errorMessage(null, errorCodes.refused, boundMessages[bound]))
 }
 
 function isRequest(value: unknown): value is Message {

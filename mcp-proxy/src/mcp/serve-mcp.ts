@@ -3,6 +3,7 @@ import { clientAddressOf } from '@tollgate/platform/service/trusted-proxies'
 import { sendAccepted, sendMessage } from '../http/answers.ts'
 import { addCorsHeaders, isOriginAllowed, sendPreflight } from '../http/cors.ts'
 import { readBody, refusedBodyBytesMax } from '../http/read-body.ts'
+import { whenClosed } from '../http/when-closed.ts'
 import { challengeOf } from '../http/resource-metadata.ts'
 import { ambiguityOf } from '../protocol/ambiguity.ts'
 import { classify } from '../protocol/classify.ts'
@@ -22,7 +23,6 @@ import { isOpenToAll } from '../tokens/is-open-to-all.ts'
 import type { TokenVerifier } from '../tokens/token-verifier.ts'
 import { serveCrowded } from './serve-crowded.ts'
 import { callerOf, type Place } from './open-requests.ts'
-import { leaveWhenSent } from './leave-when-sent.ts'
 import { serveSessions, serveStateless } from './serve-post.ts'
 import { sendNotAllowed, serveDelete, serveStream } from './serve-stream.ts'
 import type { McpParts } from './served-request.ts'
@@ -142,7 +142,8 @@ async function servePost(visit: Visit): Promise<void> {
     }
     await serveText(visit, body.text, place)
   } finally {
-    leaveWhenSent(visit, place)
+    // Until then the answer takes memory.
+    whenClosed(response, place.leave)
   }
 }
 
@@ -174,7 +175,7 @@ async function serveText(visit: Visit, text: string, place: Place): Promise<void
       }
       return classified.kind === 'stateless'
         ? serveStateless(visit, classified.message, text, place)
-        : serveSessions(visit, messages, classified.isBatch, text)
+        : serveSessions(visit, messages, classified.isBatch, text, place)
     }
   }
 }

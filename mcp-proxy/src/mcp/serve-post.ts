@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sendAccepted } from '../http/answers.ts'
 import { BatchReply } from '../http/batch-reply.ts'
 import { HttpReply, textOf, type Reply } from '../http/reply.ts'
+import { whenClosed } from '../http/when-closed.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import {
   idOf,
@@ -17,7 +18,7 @@ import { envelope } from '../protocol/versions.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { abilitiesOf } from './client-abilities.ts'
 import { serveInitialize } from './initialize.ts'
-import { leaveWhenSent } from './leave-when-sent.ts'
+import { inOneWayPlace } from './one-way-place.ts'
 import type { Place } from './open-requests.ts'
 import { crowdedMessage } from './serve-crowded.ts'
 import { serveRequest } from './serve-request.ts'
@@ -43,15 +44,23 @@ export async function serveStateless(
     cancelKey: undefined,
     post: (body, id, signal) => parts.origin.post({ server, headers, signal }, body, id),
   }
-  const serve = (): Promise<void> => serveRequest(served, message, text, replyTo(visit))
-  if (methodOf(message) !== 'subscriptions/listen') return serve()
+  if (methodOf(message) !== 'subscriptions/listen') {
+    return serveRequest(served, message, text, replyTo(visit))
+  }
   // It stays open for as long as its client likes, and counts as the stream that it is.
   const key = `listen ${randomUUID()}`
-  const controller = parts.streams.open(key, visit.caller)
-  if (controller === undefined) return sendTooManyStreams(visit, idOf(message) ?? null)
+  const controller = parts.streams.open(key, server, visit.caller)
+  if (typeof controller === 'string') {
+    return sendTooManyStreams(visit, controller, idOf(message) ?? null)
+  }
   place.leave()
+  const listening: ServedRequest = {
+    ...served,
+    stopped: controller.signal,
+    post: (body, id, signal) => parts.origin.listen({ server, headers, signal }, body, id),
+  }
   try {
-    await serve()
+    await serveRequest(listening, message, text, replyTo(visit))
   } finally {
     parts.streams.close(key, controller)
   }
@@ -72,6 +81,7 @@ export async function serveSessions(
   messages: readonly Message[],
   isBatch: boolean,
   text: string,
+  place: Place,
 ): Promise<void> {
   const { response } = visit
   const [first] = messages
@@ -84,14 +94,23 @@ export async function serveSessions(
   if (!isBatch && first !== undefined && requests.length === 1) {
     return serveRequest(servedIn(visit, session, first), first, text, replyTo(visit))
   }
-  for (const message of messages) {
-    if (!requests.includes(message)) await notifyOrigin(visit, session, message)
+  const notifyAll = async (): Promise<void> => {
+    for (const message of messages) {
+      if (!requests.includes(message)) await notifyOrigin(visit, session, message)
+    }
   }
-  if (requests.length === 0) return sendAccepted(response)
+  if (requests.length === 0) {
+    place.leave()
+    return inOneWayPlace(visit, async () => {
+      await notifyAll()
+      sendAccepted(response)
+    })
+  }
+  await notifyAll()
   const batch = new BatchReply(response, requests.length)
   await Promise.all(
-    requests.map((each, place) => {
-      return serveInBatch(visit, session, each, batch.replyFor(place), place > 0)
+    requests.map((each, at) => {
+      return serveInBatch(visit, session, each, batch.replyFor(at), at > 0)
     }),
   )
 }
@@ -112,7 +131,7 @@ async function serveInBatch(
   try {
     await serveRequest(servedIn(visit, session, message), message, JSON.stringify(message), reply)
   } finally {
-    if (place !== undefined) leaveWhenSent(visit, place)
+    if (place !== undefined) whenClosed(visit.response, place.leave)
   }
 }
 

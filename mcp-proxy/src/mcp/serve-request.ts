@@ -1,6 +1,6 @@
 import { textOf, type Reply } from '../http/reply.ts'
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
-import { idOf, methodOf, paramsOf, type Message } from '../protocol/messages.ts'
+import { idOf, methodOf, paramsOf, resultMessage, type Message } from '../protocol/messages.ts'
 import { editResult, isCursor } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
 import { answerOwnResource, answerWithoutResources } from './own-resources.ts'
@@ -25,6 +25,10 @@ export async function serveRequest(
   const end = await relay(served, text, id, subscription.reply).finally(subscription.end)
   const instead = answerWithoutResources(served, method, end, id)
   if (instead !== undefined) return reply.finish(textOf(instead))
+  if (served.stopped?.aborted === true) {
+    // So a subscription ends that nothing is wrong with. Its client opens another one.
+    return reply.finish(textOf(resultMessage(id, { resultType: 'complete' })))
+  }
   if (end.kind !== 'answered') {
     const { status, message: error } = errorOf(end, id)
     // A probe that is refused with 4xx makes clients fall back to the versions with sessions; other answers end their attempt.

@@ -1,8 +1,11 @@
 import { sendAccepted, sendMessage } from '../http/answers.ts'
 import { keepAliveComment, openEventStream, textOf, writeEvent } from '../http/reply.ts'
+import { whenClosed } from '../http/when-closed.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { errorCodes, errorMessage, isResponse, type MessageId } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
+import { inOneWayPlace } from './one-way-place.ts'
+import type { Bound } from './open-requests.ts'
 import { sendUnknownSession, sessionOf, type Visit } from './visit.ts'
 import { watchToolList } from './watch-tool-list.ts'
 
@@ -18,11 +21,9 @@ export async function serveStream(visit: Visit): Promise<void> {
   const session = sessionOf(visit)
   if (session === 'none') return sendNotAllowed(visit)
   if (session === 'unknown') return sendUnknownSession(visit)
-  const controller = streams.open(session.key, visit.caller)
-  if (controller === undefined) return sendTooManyStreams(visit)
-  visit.response.once('close', () => controller.abort())
-  // It may have gone while its token was checked.
-  if (visit.response.destroyed) controller.abort()
+  const controller = streams.open(session.key, visit.server, visit.caller)
+  if (typeof controller === 'string') return sendTooManyStreams(visit, controller)
+  whenClosed(visit.response, () => controller.abort())
   try {
     const answer = await openAtOrigin(visit, session, controller.signal)
     streams.setOpened(session.key, controller)
@@ -38,11 +39,20 @@ export async function serveStream(visit: Visit): Promise<void> {
 }
 
 /** Clients go on without the stream, and may open it again. */
-export function sendTooManyStreams({ parts, response }: Visit, id: MessageId | null = null): void {
+export function sendTooManyStreams(
+  { parts, response }: Visit,
+  bound: Bound,
+  id: MessageId | null = null,
+): void {
   parts.metrics.requestsRefused.inc({ bound: 'streams' })
   response.setHeader('retry-after', '5')
-  const text = 'Too many streams of this customer are open. Close one, then try again.'
-  sendMessage(response, 429, errorMessage(id, errorCodes.refused, text))
+  sendMessage(response, 429, errorMessage(id, errorCodes.refused, tooManyStreams[bound]))
+}
+
+const tooManyStreams: Readonly<Record<Bound, string>> = {
+  customer: 'Too many streams of this customer are open. Close one, then try again.',
+  server: 'Too many streams of this MCP server are open. Try again later.',
+  total: 'Too many streams are open. Try again later.',
 }
 
 const secondTryMs = 200
@@ -87,7 +97,11 @@ export async function serveDelete(visit: Visit): Promise<void> {
   const session = sessionOf(visit)
   if (session === 'none') return sendNotAllowed(visit)
   if (session === 'unknown') return sendUnknownSession(visit)
-  const { signal } = new AbortController()
-  await parts.sessions.end(session, { server, headers: trace, signal })
-  sendAccepted(response)
+  return inOneWayPlace(visit, async () => {
+    const controller = new AbortController()
+    await parts.sessions.end(session, { server, headers: trace, signal: controller.signal })
+    // A stream in answer to it is nobody's.
+    controller.abort()
+    sendAccepted(response)
+  })
 }

@@ -26,6 +26,8 @@ export type McpParts = {
   readonly sealer: Sealer
   readonly openCalls: OpenCalls
   readonly openRequests: OpenRequests
+  /** Notifications, responses and ends of sessions. */
+  readonly openOneWay: OpenRequests
   readonly streams: OpenStreams
   readonly toolWatch: ToolWatch
   /** The server as it is configured now; undefined if it is not there any more. */
@@ -41,6 +43,8 @@ export type ServedRequest = {
   readonly client: ClientAbilities
   /** Name of the session and the request in it, by which the client can cancel it; undefined outside sessions. */
   readonly cancelKey: string | undefined
+  /** Ends a stream of notifications when the proxy stops. */
+  readonly stopped?: AbortSignal
   /** Sends a message to the origin in the era of the client. */
   readonly post: (
     body: string,
