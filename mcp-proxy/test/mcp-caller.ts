@@ -1,3 +1,4 @@
+import { request as post, type IncomingMessage } from 'node:http'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 
 export type Called = {
@@ -29,13 +30,40 @@ export async function send(
     redirect: 'manual',
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
-  const text = await answer.text()
-  const isStream = answer.headers.get('content-type') === 'text/event-stream'
+  return calledOf(answer.status, answer.headers, await answer.text())
+}
+
+/** Sends a request to another process of the proxy than the one that the address leads to. */
+export async function sendTo(
+  port: number,
+  url: string,
+  token: string,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Called> {
+  const { host, pathname } = new URL(url)
+  const sent = {
+    ...{ host, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    ...{ accept: 'application/json, text/event-stream', ...headers },
+  }
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const options = { port, path: pathname, method: 'POST', headers: sent, agent: false as const }
+    const posted = post(options, resolve).on('error', reject)
+    posted.end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+  let text = ''
+  for await (const chunk of answer) text += String(chunk)
+  const type = answer.headers['content-type'] ?? ''
+  return calledOf(answer.statusCode!, new Headers({ 'content-type': type }), text)
+}
+
+function calledOf(status: number, headers: Headers, text: string): Called {
+  const isStream = headers.get('content-type') === 'text/event-stream'
   const events = isStream
     ? [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as JsonObject)
     : []
   const last = events.at(-1) ?? (isStream || text === '' ? {} : (JSON.parse(text) as JsonObject))
-  return { status: answer.status, headers: answer.headers, body: last, events, text }
+  return { status, headers, body: last, events, text }
 }
 
 /** Reads a stream of the proxy until `text` is in it, and then goes away. Returns what came. */

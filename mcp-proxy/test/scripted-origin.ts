@@ -12,6 +12,8 @@ export type Seen = {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly message: JsonObject
+  /** What the message was parsed from. */
+  readonly text: string
 }
 
 export type Respond = (seen: Seen, response: ServerResponse) => unknown
@@ -31,7 +33,7 @@ export async function startScriptedOrigin(): Promise<ScriptedOrigin> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString()
     const message = text === '' ? {} : (JSON.parse(text) as JsonObject)
-    const seen = { method: request.method ?? '', headers: request.headers, message }
+    const seen = { method: request.method ?? '', headers: request.headers, message, text }
     origin.seen.push(seen)
     await origin.respond(seen, response)
   }

@@ -195,65 +195,6 @@ test('tells of a change of the list that comes from the configuration, once', as
   expect(text.match(/notifications\/tools\/list_changed/g)).toHaveLength(1)
 })
 
-test('a call that the client cancels ends, although the origin never answers it', async () => {
-  const session = await beginSession(url(), token)
-  origin.respond = ({ message }, response) =>
-    message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
-  const calling = send(url(), token, toolCall('slow'), session)
-  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe('slow'))
-  const cancel = { method: 'notifications/cancelled', params: { requestId: 'slow' } }
-  await send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
-  expect(origin.seen.at(-1)!.message).toMatchObject(cancel)
-  expect((await calling).body).toMatchObject({ id: 'slow', error: { code: -32_603 } })
-  expect(stack.gate.settled).toMatchObject([
-    { outcome: 'fail', isCancelled: true, isAccepted: true },
-  ])
-})
-
-test.each(['under way', 'cancelled'])(
-  'the id of a call that is %s is not used again',
-  async (how) => {
-    const session = await beginSession(url(), token)
-    origin.respond = ({ message }, response) =>
-      message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
-    const calling = send(url(), token, toolCall(7), session)
-    await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
-    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
-    const end = () => send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
-    if (how === 'cancelled') await end().then(() => calling)
-    const before = origin.seen.length
-    const { body } = await send(url(), token, request(7, 'resources/list'), session)
-    expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
-    expect(origin.seen.length).toBe(before)
-    if (how === 'under way') await end().then(() => calling)
-  },
-)
-
-test('a client that goes away has not cancelled, and its call counts', async () => {
-  const session = await beginSession(url(), token)
-  let answer = (): void => undefined
-  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
-  origin.respond = async (seen, response) => {
-    await mayAnswer
-    sendResult(response, seen, { content: [] })
-  }
-  const going = new AbortController()
-  const calling = fetch(url(), {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, ...session },
-    body: JSON.stringify(toolCall(1)),
-    signal: going.signal,
-  }).catch(() => undefined)
-  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
-  going.abort()
-  await calling
-  // Until the proxy has noticed.
-  await delay(50)
-  expect(stack.gate.settled).toEqual([])
-  answer()
-  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
-})
-
 test('an answer that takes long is kept open with comments', async () => {
   origin.respond = async (seen, response) => {
     await delay(150)

@@ -28,6 +28,7 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
     customerRef: visit.customerRef ?? '',
     originSession,
     version: String(result['protocolVersion']),
+    process: parts.sessions.process,
     initialize: paramsOf(message),
     expiresAtMs: parts.clock.now() + parts.config.sessionHours * 3_600_000,
   })

@@ -1,5 +1,11 @@
+import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { Reply } from '../http/reply.ts'
-import type { OriginAnswer, OriginFailure, Received } from '../origin/origin-answer.ts'
+import {
+  otherAnswer,
+  type OriginAnswer,
+  type OriginFailure,
+  type Received,
+} from '../origin/origin-answer.ts'
 import { failureOf } from '../origin/origin-client.ts'
 import { isAnswerTo } from '../origin/origin-stream.ts'
 import { isResponse, type MessageId } from '../protocol/messages.ts'
@@ -46,12 +52,12 @@ async function relayUncounted(
   reply: Reply,
   limitMs: number | undefined,
 ): Promise<RelayEnd> {
-  const call: OpenCall = { controller: new AbortController(), isCancelled: false }
-  const { controller } = call
-  const close = served.parts.openCalls.open(served.cancelKey, call)
+  const controller = new AbortController()
+  const { originId = id } = served
+  const call: OpenCall = { controller, originId, hasBegun: false, cancelled: undefined }
+  const close = served.parts.openCalls.open(served.callKey, call)
   if (close === undefined) return failed('A request with this id is not answered yet. Use another.')
   let isAnswered = false
-  let hasBegun = false
   let hangUp: NodeJS.Timeout | undefined
   // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
   if (served.client.era === 'stateless') {
@@ -60,30 +66,48 @@ async function relayUncounted(
   }
   if (served.stopped?.aborted === true) controller.abort()
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
-  let isOverdue = false
   const timer =
-    limitMs === undefined
-      ? undefined
-      : setTimeout(() => {
-          isOverdue = true
-          controller.abort()
-        }, limitMs)
+    limitMs === undefined ? undefined : setTimeout(() => controller.abort(overdue), limitMs)
   try {
-    controller.signal.throwIfAborted()
-    const answer = await served.post(body, id, controller.signal)
-    hasBegun = answer.kind === 'stream' || answer.kind === 'message'
-    const end = await endOf(answer, id, reply, controller)
+    const end = await exchange(served, call, body, id, reply)
     isAnswered = end.kind === 'answered' || end.kind === 'refused'
-    const isUnanswered = call.isCancelled && end.kind === 'failed'
-    return isUnanswered ? { kind: 'cancelled', hasBegun } : end
-  } catch (error) {
-    if (isOverdue) return failed('The MCP server did not finish its answer in time.')
-    return controller.signal.aborted ? { kind: 'cancelled', hasBegun } : failureOf(error)
+    // Whatever a server says to a request that was cancelled, other than its result, is due to that.
+    return call.cancelled === undefined || isResult(end)
+      ? end
+      : { kind: 'cancelled', ...call.cancelled }
   } finally {
     clearTimeout(timer)
     clearTimeout(hangUp)
     close(isAnswered)
   }
+}
+
+/** Why a request was ended that took too long. */
+const overdue = new Error('the request is overdue')
+
+async function exchange(
+  served: ServedRequest,
+  call: OpenCall,
+  body: string,
+  id: MessageId,
+  reply: Reply,
+): Promise<RelayEnd> {
+  const { controller } = call
+  const { signal } = controller
+  try {
+    signal.throwIfAborted()
+    const answer = await served.post(body, id, signal)
+    call.hasBegun = answer.kind === 'stream' || answer.kind === 'message'
+    return await endOf(answer, id, reply, controller)
+  } catch (error) {
+    if (signal.reason === overdue)
+      return failed('The MCP server did not finish its answer in time.')
+    return signal.aborted ? { kind: 'cancelled', hasBegun: call.hasBegun } : failureOf(error)
+  }
+}
+
+function isResult(end: RelayEnd): boolean {
+  return end.kind === 'answered' && isPlainObject(end.received.message['result'])
 }
 
 async function endOf(
@@ -101,7 +125,7 @@ async function endOf(
     case 'message':
       return isAnswerTo(answer.received, id)
         ? { kind: 'answered', received: answer.received }
-        : failed('The MCP server answered another request than this one.')
+        : otherAnswer
     case 'stream':
       return readStream(answer.messages, id, reply, controller)
   }

@@ -16,9 +16,11 @@ import {
 } from '../protocol/messages.ts'
 import { envelope } from '../protocol/versions.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
+import { sendRenamed } from '../sessions/send-renamed.ts'
 import { abilitiesOf } from './client-abilities.ts'
 import { serveInitialize } from './initialize.ts'
 import { inOneWayPlace } from './one-way-place.ts'
+import { callKeyOf } from './open-calls.ts'
 import type { Place } from './open-requests.ts'
 import { crowdedMessage } from './serve-crowded.ts'
 import { serveRequest } from './serve-request.ts'
@@ -41,7 +43,7 @@ export async function serveStateless(
     server,
     customerRef,
     client: abilitiesOf('stateless', metaOf(message)[envelope.clientCapabilities]),
-    cancelKey: undefined,
+    callKey: undefined,
     post: (body, id, signal) => parts.origin.post({ server, headers, signal }, body, id),
   }
   if (methodOf(message) !== 'subscriptions/listen') {
@@ -137,19 +139,25 @@ async function serveInBatch(
 
 function servedIn(visit: Visit, session: Session | 'none', message: Message): ServedRequest {
   const { parts, server, customerRef } = visit
-  const capabilities = session === 'none' ? undefined : session.state.initialize['capabilities']
-  return {
-    parts,
-    server,
-    customerRef,
-    client: abilitiesOf('sessions', capabilities),
-    cancelKey: session === 'none' ? undefined : cancelKey(session, idOf(message)),
-    post: (body, id, signal) => postIn(visit, session, body, id, signal),
+  const clientId = idOf(message)!
+  if (session === 'none') {
+    return {
+      ...{ parts, server, customerRef, callKey: undefined },
+      client: abilitiesOf('sessions', undefined),
+      post: (body, id, signal) => postIn(visit, session, body, id, signal),
+    }
   }
-}
-
-function cancelKey({ key }: Session, id: unknown): string {
-  return `${key} ${JSON.stringify(id)}`
+  const originId = parts.sessions.originIdOf(session, clientId)
+  return {
+    ...{ parts, server, customerRef, originId },
+    client: abilitiesOf('sessions', session.state.initialize['capabilities']),
+    callKey: callKeyOf(session.key, JSON.stringify(clientId)),
+    post: (body, id, signal) => {
+      const send = (text: string, sentId: MessageId): Promise<OriginAnswer> =>
+        postIn(visit, session, text, sentId, signal)
+      return id === originId ? send(body, id) : sendRenamed(body, id, originId, send)
+    },
+  }
 }
 
 async function postIn(
@@ -174,11 +182,19 @@ async function notifyOrigin(
   session: Session | 'none',
   message: Message,
 ): Promise<void> {
+  // Before the origin is told, which may end its answer at once: that must not look like a failure of the origin.
+  const told = session === 'none' ? message : cancelIn(visit, session, message)
   const controller = new AbortController()
-  const text = JSON.stringify(message)
-  await postIn(visit, session, text, undefined, controller.signal)
+  await postIn(visit, session, JSON.stringify(told), undefined, controller.signal)
   // A stream in answer to a notification is nobody's.
   controller.abort()
-  if (methodOf(message) !== 'notifications/cancelled' || session === 'none') return
-  visit.parts.openCalls.cancel(cancelKey(session, paramsOf(message)['requestId']))
+}
+
+/** Cancels the request that a message cancels, if it does, and returns the message with the id that the origin knows it by. */
+function cancelIn({ parts }: Visit, { key }: Session, message: Message): Message {
+  if (methodOf(message) !== 'notifications/cancelled') return message
+  const params = paramsOf(message)
+  const call = parts.openCalls.cancel(callKeyOf(key, JSON.stringify(params['requestId'])))
+  if (call === undefined) return message
+  return { ...message, params: { ...params, requestId: call.originId } }
 }

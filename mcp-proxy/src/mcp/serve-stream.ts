@@ -98,6 +98,8 @@ export async function serveDelete(visit: Visit): Promise<void> {
   if (session === 'none') return sendNotAllowed(visit)
   if (session === 'unknown') return sendUnknownSession(visit)
   return inOneWayPlace(visit, async () => {
+    // Before the origin is told, which may end its answers at once.
+    parts.openCalls.cancelAllOf(session.key)
     const controller = new AbortController()
     await parts.sessions.end(session, { server, headers: trace, signal: controller.signal })
     // A stream in answer to it is nobody's.

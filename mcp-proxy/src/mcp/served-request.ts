@@ -42,13 +42,11 @@ export type ServedRequest = {
   readonly customerRef: string | undefined
   readonly client: ClientAbilities
   /** Name of the session and the request in it, by which the client can cancel it; undefined outside sessions. */
-  readonly cancelKey: string | undefined
+  readonly callKey: string | undefined
+  /** The request's id at the origin, where that is not the client's. */
+  readonly originId?: MessageId
   /** Ends a stream of notifications when the proxy stops. */
   readonly stopped?: AbortSignal
   /** Sends a message to the origin in the era of the client. */
-  readonly post: (
-    body: string,
-    id: MessageId | undefined,
-    signal: AbortSignal,
-  ) => Promise<OriginAnswer>
+  readonly post: (body: string, id: MessageId, signal: AbortSignal) => Promise<OriginAnswer>
 }

@@ -49,7 +49,7 @@ function problemOfText(text: string): string | undefined {
 }
 
 /** Returns the place behind the closing quote of the string that begins at `start`. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at)
     let backslashes = 0

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { Recent } from '@tollgate/platform/memory/recent'
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
@@ -34,6 +34,8 @@ export class OriginSessions {
   readonly #ended: Recent<true>
   readonly #states = new Recent<SessionState>(statesMax)
   readonly #renewing = new Map<string, Promise<string | undefined>>()
+  /** Name of this process, for the sessions that it begins. */
+  readonly process = randomUUID()
 
   constructor(origin: OriginClient, rememberedMax: number) {
     this.#origin = origin
@@ -54,6 +56,15 @@ export class OriginSessions {
     return this.#ended.get(key) === true
   }
 
+  /**
+   * Returns the id that a request has at the origin. Requests with one id at two processes must not meet there: a server sends a
+   * result to whoever asked last with its id. Where the session was begun, ids stay as they are; elsewhere they are drawn.
+   */
+  originIdOf({ state }: Session, id: MessageId): MessageId {
+    return state.process === this.process ? id : randomUUID()
+  }
+
+  /** Whatever the origin says to it, the session is over for us. */
   async end(session: Session, request: OriginRequest): Promise<void> {
     this.#ended.set(session.key, true)
     if (session.state.originSession === null) return
@@ -80,7 +91,7 @@ export class OriginSessions {
   async #send(session: Session, request: OriginRequest, send: Send): Promise<OriginAnswer> {
     const used = this.#idOf(session)
     const answer = await send(this.#within(session, request))
-    if (used === null || !isAboutSession(answer)) return answer
+    if (used === null || this.hasEnded(session.key) || !isAboutSession(answer)) return answer
     const renewed = await this.#renew(session, request, used)
     return renewed === undefined ? answer : send(this.#within(session, request))
   }

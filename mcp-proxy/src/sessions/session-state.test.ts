@@ -11,6 +11,7 @@ const state: SessionState = {
   customerRef: 'cus_1',
   originSession: 'origin',
   version: '2025-11-25',
+  process: 'process',
   initialize: { protocolVersion: '2025-11-25', capabilities: { roots: {} }, clientInfo: {} },
   expiresAtMs: 1_000,
 }

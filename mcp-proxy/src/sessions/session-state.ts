@@ -13,6 +13,8 @@ export type SessionState = {
   /** The origin's id; null where the origin has no sessions. */
   readonly originSession: string | null
   readonly version: string
+  /** Name of the process that began it. */
+  readonly process: string
   /** The `params` of the client's `initialize`, for doing it again at an origin that restarted. */
   readonly initialize: JsonObject
   readonly expiresAtMs: number
@@ -26,10 +28,11 @@ const stateCharsMax = 8_192
 
 /** Returns undefined where the client said more about itself than an id can hold. */
 export function sealSession(sealer: Sealer, state: SessionState): string | undefined {
-  const { environment, server, customerRef, originSession, version, initialize, expiresAtMs } =
-    state
+  const { initialize, ...others } = state
+  const { environment, server, customerRef, originSession, version, process, expiresAtMs } = others
   const sealed = (params: JsonObject): string | undefined => {
-    const fields = [environment, server, customerRef, originSession, version, params, expiresAtMs]
+    const ids: SealedIds = [environment, server, customerRef, originSession, version, process]
+    const fields = [ids, params, expiresAtMs]
     if (JSON.stringify(fields).length > stateCharsMax) return undefined
     const id = sealer.seal('session', fields)
     return id.length <= idCharsMax ? id : undefined
@@ -47,10 +50,13 @@ export function readSession(sealer: Sealer, id: string): SessionState | undefine
   if (id.length > idCharsMax) return undefined
   const opened = sealer.open('session', id)
   if (!Array.isArray(opened)) return undefined
-  const [environment, server, customerRef, originSession, version, initialize, expiresAtMs] =
-    opened as [string, string, string, string | null, string, JsonObject, number]
-  return { environment, server, customerRef, originSession, version, initialize, expiresAtMs }
+  const [ids, initialize, expiresAtMs] = opened as [SealedIds, JsonObject, number]
+  const [environment, server, customerRef, originSession, version, process] = ids
+  const session = { environment, server, customerRef, originSession, version, process }
+  return { ...session, initialize, expiresAtMs }
 }
+
+type SealedIds = readonly [string, string, string, string | null, string, string]
 
 /** Whether the session was begun by this customer at this server, and has not expired. */
 export function isSessionOf(

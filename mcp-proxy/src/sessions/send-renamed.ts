@@ -1,0 +1,43 @@
+import type { OriginAnswer, Received } from '../origin/origin-answer.ts'
+import { otherAnswer } from '../origin/origin-answer.ts'
+import { isAnswerTo } from '../origin/origin-stream.ts'
+import { isResponse, type MessageId } from '../protocol/messages.ts'
+import { withId } from '../protocol/with-id.ts'
+
+/** Sends a request under another id than its client's, and returns the answer to it as one to the client's. */
+export async function sendRenamed(
+  body: string,
+  id: MessageId,
+  originId: MessageId,
+  send: (body: string, id: MessageId) => Promise<OriginAnswer>,
+): Promise<OriginAnswer> {
+  const answer = await send(withId(body, originId), originId)
+  switch (answer.kind) {
+    case 'message':
+      return isAnswerTo(answer.received, originId)
+        ? { ...answer, received: renamed(answer.received, id) }
+        : otherAnswer
+    case 'stream':
+      return { ...answer, messages: renamedIn(answer.messages, id, originId) }
+    case 'accepted':
+    case 'refused':
+    case 'failed':
+      return answer
+  }
+}
+
+/** A response to anything else is dropped: it may have the client's id, and be that of a request at another process. */
+async function* renamedIn(
+  messages: AsyncGenerator<Received, void>,
+  id: MessageId,
+  originId: MessageId,
+): AsyncGenerator<Received, void> {
+  for await (const received of messages) {
+    if (isAnswerTo(received, originId)) yield renamed(received, id)
+    else if (!isResponse(received.message)) yield received
+  }
+}
+
+function renamed({ message, text }: Received, id: MessageId): Received {
+  return { message: { ...message, id }, text: withId(text, id) }
+}

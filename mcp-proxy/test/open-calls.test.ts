@@ -1,0 +1,221 @@
+import type { ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beginSession, request, send, sendTo, toolCall } from './mcp-caller.ts'
+import { ProxyStack, type AddedServer } from './proxy-stack.ts'
+import {
+  openEvents,
+  respondAsServer,
+  sendResult,
+  startScriptedOrigin,
+  type ScriptedOrigin,
+  type Seen,
+} from './scripted-origin.ts'
+
+/* Requests of sessions that are under way: their ids, and their ends other than an answer. */
+
+let stack: ProxyStack
+let origin: ScriptedOrigin
+let server: AddedServer
+let token: string
+/** Port of a second proxy, which begins no sessions. */
+let replica: number
+
+const settings = {
+  TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
+  TOLLGATE_MCP_ORIGIN_SILENCE_MS: '2000',
+}
+
+beforeAll(async () => {
+  stack = await ProxyStack.start(settings)
+  replica = (await stack.startProxy({ ...settings, TOLLGATE_MCP_PORT: '0' })).port
+  origin = await startScriptedOrigin()
+  server = await stack.addServer({ originUrl: origin.url })
+  token = await stack.token(server)
+})
+
+beforeEach(() => {
+  stack.gate.reset()
+  origin.seen.length = 0
+  origin.respond = respondAsServer()
+})
+
+afterAll(async () => {
+  await stack.stop()
+  await origin.stop()
+})
+
+const url = () => server.proxyUrl
+
+/** Ends an answer that was begun and has no response yet, as servers do when a session or a call ends. */
+const endings: [
+  name: string,
+  end: (emit: ReturnType<typeof openEvents>, answer: ServerResponse) => unknown,
+][] = [
+  ['closes its answer', (_emit, answer) => answer.end()],
+  ['breaks its answer off', (_emit, answer) => answer.destroy()],
+  ['leaves it without an answer', () => undefined],
+  [
+    'answers it with an error',
+    (emit) => emit({ id: 'slow', error: { code: 0, message: 'Request cancelled' } }),
+  ],
+]
+const cancelled = {
+  jsonrpc: '2.0',
+  method: 'notifications/cancelled',
+  params: { requestId: 'slow' },
+}
+
+test.each(
+  endings.flatMap(([name, end]) => [
+    ['DELETE of its session', name, end] as const,
+    ['notification', name, end] as const,
+  ]),
+)('a call is cancelled by a %s, also where the origin %s', async (how, _name, end) => {
+  const session = await beginSession(url(), token)
+  let call: [ReturnType<typeof openEvents>, ServerResponse] | undefined
+  origin.respond = ({ message }, response) => {
+    if (message['method'] === 'tools/call') return (call = [openEvents(response), response])
+    end(...call!)
+    return response.writeHead(202).end()
+  }
+  const calling = send(url(), token, toolCall('slow'), session)
+  await vi.waitFor(() => expect(call).toBeDefined())
+  const isEnd = how === 'DELETE of its session'
+  await send(url(), token, isEnd ? undefined : cancelled, session, isEnd ? 'DELETE' : 'POST')
+  expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
+  expect(stack.gate.settled).toMatchObject([
+    { outcome: 'fail', isCancelled: true, isAccepted: true },
+  ])
+})
+
+test('a call that its server answers though its session was ended counts', async () => {
+  const session = await beginSession(url(), token)
+  let answer = (): void => undefined
+  origin.respond = (seen, response) => {
+    if (seen.method !== 'DELETE')
+      return (answer = () => sendResult(response, seen, { content: [] }))
+    answer()
+    return response.writeHead(200).end()
+  }
+  const calling = send(url(), token, toolCall(1), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
+  await send(url(), token, undefined, session, 'DELETE')
+  expect((await calling).body).toHaveProperty('result')
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
+})
+
+test('a session that its client has ended is not initialised again for its open calls', async () => {
+  const session = await beginSession(url(), token)
+  origin.seen.length = 0
+  let refuse = (): void => undefined
+  origin.respond = ({ method }, response) => {
+    if (method !== 'DELETE') return (refuse = () => void response.writeHead(404).end())
+    return response.writeHead(200).end()
+  }
+  const calling = send(url(), token, toolCall(1), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
+  await send(url(), token, undefined, session, 'DELETE')
+  refuse()
+  expect((await calling).body).toHaveProperty('error')
+  expect(origin.seen.map(({ message }) => message['method'])).not.toContain('initialize')
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'fail' }])
+})
+
+test('an id that is used at two replicas at once stands for two requests at the origin', async () => {
+  const session = await beginSession(url(), token)
+  const calls: { seen: Seen; response: ServerResponse }[] = []
+  origin.respond = (seen, response) => {
+    if (seen.message['id'] === undefined) return response.writeHead(202).end()
+    return calls.push({ seen, response })
+  }
+  const paid = send(url(), token, toolCall(7), session)
+  await vi.waitFor(() => expect(calls.length).toBe(1))
+  // 20 digits are more than a number of JavaScript holds.
+  const text = JSON.stringify(toolCall(7, 'fetch', { id: 1, big: 0 })).replace(
+    '"big":0',
+    '"big":12345678901234567890',
+  )
+  const free = sendTo(replica, url(), token, text, session)
+  await vi.waitFor(() => expect(calls.length).toBe(2))
+  const [first, second] = calls
+  expect(first!.seen.message['id']).toBe(7)
+  expect(second!.seen.message['id']).not.toBe(7)
+  expect(second!.seen.text).toContain('"big":12345678901234567890')
+  const emit = openEvents(second!.response)
+  // What a server does that answers whoever asked last with an id.
+  emit({ id: 7, result: { content: ['paid'] } })
+  emit({ id: second!.seen.message['id'], result: { id: 1, content: ['free'] } })
+  second!.response.end()
+  expect((await free).events).toEqual([
+    { jsonrpc: '2.0', id: 7, result: { id: 1, content: ['free'] } },
+  ])
+  sendResult(first!.response, first!.seen, { content: ['paid'] })
+  expect((await paid).body).toMatchObject({ id: 7, result: { content: ['paid'] } })
+})
+
+test('a replica that did not begin a session cancels a call under the id that its origin knows', async () => {
+  const session = await beginSession(url(), token)
+  origin.respond = ({ message }, response) =>
+    message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+  const calling = sendTo(replica, url(), token, toolCall('slow'), session)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
+  const { id } = origin.seen.at(-1)!.message
+  // The process that began the session does not know of the call, and the server not of its id.
+  await send(url(), token, cancelled, session)
+  expect(origin.seen.at(-1)!.message).toEqual(cancelled)
+  await sendTo(replica, url(), token, cancelled, session)
+  expect(origin.seen.at(-1)!.message).toMatchObject({ params: { requestId: id } })
+  expect((await calling).body).toMatchObject({ id: 'slow', error: { code: -32_603 } })
+  expect(stack.gate.settled).toMatchObject([{ isCancelled: true, isAccepted: true }])
+})
+
+test.each(['under way', 'cancelled'])(
+  'the id of a call that is %s is not used again',
+  async (how) => {
+    const session = await beginSession(url(), token)
+    origin.respond = ({ message }, response) =>
+      message['id'] === undefined ? response.writeHead(202).end() : openEvents(response)
+    const calling = send(url(), token, toolCall(7), session)
+    await vi.waitFor(() => expect(origin.seen.at(-1)!.message['id']).toBe(7))
+    const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
+    const end = () => send(url(), token, { jsonrpc: '2.0', ...cancel }, session)
+    if (how === 'cancelled') await end().then(() => calling)
+    const before = origin.seen.length
+    const { body } = await send(url(), token, request(7, 'resources/list'), session)
+    expect(body).toMatchObject({ id: 7, error: { code: -32_603 } })
+    expect(origin.seen.length).toBe(before)
+    if (how === 'under way') await end().then(() => calling)
+  },
+)
+
+test('a client that goes away has not cancelled, and its call counts', async () => {
+  const session = await beginSession(url(), token)
+  let answer = (): void => undefined
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+  origin.respond = async (seen, response) => {
+    await mayAnswer
+    sendResult(response, seen, { content: [] })
+  }
+  const going = new AbortController()
+  const calling = fetch(url(), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, ...session },
+    body: JSON.stringify(toolCall(1)),
+    signal: going.signal,
+  }).catch(() => undefined)
+  await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
+  going.abort()
+  await calling
+  // Until the proxy has noticed.
+  await delay(50)
+  expect(stack.gate.settled).toEqual([])
+  answer()
+  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
+})
+
+test('a server that answers nothing to the end of a session is not waited for without end', async () => {
+  const session = await beginSession(url(), token)
+  origin.respond = () => undefined
+  expect((await send(url(), token, undefined, session, 'DELETE')).status).toBe(202)
+})
