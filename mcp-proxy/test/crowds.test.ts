@@ -329,6 +329,20 @@ test.each([
   for (const controller of streams.splice(0)) controller.abort()
 })
 
+test('the place of a client that has gone is free, also while its stream waits to be resumed', async () => {
+  const session = await beginSession(server.proxyUrl, token)
+  origin.respond = ({ method }, response) => {
+    if (method !== 'GET') return openEvents(response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    return response.end('id: 1\nretry: 10000\ndata: {}\n\n')
+  }
+  const headers = { ...session, accept: 'text/event-stream' }
+  expect((await openStream(token, { headers })).status).toBe(200)
+  streams.pop()!.abort()
+  await expect.poll(async () => (await listen(token)).status, { timeout: 5_000 }).toBe(200)
+  for (const controller of streams.splice(0)) controller.abort()
+})
+
 test('notifications, responses and DELETE have limits of their own', async () => {
   const respond = origin.respond
   const waiting: ServerResponse[] = []
