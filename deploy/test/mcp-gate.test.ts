@@ -101,6 +101,8 @@ test('admits exactly as many calls in parallel as the cap says, and records each
   await expect.poll(() => remainingOf(customerRef, productRef)).toBe(0)
 })
 
+const clientKey = { name: 'again', sentSha256: 'of-each-the-same' }
+
 test('counts a call once in the requests and in the meter of its tool, and debits success alone', async () => {
   const wallets = await openWallets()
   const { productRef } = wallets
@@ -122,7 +124,7 @@ test('counts a call once in the requests and in the meter of its tool, and debit
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(3 * creditsPerUnit)
   for (let repeat = 0; repeat < 3; repeat++) {
-    const repeated = callOf(server, customerRef, { toolName, idempotencyKey: 'again' })
+    const repeated = callOf(server, customerRef, { toolName, clientKey })
     expect(await call(repeated)).toBe(true)
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(2 * creditsPerUnit)
@@ -137,7 +139,7 @@ test('counts a call once in the requests and in the meter of its tool, and debit
 test('makes as many repeats free at several processes, and after a restart, as at one', async () => {
   const productRef = await createCappedProduct(client, 1_000)
   const customerRef = await createCustomer(client)
-  const repeated = () => callOf(serverOf(productRef), customerRef, { idempotencyKey: 'again' })
+  const repeated = () => callOf(serverOf(productRef), customerRef, { clientKey })
   const others = [await open(), await open()] as const
   const callAt = async ({ gate }: OpenedGate) => {
     const admission = await gate.admit(repeated())

@@ -99,6 +99,12 @@ export const mcpProxySettings = {
     16_777_216,
     bytes,
   ),
+  stateBytesMax: integerSetting(
+    'TOLLGATE_MCP_STATE_BYTES_MAX',
+    'Bytes of JSON that the `requestState` may take with which an MCP server asks for input; a larger one fails the call',
+    262_144,
+    { min: 1_024, max: 16_777_216 },
+  ),
   batchMax: integerSetting(
     'TOLLGATE_MCP_BATCH_MAX',
     'Messages in one batch of MCP 2025-03-26',

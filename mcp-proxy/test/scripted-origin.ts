@@ -12,7 +12,7 @@ export type Seen = {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly message: JsonObject
-  /** What the message was parsed from. */
+  /** The body, as it came. */
   readonly text: string
 }
 

@@ -93,6 +93,18 @@ test('requests that find the session lost together make one new session', async 
   expect(begun.length).toBe(1)
 })
 
+const big = '9007199254740993'
+
+test('an origin that restarted is initialised with the digits of the client', async () => {
+  const params = `{"protocolVersion":"2025-11-25","capabilities":{"experimental":{"a":${big}}},"clientInfo":{}}`
+  const body = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":${params}}`
+  const sessionId = (await send(url(), token, body)).headers.get('mcp-session-id')!
+  origin.respond = respondAfterRestart('for-big-numbers', refusals[0]![1])
+  origin.seen.length = 0
+  await send(url(), token, request(1, 'ping'), { 'mcp-session-id': sessionId })
+  expect(origin.seen[1]!.text).toContain(`"params":${params}`)
+})
+
 test('another replica goes on with a session, also at an origin that restarted', async () => {
   const session = await beginSession(url(), token)
   await stack.restartProxy(settings)
@@ -234,4 +246,77 @@ test('a call ends in time, though its server goes on sending and its client is g
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([ended, ended]), 3_000)
   await vi.waitFor(() => expect(open).toBe(0))
   await idle.body!.cancel()
+})
+
+test('each call of a batch is settled by itself', async () => {
+  origin.respond = (seen, response) => {
+    const { name } = seen.message['params'] as { name?: string }
+    if (name === undefined) return response.writeHead(202).end()
+    return sendResult(response, seen, { isError: name === 'bad', content: [] })
+  }
+  const batch = [
+    toolCall(1, 'good'),
+    toolCall(2, 'bad'),
+    { jsonrpc: '2.0', method: 'notifications/n', params: {} },
+  ]
+  const { text } = await send(url(), token, batch, { 'mcp-protocol-version': '2025-03-26' })
+  expect(JSON.parse(text)).toMatchObject([{ id: 1 }, { id: 2 }])
+  const outcomes = stack.gate.settled.map(({ toolName, outcome }) => [toolName, outcome])
+  expect(outcomes.sort()).toEqual([
+    ['bad', 'fail'],
+    ['good', 'success'],
+  ])
+})
+
+const older = { 'mcp-protocol-version': '2025-03-26' }
+
+test('what a batch holds reaches the origin with the digits of its numbers', async () => {
+  const session = await beginSession(url(), token)
+  const texts = [
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search","arguments":{"a":${big}}}}`,
+    `{"jsonrpc":"2.0","method":"notifications/n","params":{"b":[${big},"]"]}}`,
+    `{"jsonrpc":"2.0","id":"asked","result":{"c":${big}}}`,
+  ]
+  origin.seen.length = 0
+  await send(url(), token, `[ ${texts.join(' ,\n')} ]`, { ...session, ...older })
+  for (const text of texts) expect(origin.seen.map((each) => each.text)).toContain(text)
+  // So do single notifications and answers.
+  origin.seen.length = 0
+  for (const text of texts.slice(1)) await send(url(), token, text, session)
+  expect(origin.seen.map(({ text }) => text)).toEqual(texts.slice(1))
+})
+
+test('a request of a batch that fails leaves the others their answers and records', async () => {
+  let answer = (): void => undefined
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+  origin.respond = async (seen, response) => {
+    if (seen.message['id'] === 3) await mayAnswer
+    return sendResult(response, seen, { content: [], tools: [] })
+  }
+  vi.spyOn(stack.gate, 'adaptTools').mockImplementationOnce(() => {
+    throw new Error('the list cannot be adapted')
+  })
+  const batch = [toolCall(1), request(2, 'tools/list'), toolCall(3)]
+  const sending = send(url(), token, batch, older)
+  // A call of a batch is recorded when it has its answer, whatever becomes of the others.
+  await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
+  answer()
+  const { text } = await sending
+  expect(JSON.parse(text)).toMatchObject([
+    { id: 1, result: {} },
+    { id: 2, error: { code: -32_603 } },
+    { id: 3, result: {} },
+  ])
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }, { outcome: 'success' }])
+})
+
+test('lists that the proxy changes keep the digits of the numbers of the origin', async () => {
+  origin.respond = (_seen, response) => {
+    const tools = `[{"name":"search","inputSchema":{"maximum":${big}}}]`
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(`{"jsonrpc":"2.0","id":1,"result":{"tools":${tools}}}`)
+  }
+  const { text } = await send(url(), token, request(1, 'tools/list'))
+  expect(text).toContain(`"maximum":${big}`)
+  expect(text).toContain('"name":"upgrade"')
 })

@@ -36,8 +36,8 @@ export function callOf(
   changes: Partial<GatedCall> = {},
 ) {
   return {
-    ...{ server, customerRef, toolName: 'search', arguments: {}, callId: `call_${randomUUID()}` },
-    idempotencyKey: undefined,
+    ...{ server, customerRef, toolName: 'search', callId: `call_${randomUUID()}` },
+    clientKey: undefined,
     client: { era: 'sessions' as const, opensUrls: false, showsApps: false },
     ...changes,
   }

@@ -56,10 +56,9 @@ async function callUntilStopped(caller: number): Promise<void> {
         server,
         customerRef: `user-${1 + (caller % 3)}`,
         toolName: 'search',
-        arguments: {},
         callId,
       },
-      idempotencyKey: undefined,
+      clientKey: undefined,
       client: { era: 'sessions', opensUrls: false, showsApps: false },
     })
     if (admission.kind !== 'admitted') throw new Error(admission.kind)

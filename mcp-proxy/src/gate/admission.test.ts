@@ -15,8 +15,8 @@ const server = {
 } as unknown as GatedCall['server']
 
 const call: GatedCall = {
-  ...{ server, customerRef: 'cus_1', toolName: 'search', arguments: {} },
-  ...{ callId: 'call_1', idempotencyKey: undefined },
+  ...{ server, customerRef: 'cus_1', toolName: 'search' },
+  ...{ callId: 'call_1', clientKey: undefined },
   client: { era: 'sessions', opensUrls: false, showsApps: false },
 }
 

@@ -6,21 +6,19 @@ export type GatedCall = {
   readonly server: ServedServer
   readonly customerRef: string
   readonly toolName: string
-  readonly arguments: JsonObject
   /** The proxy's own, made when the call was accepted. Each round of a call whose server asks for input has another. */
   readonly callId: string
-  /** The client's own name for the call, from `_meta`. It never stands for a call with other arguments. */
-  readonly idempotencyKey: string | undefined
+  /** The client's own name for the call, from `_meta`, and a digest of what the MCP server is sent: it stands for no other call. */
+  readonly clientKey: { readonly name: string; readonly sentSha256: string } | undefined
   readonly client: ClientAbilities
   /** What the client answered to the question of `input_required` under `paywallQuestion`, in a later round of the call. */
   readonly paywallAnswered?: 'accept' | 'decline' | 'cancel'
 }
 
 /** A call of one of the proxy's own tools. */
-export type VirtualCall = Pick<
-  GatedCall,
-  'server' | 'customerRef' | 'toolName' | 'arguments' | 'client'
->
+export type VirtualCall = Pick<GatedCall, 'server' | 'customerRef' | 'toolName' | 'client'> & {
+  readonly arguments: JsonObject
+}
 
 /** Name of the paywall's question in `inputRequests`, and of its answer in `inputResponses`. */
 export const paywallQuestion = 'tollgate-paywall'

@@ -12,8 +12,8 @@ const message = `Pay first. Use the tool \`upgrade\` to choose a plan, or open $
 function callOf(client: Partial<ClientAbilities>, changes: Partial<GatedCall> = {}): GatedCall {
   return {
     server: undefined as never,
-    ...{ customerRef: 'cus_1', toolName: 'search', arguments: {}, callId: 'call_1' },
-    idempotencyKey: undefined,
+    ...{ customerRef: 'cus_1', toolName: 'search', callId: 'call_1' },
+    clientKey: undefined,
     client: { era: 'sessions', opensUrls: false, showsApps: false, ...client },
     ...changes,
   }

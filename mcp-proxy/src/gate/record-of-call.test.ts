@@ -4,8 +4,8 @@ import { endOf, recordOf } from './record-of-call.ts'
 
 const call: GatedCall = {
   server: { environment: 'sandbox', providerId: 'prv_1', productRef: 'prd_1' } as never,
-  ...{ customerRef: 'cus_1', toolName: 'search', arguments: { a: 1, b: { c: [2] } } },
-  ...{ callId: 'call_1', idempotencyKey: 'mine' },
+  ...{ customerRef: 'cus_1', toolName: 'search' },
+  ...{ callId: 'call_1', clientKey: { name: 'mine', sentSha256: 'a' } },
   client: { era: 'sessions', opensUrls: false, showsApps: false },
 }
 
@@ -15,16 +15,13 @@ function keyOf(changes: Partial<GatedCall> = {}, outcome: 'success' | 'fail' = '
 }
 
 test('the key of a client stands for the same call with the same outcome alone', () => {
-  const again = { callId: 'call_2', arguments: { b: { c: [2] }, a: 1 } }
-  expect(keyOf(again)).toBe(keyOf())
+  expect(keyOf({ callId: 'call_2' })).toBe(keyOf())
   const others = [
-    keyOf({ arguments: { a: 1, b: { c: ['2'] } } }),
-    keyOf({ arguments: { a: 1 } }),
-    keyOf({ arguments: { a: 1, b: [['c', [2]]] } }),
+    keyOf({ clientKey: { name: 'mine', sentSha256: 'b' } }),
     keyOf({ toolName: 'fetch' }),
     keyOf({ customerRef: 'cus_2' }),
     keyOf({ server: { ...call.server, productRef: 'prd_2' } }),
-    keyOf({ idempotencyKey: 'yours' }),
+    keyOf({ clientKey: { name: 'yours', sentSha256: 'a' } }),
     // Else the retry of a call that failed would be free.
     keyOf({}, 'fail'),
   ]
@@ -32,8 +29,8 @@ test('the key of a client stands for the same call with the same outcome alone',
 })
 
 test('a call without such a key, or where they are ignored, is one of its own', () => {
-  expect(keyOf({ idempotencyKey: undefined })).toBe('call_1')
-  expect(keyOf({ idempotencyKey: undefined }, 'fail')).toBe('call_1-fail')
+  expect(keyOf({ clientKey: undefined })).toBe('call_1')
+  expect(keyOf({ clientKey: undefined }, 'fail')).toBe('call_1-fail')
   const end = { outcome: 'success', durationMs: 1 } as const
   expect(recordOf(call, 1, end, undefined, 'ignore').idempotencyKey).toBe('call_1')
 })

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { inOrder } from '../protocol/in-order.ts'
 import { storable, toolNameCharsMax, type CallRecord } from '../records/call-record.ts'
 import type { CallEnd, GatedCall } from './gate.ts'
 import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
@@ -30,20 +29,21 @@ export function recordOf(
 }
 
 /**
- * A client's key stands for calls of the same tool with the same arguments and the same outcome alone. A retry that succeeds after
+ * A client's key stands for calls of which the MCP server is sent the same, with the same outcome alone. A retry that succeeds after
  * a failure is another record; otherwise the failure would make it free.
  */
 function keyOf(
-  { customerRef, toolName, arguments: given, callId, idempotencyKey, server }: GatedCall,
+  { customerRef, toolName, callId, clientKey, server }: GatedCall,
   outcome: CallRecord['outcome'],
   clientKeys: GateLimits['clientKeys'],
 ): string {
-  if (idempotencyKey === undefined || clientKeys === 'ignore') {
+  if (clientKey === undefined || clientKeys === 'ignore') {
     return outcome === 'success' ? callId : `${callId}-${outcome}`
   }
   const digest = createHash('sha256')
-  const named = [server.productRef, customerRef, toolName, idempotencyKey, outcome]
-  digest.update(JSON.stringify([...named, inOrder(given)]))
+  const { name, sentSha256 } = clientKey
+  const named = [server.productRef, customerRef, toolName, name, outcome, sentSha256]
+  digest.update(JSON.stringify(named))
   return `mcp-${digest.digest('hex')}`
 }
 

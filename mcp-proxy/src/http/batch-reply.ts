@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { sendJson } from './answers.ts'
 import type { Reply } from './reply.ts'
 
-/** Collects the responses of a batch and sends them together. What comes before a response has no place in it, and is dropped. */
+/**
+ * Collects the responses of a batch and sends them together. What comes before a response has no place in it, and is dropped. A
+ * call is recorded when its own response is there: one that takes an hour, or fails, must not keep the records of the others.
+ */
 export class BatchReply {
   readonly #response: ServerResponse
   readonly #texts: (string | undefined)[]
-  readonly #beforeLast: (() => void)[] = []
   #missing: number
 
   constructor(response: ServerResponse, requests: number) {
@@ -29,11 +31,10 @@ export class BatchReply {
   }
 
   #finish(place: number, text: string, beforeLast: (() => void) | undefined): void {
+    if (this.#texts[place] !== undefined) return
     this.#texts[place] = text
-    if (beforeLast !== undefined) this.#beforeLast.push(beforeLast)
     this.#missing -= 1
-    if (this.#missing > 0) return
-    for (const each of this.#beforeLast) each()
-    sendJson(this.#response, 200, `[${this.#texts.join(',')}]`)
+    beforeLast?.()
+    if (this.#missing === 0) sendJson(this.#response, 200, `[${this.#texts.join(',')}]`)
   }
 }

@@ -1,9 +1,17 @@
-import { isPlainObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { paywallQuestion, type GatedCall } from '../gate/gate.ts'
-import { textOf } from '../http/reply.ts'
 import { paramsOf, type Message } from '../protocol/messages.ts'
-import { openRound, type RoundOwner } from './request-state.ts'
+import { membersOf, rewritten } from '../protocol/raw-json.ts'
+import { openRound, sealRound, type RoundOwner } from './request-state.ts'
 import type { ServedRequest } from './served-request.ts'
+
+/** A call as the client sent it. */
+export type SentCall = {
+  readonly served: ServedRequest
+  readonly toolName: string
+  readonly message: Message
+  readonly text: string
+}
 
 /** One round of a call: the first, or a retry with the input that was asked for. */
 export type CallRound = {
@@ -13,19 +21,16 @@ export type CallRound = {
 }
 
 /** Returns undefined for a retry whose state is not one of this call. */
-export function readRound(
-  { client, parts }: ServedRequest,
-  owner: RoundOwner,
-  message: Message,
-  text: string,
-): CallRound | undefined {
+export function readRound(call: SentCall): CallRound | undefined {
+  const { served, message, text } = call
   const { requestState, inputResponses, ...others } = paramsOf(message)
-  if (client.era === 'sessions' || requestState === undefined) {
+  if (served.client.era === 'sessions' || requestState === undefined) {
     return { paywallAnswered: undefined, text }
   }
   if (typeof requestState !== 'string') return undefined
-  const { sealer, clock } = parts
-  const round = openRound(sealer, owner, requestState, clock.now())
+  const { sealer, clock, config } = served.parts
+  const owner = ownerOf(call)
+  const round = openRound(sealer, owner, requestState, clock.now(), config.stateBytesMax)
   if (round === undefined) return undefined
   const { originState, isPaywall } = round
   const { [paywallQuestion]: answered, ...responses } = isPlainObject(inputResponses)
@@ -39,7 +44,7 @@ export function readRound(
   }
   return {
     paywallAnswered: isPaywall ? actionOf(answered) : undefined,
-    text: textOf({ ...message, params }),
+    text: rewritten(text, message, { ...message, params }),
   }
 }
 
@@ -47,4 +52,43 @@ export function readRound(
 function actionOf(answered: unknown): NonNullable<GatedCall['paywallAnswered']> {
   const action = isPlainObject(answered) ? answered['action'] : undefined
   return action === 'accept' || action === 'cancel' ? action : 'decline'
+}
+
+export type Asking =
+  | { readonly kind: 'asking'; readonly result: JsonObject }
+  /** The client could not send the state back. */
+  | { readonly kind: 'too-large'; readonly reason: string }
+
+/** Wraps the state of who asks for input, so that the retry is known as a round of this call. */
+export function askForInput(call: SentCall, result: JsonObject, isPaywall: boolean): Asking {
+  const { sealer, clock, config } = call.served.parts
+  const { stateBytesMax, bodyBytesMax, inputMinutes } = config
+  const given = result['requestState']
+  const round = { originState: typeof given === 'string' ? given : null, isPaywall }
+  const expiresAtMs = clock.now() + inputMinutes * 60_000
+  const requestState = sealRound(sealer, ownerOf(call), round, expiresAtMs, stateBytesMax)
+  if (requestState === undefined) {
+    const reason = `The MCP server asked for input with a state of more than ${stateBytesMax} bytes.`
+    return { kind: 'too-large', reason }
+  }
+  if (bytesWithoutState(call) + requestState.length > bodyBytesMax) {
+    const reason = `The call and the state of the MCP server take more than ${bodyBytesMax} bytes together.`
+    return { kind: 'too-large', reason }
+  }
+  return { kind: 'asking', result: { ...result, requestState } }
+}
+
+function bytesWithoutState({ message, text }: SentCall): number {
+  const { requestState } = paramsOf(message)
+  return Buffer.byteLength(text) - (typeof requestState === 'string' ? requestState.length : 0)
+}
+
+function ownerOf({ served, toolName, text }: SentCall): RoundOwner {
+  const params = membersOf(membersOf(text).get('params')!)
+  return {
+    server: served.server,
+    customerRef: served.customerRef ?? '',
+    toolName,
+    argumentsText: params.get('arguments') ?? '{}',
+  }
 }

@@ -1,6 +1,7 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import { sendMessage } from '../http/answers.ts'
 import { errorCodes, errorMessage, idOf, paramsOf, type Message } from '../protocol/messages.ts'
+import { membersOf } from '../protocol/raw-json.ts'
 import { responseIn } from '../sessions/origin-sessions.ts'
 import { sealSession } from '../sessions/session-state.ts'
 import { abilitiesOf } from './client-abilities.ts'
@@ -30,6 +31,7 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
     version: String(result['protocolVersion']),
     process: parts.sessions.process,
     initialize: paramsOf(message),
+    initializeText: paramsTextIn(text),
     expiresAtMs: parts.clock.now() + parts.config.sessionHours * 3_600_000,
   })
   if (sessionId === undefined) {
@@ -40,6 +42,11 @@ export async function serveInitialize(visit: Visit, message: Message, text: stri
   const client = abilitiesOf('sessions', paramsOf(message)['capabilities'])
   const edited = editResult({ parts, server, client }, 'initialize', result)
   sendMessage(response, 200, { ...answered, result: edited })
+}
+
+function paramsTextIn(text: string): string {
+  const params = membersOf(text).get('params')
+  return params?.startsWith('{') === true ? params : '{}'
 }
 
 function refusalOf(answer: OriginAnswer, id: string | number): Message {

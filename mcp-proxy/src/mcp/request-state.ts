@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { JsonObject } from '@tollgate/schemas/json-object'
-import { inOrder } from '../protocol/in-order.ts'
+import { canonicalOf } from '../protocol/raw-json.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
@@ -9,7 +8,8 @@ export type RoundOwner = {
   readonly server: ServedServer
   readonly customerRef: string
   readonly toolName: string
-  readonly arguments: JsonObject
+  /** JSON that the client wrote. */
+  readonly argumentsText: string
 }
 
 export type Round = {
@@ -19,8 +19,11 @@ export type Round = {
   readonly isPaywall: boolean
 }
 
+/** Bytes of what is sealed beside the origin's state. */
+const ownBytesMax = 1_024
+
 /**
- * Returns the `requestState` of a call that asks for input. It carries no id of the call: a round that asks is not counted, and a
+ * Returns the `requestState` of a call that asks for input, or undefined if that of the origin takes more than `bytesMax`. It carries no id of the call: a round that asks is not counted, and a
  * state that is sent again, to whichever process, makes the origin work again, which is a call of its own.
  */
 export function sealRound(
@@ -28,10 +31,11 @@ export function sealRound(
   owner: RoundOwner,
   { originState, isPaywall }: Round,
   expiresAtMs: number,
-): string {
-  return sealer.seal('request-state', [
-    ...[ownerDigest(owner), originState, isPaywall, expiresAtMs],
-  ])
+  bytesMax: number,
+): string | undefined {
+  if (Buffer.byteLength(JSON.stringify(originState)) > bytesMax) return undefined
+  const sealed = [ownerDigest(owner), originState, isPaywall, expiresAtMs]
+  return sealer.seal('request-state', sealed, bytesMax + ownBytesMax)
 }
 
 /** Returns undefined for a state that is not ours, has expired, or belongs to another call. */
@@ -40,8 +44,9 @@ export function openRound(
   owner: RoundOwner,
   state: string,
   nowMs: number,
+  bytesMax: number,
 ): Round | undefined {
-  const opened = sealer.open('request-state', state)
+  const opened = sealer.open('request-state', state, bytesMax + ownBytesMax)
   if (!Array.isArray(opened)) return undefined
   const [digest, originState, isPaywall, expiresAtMs] = opened as [
     ...[string, string | null, boolean, number],
@@ -50,8 +55,8 @@ export function openRound(
   return { originState, isPaywall }
 }
 
-function ownerDigest({ server, customerRef, toolName, arguments: given }: RoundOwner): string {
+function ownerDigest({ server, customerRef, toolName, argumentsText }: RoundOwner): string {
   const { environment, reference } = server
-  const parts = [environment, reference, customerRef, toolName, inOrder(given)]
+  const parts = [environment, reference, customerRef, toolName, canonicalOf(argumentsText)]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }

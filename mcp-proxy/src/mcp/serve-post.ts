@@ -6,6 +6,8 @@ import { HttpReply, textOf, type Reply } from '../http/reply.ts'
 import { whenClosed } from '../http/when-closed.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import {
+  errorCodes,
+  errorMessage,
   idOf,
   isCall,
   metaOf,
@@ -14,6 +16,7 @@ import {
   type Message,
   type MessageId,
 } from '../protocol/messages.ts'
+import { itemsOf, rewritten } from '../protocol/raw-json.ts'
 import { envelope } from '../protocol/versions.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
 import { sendRenamed } from '../sessions/send-renamed.ts'
@@ -37,12 +40,14 @@ export async function serveStateless(
 ): Promise<void> {
   const { parts, server, customerRef, request, trace } = visit
   const names = Object.keys(request.headers).filter((name) => name.startsWith('mcp-'))
-  const headers = { ...trace, ...sentHeaders(request, names.filter(isNoSession)) }
+  const clientHeaders = sentHeaders(request, names.filter(isNoSession))
+  const headers = { ...trace, ...clientHeaders }
   const served: ServedRequest = {
     parts,
     server,
     customerRef,
     client: abilitiesOf('stateless', metaOf(message)[envelope.clientCapabilities]),
+    clientHeaders,
     callKey: undefined,
     post: (body, id, signal) => parts.origin.post({ server, headers, signal }, body, id),
   }
@@ -96,9 +101,10 @@ export async function serveSessions(
   if (!isBatch && first !== undefined && requests.length === 1) {
     return serveRequest(servedIn(visit, session, first), first, text, replyTo(visit))
   }
+  const texts = isBatch ? itemsOf(text) : [text]
   const notifyAll = async (): Promise<void> => {
-    for (const message of messages) {
-      if (!requests.includes(message)) await notifyOrigin(visit, session, message)
+    for (const [at, message] of messages.entries()) {
+      if (!requests.includes(message)) await notifyOrigin(visit, session, message, texts[at]!)
     }
   }
   if (requests.length === 0) {
@@ -111,17 +117,18 @@ export async function serveSessions(
   await notifyAll()
   const batch = new BatchReply(response, requests.length)
   await Promise.all(
-    requests.map((each, at) => {
-      return serveInBatch(visit, session, each, batch.replyFor(at), at > 0)
+    requests.map((message, at) => {
+      const item = { message, text: texts[messages.indexOf(message)]! }
+      return serveInBatch(visit, session, item, batch.replyFor(at), at > 0)
     }),
   )
 }
 
-/** The first request of a batch has the place that the batch was let in with. */
+/** The first request of a batch has the place that the batch was let in with. One that fails is answered: the others go on. */
 async function serveInBatch(
   visit: Visit,
   session: Session | 'none',
-  message: Message,
+  { message, text }: { readonly message: Message; readonly text: string },
   reply: Reply,
   needsPlace: boolean,
 ): Promise<void> {
@@ -131,30 +138,36 @@ async function serveInBatch(
     return reply.finish(textOf(crowdedMessage(visit, place, idOf(message)!)))
   }
   try {
-    await serveRequest(servedIn(visit, session, message), message, JSON.stringify(message), reply)
+    await serveRequest(servedIn(visit, session, message), message, text, reply)
+  } catch (error) {
+    parts.logger.error({ err: error }, 'a request of a batch failed')
+    reply.finish(textOf(errorMessage(idOf(message)!, errorCodes.internal, failedMessage)))
   } finally {
     if (place !== undefined) whenClosed(visit.response, place.leave)
   }
 }
 
+const failedMessage = 'The MCP proxy cannot serve this now. Try again later.'
+
 function servedIn(visit: Visit, session: Session | 'none', message: Message): ServedRequest {
   const { parts, server, customerRef } = visit
   const clientId = idOf(message)!
+  const both = { parts, server, customerRef, clientHeaders: {} }
   if (session === 'none') {
     return {
-      ...{ parts, server, customerRef, callKey: undefined },
+      ...{ ...both, callKey: undefined },
       client: abilitiesOf('sessions', undefined),
       post: (body, id, signal) => postIn(visit, session, body, id, signal),
     }
   }
   const originId = parts.sessions.originIdOf(session, clientId)
   return {
-    ...{ parts, server, customerRef, originId },
+    ...{ ...both, originId },
     client: abilitiesOf('sessions', session.state.initialize['capabilities']),
     callKey: callKeyOf(session.key, JSON.stringify(clientId)),
     post: (body, id, signal) => {
-      const send = (text: string, sentId: MessageId): Promise<OriginAnswer> =>
-        postIn(visit, session, text, sentId, signal)
+      const send = (sentText: string, sentId: MessageId): Promise<OriginAnswer> =>
+        postIn(visit, session, sentText, sentId, signal)
       return id === originId ? send(body, id) : sendRenamed(body, id, originId, send)
     },
   }
@@ -181,11 +194,12 @@ async function notifyOrigin(
   visit: Visit,
   session: Session | 'none',
   message: Message,
+  text: string,
 ): Promise<void> {
   // Before the origin is told, which may end its answer at once: that must not look like a failure of the origin.
   const told = session === 'none' ? message : cancelIn(visit, session, message)
   const controller = new AbortController()
-  await postIn(visit, session, JSON.stringify(told), undefined, controller.signal)
+  await postIn(visit, session, rewritten(text, message, told), undefined, controller.signal)
   // A stream in answer to a notification is nobody's.
   controller.abort()
 }

@@ -1,6 +1,7 @@
 import { textOf, type Reply } from '../http/reply.ts'
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { idOf, methodOf, paramsOf, resultMessage, type Message } from '../protocol/messages.ts'
+import { rewritten } from '../protocol/raw-json.ts'
 import { editResult, isCursor } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
 import { answerOwnResource, answerWithoutResources } from './own-resources.ts'
@@ -43,8 +44,8 @@ export async function serveRequest(
   }
   if (method === 'tools/list') watchTools(served, message, result)
   const edited = editResult(served, method, result)
-  const same = edited === result
-  reply.finish(same ? received.text : textOf({ ...received.message, result: edited }))
+  const { message: before, text: given } = received
+  reply.finish(edited === result ? given : rewritten(given, before, { ...before, result: edited }))
 }
 
 function watchTools(

@@ -6,23 +6,21 @@ import {
   errorCodes,
   errorMessage,
   idOf,
-  metaOf,
   paramsOf,
   resultMessage,
   type Message,
   type MessageId,
 } from '../protocol/messages.ts'
+import { rewritten } from '../protocol/raw-json.ts'
 import { errorOf } from './origin-errors.ts'
 import { relay, type RelayEnd } from './relay.ts'
-import { sealRound } from './request-state.ts'
-import { readRound, type CallRound } from './call-round.ts'
+import { askForInput, readRound, type CallRound, type SentCall } from './call-round.ts'
+import { clientKeyIn } from './client-key.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /** One `tools/call` while it is served. */
-type Call = {
-  readonly served: ServedRequest
+type Call = SentCall & {
   readonly id: MessageId
-  readonly message: Message
   readonly gated: GatedCall
   readonly round: CallRound
   readonly reply: Reply
@@ -53,20 +51,20 @@ export async function serveToolCall(
     const result = await callVirtual(served, customerRef, toolName, given)
     return reply.finish(textOf(resultMessage(id, completed(served, result))))
   }
-  const owner = { server, customerRef: customerRef ?? '', toolName, arguments: given }
-  const round = readRound(served, owner, message, text)
+  const sent = { served, toolName, message, text }
+  const round = readRound(sent)
   if (round === undefined) {
     return refuse('requestState is not valid for this call, or has expired. Call the tool again.')
   }
   const gated: GatedCall = {
-    ...owner,
+    ...{ server, customerRef: customerRef ?? '', toolName },
     callId: randomUUID(),
-    idempotencyKey: idempotencyKeyIn(message),
+    clientKey: clientKeyIn(served, message, round.text),
     client: served.client,
     ...(round.paywallAnswered !== undefined && { paywallAnswered: round.paywallAnswered }),
   }
   const begunAt = performance.now()
-  const call = { served, id, message, gated, round, reply, begunAt }
+  const call = { ...sent, id, gated, round, reply, begunAt }
   // Callers without a token reach public tools alone, which nothing is asked about.
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
@@ -103,9 +101,15 @@ async function carryOut(call: Call, admission: Admission): Promise<void> {
       return reply.finish(textOf(paywallMessage(call, admission.answer)))
     case 'open':
     case 'admitted': {
-      const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
       const settle = admission.kind === 'admitted' ? admission.settle : undefined
-      return finish(call, end, settle)
+      try {
+        const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
+        return finish(call, end, settle)
+      } catch (error) {
+        const durationMs = performance.now() - call.begunAt
+        settle?.({ outcome: 'fail', durationMs, reason: 'the proxy failed' })
+        throw error
+      }
     }
   }
 }
@@ -128,8 +132,15 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
     return reply.finish(text, 200, () => settle?.(ended))
   }
   if (served.client.era === 'stateless' && result['resultType'] === 'input_required') {
-    const asking = textOf({ ...message, result: inputRequired(call, result, false) })
-    return reply.finish(asking, 200, () => settle?.({ outcome: 'interim', durationMs }))
+    const asking = askForInput(call, result, false)
+    if (asking.kind === 'too-large') {
+      const { reason } = asking
+      const ended: CallEnd = { outcome: 'fail', durationMs, reason }
+      const error = textOf(errorMessage(id, errorCodes.internal, reason))
+      return reply.finish(error, 200, () => settle?.(ended))
+    }
+    const asked = rewritten(text, message, { ...message, result: asking.result })
+    return reply.finish(asked, 200, () => settle?.({ outcome: 'interim', durationMs }))
   }
   const failed = result['isError'] === true
   const ended: CallEnd = failed
@@ -152,22 +163,13 @@ function paywallMessage(call: Call, answer: PaywallAnswer): Message {
       return resultMessage(id, completed(served, answer.result))
     case 'error':
       return errorMessage(id, answer.code, answer.message, answer.data)
-    case 'input_required':
-      return resultMessage(id, inputRequired(call, answer.result, true))
+    case 'input_required': {
+      const asking = askForInput(call, answer.result, true)
+      return asking.kind === 'asking'
+        ? resultMessage(id, asking.result)
+        : errorMessage(id, errorCodes.internal, asking.reason)
+    }
   }
-}
-
-/** Wraps the state of who asks, so that the retry is known as a round of this call. */
-function inputRequired(call: Call, result: JsonObject, isPaywall: boolean): JsonObject {
-  const { gated, served } = call
-  const { sealer, clock, config } = served.parts
-  const state = result['requestState']
-  const round = {
-    originState: typeof state === 'string' ? state : null,
-    isPaywall,
-  }
-  const expiresAtMs = clock.now() + config.inputMinutes * 60_000
-  return { ...result, requestState: sealRound(sealer, gated, round, expiresAtMs) }
 }
 
 /** The stateless versions want to be told that a result is the last one. */
@@ -175,13 +177,4 @@ function completed({ client }: ServedRequest, result: JsonObject): JsonObject {
   return client.era === 'stateless' && !('resultType' in result)
     ? { resultType: 'complete', ...result }
     : result
-}
-
-const idempotencyKeyMeta = 'tollgate/idempotencyKey'
-const idempotencyKeyMax = 255
-
-/** The client's own name for a call, from `_meta`. */
-function idempotencyKeyIn(message: Message): string | undefined {
-  const key = metaOf(message)[idempotencyKeyMeta]
-  return typeof key === 'string' && key !== '' && key.length <= idempotencyKeyMax ? key : undefined
 }

@@ -41,6 +41,8 @@ export type ServedRequest = {
   /** Undefined for a caller without a token, who may use public tools. */
   readonly customerRef: string | undefined
   readonly client: ClientAbilities
+  /** Those that the origin gets, without those of the trace and of a session. */
+  readonly clientHeaders: Readonly<Record<string, string>>
   /** Name of the session and the request in it, by which the client can cancel it; undefined outside sessions. */
   readonly callKey: string | undefined
   /** The request's id at the origin, where that is not the client's. */

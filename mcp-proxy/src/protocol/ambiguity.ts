@@ -1,5 +1,6 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import { paramsOf } from './messages.ts'
+import { endOfString } from './raw-json.ts'
 
 /** Deeper values are no arguments of a tool, and could exhaust the stack of whoever walks through them. */
 const depthMax = 128
@@ -46,16 +47,6 @@ function problemOfText(text: string): string | undefined {
     if (open.length > depthMax) return `The body is nested deeper than ${depthMax} levels.`
   }
   return undefined
-}
-
-/** Returns the place behind the closing quote of the string that begins at `start`. */
-export function endOfString(text: string, start: number): number {
-  for (let at = start + 1; ; at++) {
-    at = text.indexOf('"', at)
-    let backslashes = 0
-    while (text[at - 1 - backslashes] === '\\') backslashes++
-    if (backslashes % 2 === 0) return at + 1
-  }
 }
 
 const messageNames = ['jsonrpc', 'id', 'method', 'params', 'result', 'error']

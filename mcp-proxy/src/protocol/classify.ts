@@ -100,7 +100,12 @@ function classifyBatch(
 
 /** A request without an id that counts must not pass as a notification: a careless server would work for it, unrecorded. */
 function idProblem(message: Message): string | undefined {
-  if (idOf(message) !== undefined) return undefined
+  const id = idOf(message)
+  if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
+    // The proxy's own answers would repeat a rounded one, which the client does not know.
+    return 'The id of a request must be a string or a number between -2^53 and 2^53.'
+  }
+  if (id !== undefined) return undefined
   if ('id' in message) return 'The id of a request must be a string or a number.'
   return methodOf(message).startsWith('notifications/') ? undefined : 'A request needs an id.'
 }

@@ -4,8 +4,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
-/** Sealed texts are short; more than this is no text of ours. */
-const openedBytesMax = 65_536
+/** Bytes of JSON that are sealed and opened where the caller gives no other number. */
+const bytesMaxUsual = 65_536
 
 /** What a sealed text is for. A text that was sealed for one purpose does not open for another. */
 export type SealPurpose = 'session' | 'request-state'
@@ -21,16 +21,19 @@ export class Sealer {
     this.#key = Buffer.from(hkdfSync('sha256', serviceSecret, '', 'tollgate mcp-proxy seal v1', 32))
   }
 
-  seal(purpose: SealPurpose, value: object): string {
+  /** Returns undefined for a value that is longer as JSON than `open` takes with the same `bytesMax`. */
+  seal(purpose: SealPurpose, value: object, bytesMax = bytesMaxUsual): string | undefined {
+    const text = JSON.stringify(value)
+    if (Buffer.byteLength(text) > bytesMax) return undefined
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv(algorithm, this.#key, nonce).setAAD(Buffer.from(purpose))
-    const packed = deflateRawSync(JSON.stringify(value))
+    const packed = deflateRawSync(text)
     const sealed = [nonce, cipher.update(packed), cipher.final(), cipher.getAuthTag()]
     return Buffer.concat(sealed).toString('base64url')
   }
 
   /** Returns undefined for a text that was altered, or was sealed for another purpose or with another secret. */
-  open(purpose: SealPurpose, text: string): unknown {
+  open(purpose: SealPurpose, text: string, bytesMax = bytesMaxUsual): unknown {
     const bytes = Buffer.from(text, 'base64url')
     if (bytes.length <= nonceBytes + tagBytes) return undefined
     const nonce = bytes.subarray(0, nonceBytes)
@@ -39,7 +42,7 @@ export class Sealer {
     try {
       const body = bytes.subarray(nonceBytes, -tagBytes)
       const packed = Buffer.concat([decipher.update(body), decipher.final()])
-      const opened = inflateRawSync(packed, { maxOutputLength: openedBytesMax })
+      const opened = inflateRawSync(packed, { maxOutputLength: bytesMax })
       return JSON.parse(opened.toString()) as unknown
     } catch {
       return undefined

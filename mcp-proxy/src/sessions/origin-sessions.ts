@@ -126,23 +126,19 @@ export class OriginSessions {
   }
 
   async #initialize(session: Session, request: OriginRequest): Promise<string | undefined> {
-    const { initialize } = session.state
-    const message = {
-      jsonrpc: '2.0',
-      id: 'tollgate-initialize',
-      method: 'initialize',
-      params: initialize,
-    }
-    const answer = await this.#origin.post(request, JSON.stringify(message), message.id)
-    const response = await responseIn(answer, message.id)
+    const id = 'tollgate-initialize'
+    const { initializeText } = session.state
+    const body = `{"jsonrpc":"2.0","id":"${id}","method":"initialize","params":${initializeText}}`
+    const answer = await this.#origin.post(request, body, id)
+    const response = await responseIn(answer, id)
     if (response === undefined || !isPlainObject(response['result'])) return undefined
-    const id = 'sessionId' in answer ? answer.sessionId : undefined
-    if (id === undefined) return undefined
-    this.#replaced.set(session.key, id)
+    const sessionId = 'sessionId' in answer ? answer.sessionId : undefined
+    if (sessionId === undefined) return undefined
+    this.#replaced.set(session.key, sessionId)
     const notification = { jsonrpc: '2.0', method: 'notifications/initialized' }
     const within = this.#within(session, request)
     await this.#origin.post(within, JSON.stringify(notification), undefined)
-    return id
+    return sessionId
   }
 }
 

@@ -1,5 +1,6 @@
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
-
+import { parseJson } from '../protocol/parse-json.ts'
+import { rewritten } from '../protocol/raw-json.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
@@ -15,8 +16,10 @@ export type SessionState = {
   readonly version: string
   /** Name of the process that began it. */
   readonly process: string
-  /** The `params` of the client's `initialize`, for doing it again at an origin that restarted. */
+  /** The `params` of the client's `initialize`. */
   readonly initialize: JsonObject
+  /** The same as JSON that the client wrote, for doing it again at an origin that restarted. */
+  readonly initializeText: string
   readonly expiresAtMs: number
 }
 
@@ -28,21 +31,22 @@ const stateCharsMax = 8_192
 
 /** Returns undefined where the client said more about itself than an id can hold. */
 export function sealSession(sealer: Sealer, state: SessionState): string | undefined {
-  const { initialize, ...others } = state
-  const { environment, server, customerRef, originSession, version, process, expiresAtMs } = others
-  const sealed = (params: JsonObject): string | undefined => {
+  const { environment, server, customerRef, originSession, version, process, expiresAtMs } = state
+  const { initialize, initializeText } = state
+  const sealed = (params: string): string | undefined => {
     const ids: SealedIds = [environment, server, customerRef, originSession, version, process]
     const fields = [ids, params, expiresAtMs]
     if (JSON.stringify(fields).length > stateCharsMax) return undefined
     const id = sealer.seal('session', fields)
-    return id.length <= idCharsMax ? id : undefined
+    return id !== undefined && id.length <= idCharsMax ? id : undefined
   }
-  const whole = sealed(initialize)
+  const whole = sealed(initializeText)
   if (whole !== undefined) return whole
   // Icons and descriptions of a client are of no use to a server; what it is able to do is.
   const { protocolVersion, capabilities, clientInfo } = initialize
   const { name, version: clientVersion } = isPlainObject(clientInfo) ? clientInfo : {}
-  return sealed({ protocolVersion, capabilities, clientInfo: { name, version: clientVersion } })
+  const short = { protocolVersion, capabilities, clientInfo: { name, version: clientVersion } }
+  return sealed(rewritten(initializeText, initialize, short))
 }
 
 /** Returns undefined for an id that is not ours. */
@@ -50,10 +54,14 @@ export function readSession(sealer: Sealer, id: string): SessionState | undefine
   if (id.length > idCharsMax) return undefined
   const opened = sealer.open('session', id)
   if (!Array.isArray(opened)) return undefined
-  const [ids, initialize, expiresAtMs] = opened as [SealedIds, JsonObject, number]
+  const [ids, initializeText, expiresAtMs] = opened as [SealedIds, string, number]
   const [environment, server, customerRef, originSession, version, process] = ids
-  const session = { environment, server, customerRef, originSession, version, process }
-  return { ...session, initialize, expiresAtMs }
+  const initialize = parseJson(initializeText)
+  if (!isPlainObject(initialize)) return undefined
+  return {
+    ...{ environment, server, customerRef, originSession, version, process },
+    ...{ initialize, initializeText, expiresAtMs },
+  }
 }
 
 type SealedIds = readonly [string, string, string, string | null, string, string]
