@@ -1,4 +1,5 @@
 import { decodeJwt } from 'jose'
+import { purgeCustomerAuth } from '@tollgate/domain/customer-auth/purge'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -164,4 +165,48 @@ test('a revocation that meets a refresh ends what the refresh stores', async () 
     expect((await caller.refresh(client, next.refresh_token)).status).toBe(400)
     expect((await caller.userinfo(next.access_token)).status).toBe(401)
   }
+})
+
+/* What a request for a code leaves behind that nobody goes on with. */
+
+describe('the authorization endpoint', () => {
+  const begin = async (headers: Record<string, string> = {}) => {
+    const { body: client } = await caller.register()
+    const url = new URL(caller.authorizeUrl(client, drawPkce().challenge))
+    return stack.fetch(`${caller.base}/authorize${url.search}`, { redirect: 'manual', headers })
+  }
+  const interactions = () => sql<{ expires_at: Date; created_at: Date }[]>`
+    select expires_at, created_at from oauth_records
+    where model = 'Interaction' and issuer = ${caller.world.issuer}`
+
+  test('counts the requests of each network, and says so on a page', async () => {
+    expect((await begin()).status).toBe(303)
+    await sql`update customer_auth_attempts set attempts = 1000 where kind = 'authorize-address'`
+    const before = (await interactions()).length
+    const refused = await begin({ 'accept-language': 'de' })
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await refused.text()).toContain('Zu viele Versuche')
+    expect((await interactions()).length).toBe(before)
+    await sql`delete from customer_auth_attempts where kind = 'authorize-address'`
+    expect((await begin()).status).toBe(303)
+  })
+
+  test('stores a row that is deleted after 15 minutes', async () => {
+    await sql`delete from oauth_records where model = 'Interaction'`
+    await begin()
+    const [stored, ...others] = await interactions()
+    expect(others).toEqual([])
+    const lastsMs = stored!.expires_at.getTime() - stored!.created_at.getTime()
+    expect(lastsMs).toBe(15 * 60_000)
+    // Nothing else that a request leaves stays for longer.
+    const [left] = await sql<{ count: number }[]>`
+      select count(*)::int as count from oauth_records where model <> 'Client' and expires_at is null`
+    expect(left!.count).toBe(0)
+    await purgeCustomerAuth(sql, new Date(stored!.expires_at.getTime() - 1))
+    expect(await interactions()).toHaveLength(1)
+    await purgeCustomerAuth(sql, stored!.expires_at)
+    expect(await interactions()).toEqual([])
+  })
 })

@@ -1,5 +1,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createMailer, RecipientRefusedError } from '../src/customer-auth/mailer.ts'
+import {
+  claimSharedCode,
+  drawSharedCode,
+  joinSharedCode,
+  removeSharedCode,
+  tryCode,
+} from '@tollgate/domain/customer-auth/sign-in-codes'
+import { readSettings } from '@tollgate/platform/config/settings'
+import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
+import { createMailer, RecipientRefusedError, type Mailer } from '../src/customer-auth/mailer.ts'
+import { readerOf } from '../src/pages/reader.ts'
+import { sendCode } from '../src/pages/sign-in/send-code.ts'
+import type { SignInParts, Visitor } from '../src/pages/sign-in/visitor.ts'
 import { mailNameOf } from '../src/pages/sign-in/mail-name.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import {
@@ -17,7 +29,8 @@ import type { TestStack } from './test-stack.ts'
 
 /* Codes that are sent through a mail server, at a hosted address with https, and what bounds them. */
 
-const short = 3
+/** Codes of 6 digits for an address in 15 minutes, as it is without a setting. */
+const short = 5
 
 let mail: MailServer
 let stack: TestStack
@@ -261,17 +274,23 @@ describe('codes that a stranger requests for an address', () => {
   })
 
   test.each([
-    ['tags@example.com', 'Tags+2@example.com', 'tags+3@example.com', 'tags+4@example.com'],
-    ['a.b@gmail.com', 'ab+1@gmail.com', 'A.B@googlemail.com', 'a.b+x@gmail.com'],
+    [
+      ...['tags@example.com', 'Tags+2@example.com', 'tags+3@example.com', 'tags+4@example.com'],
+      ...['tags+5@example.com', 'tags+6@example.com'],
+    ],
+    [
+      ...['a.b@gmail.com', 'ab+1@gmail.com', 'A.B@googlemail.com', 'ab@gmail.com'],
+      ...['ab@googlemail.com', 'a.b+x@gmail.com'],
+    ],
   ])('are counted for one mailbox, whatever tags its address has: %s', async (...emails) => {
     const { request } = await visit()
     for (const email of emails) await request(email)
-    expect(emails.map((email) => codeFor(email).length)).toEqual([6, 6, 6, 19])
+    expect(emails.map((email) => codeFor(email).length)).toEqual([6, 6, 6, 6, 6, 19])
     const further: number[] = []
-    for (const tag of ['+5', '+6', '+7', '']) {
-      further.push((await request(emails[0].replace('@', `${tag}@`))).status)
+    for (const tag of ['+7', '+8', '+9', '+10', '+11', '']) {
+      further.push((await request(emails[0]!.replace('@', `${tag}@`))).status)
     }
-    // The fourth long code for an address with a tag is refused, and none for the address without.
+    // The sixth long code for an address with a tag is refused, and none for the address without.
     expect(further.slice(-2)).toEqual([429, 303])
   })
 
@@ -287,4 +306,82 @@ describe('codes that a stranger requests for an address', () => {
     expect(mailsTo(email)).toBe(sent + 1)
     expect((await owner.enter(codeFor(email))).status).toBe(303)
   })
+})
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+/** The most that came within any time of the length. */
+function mostWithin(times: readonly number[], lengthMs: number): number {
+  const counts = times.map(
+    (from) => times.filter((at) => at >= from && at < from + lengthMs).length,
+  )
+  return Math.max(...counts)
+}
+
+test('the bounds of emails and guesses in an hour and in a day hold against the worst times to ask', async () => {
+  const beginMs = Date.now()
+  let nowMs = beginMs
+  const sent = { short: [] as number[], long: [] as number[] }
+  const config = readSettings(customerAuthSettings, {})
+  const mailer: Mailer = {
+    ...{ isReady: true, hasInbox: false },
+    send: async (_caller, { body }) =>
+      void sent[/^\d{6} /m.test(body) ? 'short' : 'long'].push(nowMs),
+  }
+  const { database, publisher } = {
+    database: stack.database,
+    publisher: { database: stack.database },
+  }
+  const pages = { database, publisher, clock: { now: () => nowMs } }
+  const parts = { pages, auth: { config, mailer } } as unknown as SignInParts
+  const caller = { providerId: world.tenant.providerId, environment: 'sandbox' }
+  const visitor = { caller, browserToken: 'browser', frame: readerOf(undefined) } as Visitor
+  const ask = async (atMs: number, requests: number): Promise<void> => {
+    nowMs = beginMs + atMs
+    for (let count = 0; count < requests; count += 1) {
+      await sendCode(parts, visitor, 'bounds@example.com')
+    }
+  }
+  // A day begins with its first code. Most of it is used up at its end, and the next one at once. So is one window of 15 minutes.
+  await ask(0, 1)
+  await ask(22 * hourMs, 1)
+  await ask(22 * hourMs + 15 * minuteMs - 1, 6)
+  const windows = Array.from({ length: 16 }, (_, index) => 22.25 * hourMs + index * 15 * minuteMs)
+  for (const atMs of windows) await ask(atMs, 7)
+  for (let atMs = dayMs + 3 * hourMs; atMs < 2 * dayMs; atMs += hourMs) await ask(atMs, 1)
+  const all = [...sent.short, ...sent.long]
+  expect(mostWithin(sent.short, 15 * minuteMs)).toBe(9)
+  expect(mostWithin(sent.short, hourMs)).toBe(24)
+  expect(mostWithin(sent.long, hourMs)).toBe(1)
+  expect(mostWithin(all, hourMs)).toBeLessThanOrEqual(25 + 1)
+  // Two windows of a day adjoin: 29 codes at the end of one, and 30 at the beginning of the next.
+  expect(mostWithin(sent.short, dayMs)).toBe(59)
+  expect(mostWithin(all, dayMs)).toBeLessThanOrEqual(60 + 24)
+  expect(mostWithin(sent.short, dayMs) * config.codeAttemptsMax).toBeLessThanOrEqual(300)
+})
+
+test('a long code that is taken back leaves one that replaced it', async () => {
+  const { providerId } = world.tenant
+  const sql = stack.database.in('sandbox')
+  const email = 'taken-back@example.com'
+  const now = new Date()
+  const later = new Date(now.getTime() + 2 * minuteMs)
+  const [first, second] = [drawSharedCode(), drawSharedCode()]
+  const browserToken = 'browser'
+  const enter = async (code: string) => {
+    await joinSharedCode(sql, providerId, { browserToken, email }, later)
+    const limits = { attemptsMax: 5, now: later }
+    return (await tryCode(sql, providerId, { browserToken, code }, limits)).kind
+  }
+  expect(await claimSharedCode(sql, providerId, { email, code: first }, now)).toBe(true)
+  // The mail server takes so long to refuse it that the claim is over, and another process sends the next one.
+  expect(await claimSharedCode(sql, providerId, { email, code: second }, later)).toBe(true)
+  await removeSharedCode(sql, providerId, { email, code: first })
+  expect(await enter(first)).toBe('wrong')
+  expect(await enter(second)).toBe('right')
+  expect(await claimSharedCode(sql, providerId, { email, code: first }, later)).toBe(true)
+  await removeSharedCode(sql, providerId, { email, code: first })
+  expect(await enter(first)).toBe('none')
 })

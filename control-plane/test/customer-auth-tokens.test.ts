@@ -308,7 +308,7 @@ describe('a client that publishes its metadata', () => {
       mcpProxyUrls: { sandbox: template, live: liveTemplate },
       hostedUrl: hosted,
       config: readSettings(customerAuthSettings, {}),
-      problemPage: (_language, text) => ({ html: text, headers: {} }),
+      problemPage: (_language, problem) => ({ html: JSON.stringify(problem), headers: {} }),
     })
     const issuer = (await issuers.findOfProduct(own.productRef))!
     const url = new URL(

@@ -18,6 +18,7 @@ export const authSettings = {
   TOLLGATE_CUSTOMER_AUTH_CODES_PER_ADDRESS_MAX: '1000',
   TOLLGATE_CUSTOMER_AUTH_GUESSES_PER_ADDRESS_MAX: '1000',
   TOLLGATE_CUSTOMER_AUTH_REGISTRATIONS_PER_ADDRESS_MAX: '1000',
+  TOLLGATE_CUSTOMER_AUTH_SIGN_INS_PER_ADDRESS_MAX: '1000',
 }
 
 export function startAuthStack(settings: Record<string, string> = {}): Promise<TestStack> {

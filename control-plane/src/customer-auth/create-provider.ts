@@ -32,8 +32,11 @@ export type ProviderParts = {
   /** Address of the page that asks for a sign-in and for consent, by the id of the interaction. */
   readonly signInUrl: (uid: string) => string
   /** A page that says what went wrong. */
-  readonly problemPage: (acceptLanguage: string | undefined, text: string) => ProblemPage
+  readonly problemPage: (acceptLanguage: string | undefined, problem: IssuerProblem) => ProblemPage
 }
+
+/** Text of the library, for developers, about a request that is not valid; or too many requests. */
+export type IssuerProblem = { readonly invalid: string } | 'too-many'
 
 type ProblemPage = {
   readonly html: string
@@ -119,7 +122,8 @@ function configurationOf(parts: ProviderParts): Configuration {
       const { error, error_description: description } = out
       ctx.type = 'html'
       const text = typeof description === 'string' ? description : error
-      const { html, headers } = parts.problemPage(ctx.get('accept-language') || undefined, text)
+      const language = ctx.get('accept-language') || undefined
+      const { html, headers } = parts.problemPage(language, { invalid: text })
       ctx.set(headers)
       ctx.body = html
     },

@@ -109,6 +109,12 @@ export const customerAuthSettings = {
     100,
     attempts,
   ),
+  customerSignInsPerAddressMax: integerSetting(
+    'TOLLGATE_CUSTOMER_AUTH_SIGN_INS_PER_ADDRESS_MAX',
+    'Sign-ins that clients may begin from one network address in that time, at the authorization endpoint',
+    300,
+    attempts,
+  ),
   customerLinkMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_LINK_MINUTES',
     'Minutes that a link to a checkout or the portal can be followed after the sign-in it asks for',

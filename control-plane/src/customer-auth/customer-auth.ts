@@ -12,6 +12,8 @@ export type CustomerAuth = {
   readonly upstreams: Upstreams['configured']
   readonly issuers: Issuers
   readonly policy: RedirectPolicy
+  /** A page for a request to the authorization endpoint that cannot go on. */
+  readonly problemPage: IssuerParts['problemPage']
 }
 
 export function createCustomerAuth(
@@ -25,5 +27,6 @@ export function createCustomerAuth(
     upstreams: upstreams.configured,
     issuers: new Issuers({ ...parts, config, problemPage }),
     policy: redirectPolicyOf(config),
+    problemPage,
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { countAuthAttempt } from '@tollgate/domain/customer-auth/attempts'
+import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
 import { networkOf } from '@tollgate/platform/service/network-of'
 import type { AppParts } from '../http/app-parts.ts'
 import { errorAnswer, tooManyRequests } from './answers.ts'
@@ -26,12 +26,17 @@ export function requireForm({ headers }: FastifyRequest): AuthAnswer | undefined
   return errorAnswer(400, 'invalid_request', description)
 }
 
-/** A client that publishes its metadata registers itself by its first request, which fetches a document and stores it. */
+/**
+ * Each request stores a row until the sign-in ends. A client that publishes its metadata registers itself by its first request,
+ * which fetches a document and stores it.
+ */
 export async function authorizeClient(
   served: Served,
   parameters: URLSearchParams,
 ): Promise<AuthAnswer> {
   const { issuer, request } = served
+  const tooMany = await countAuthorization(served)
+  if (tooMany !== undefined) return tooMany
   const clientId = parameters.get('client_id') ?? ''
   if (/^https:/i.test(clientId) && !(await isDocumentStored(issuer.store, clientId))) {
     const refused = await countRegistration(served)
@@ -47,18 +52,37 @@ export async function registerClient(served: Served): Promise<AuthAnswer> {
 }
 
 /** Returns the answer to a network that has registered too many. */
-async function countRegistration({
-  parts,
-  auth,
-  issuer,
-  request,
-}: Served): Promise<AuthAnswer | undefined> {
+async function countRegistration(served: Served): Promise<AuthAnswer | undefined> {
+  const { registrationsPerAddressMax } = served.auth.config
+  const waitMs = await countOfNetwork(served, 'register-address', registrationsPerAddressMax)
+  return waitMs === undefined ? undefined : tooManyRequests(waitMs)
+}
+
+/** Returns the page for a network from which too many sign-ins were begun: a person reads it. */
+async function countAuthorization(served: Served): Promise<AuthAnswer | undefined> {
+  const { auth, request } = served
+  const { customerSignInsPerAddressMax } = auth.config
+  const waitMs = await countOfNetwork(served, 'authorize-address', customerSignInsPerAddressMax)
+  if (waitMs === undefined) return undefined
+  const { html, headers } = auth.problemPage(request.headers['accept-language'], 'too-many')
+  const { headers: refusal } = tooManyRequests(waitMs)
+  return {
+    status: 429,
+    headers: { ...refusal, ...headers, 'content-type': 'text/html; charset=utf-8' },
+    body: html,
+  }
+}
+
+/** Counts the request for its network. Returns how many milliseconds to wait if there were too many. */
+function countOfNetwork(
+  { parts, auth, issuer, request }: Served,
+  kind: AttemptKind,
+  max: number,
+): Promise<number | undefined> {
   const now = new Date(parts.clock.now())
   const sql = parts.publisher.database.in(issuer.server.environment)
-  const { registrationsPerAddressMax: max, codeWindowMinutes } = auth.config
-  const limit = { kind: 'register-address', max, windowMs: codeWindowMinutes * 60_000 } as const
-  const waitMs = await countAuthAttempt(sql, limit, networkOf(request.ip), now)
-  return waitMs === undefined ? undefined : tooManyRequests(waitMs)
+  const limit = { kind, max, windowMs: auth.config.codeWindowMinutes * 60_000 }
+  return countAuthAttempt(sql, limit, networkOf(request.ip), now)
 }
 
 /** Scripts of any page may call what takes no cookie. The page where people are sent is not for scripts. */

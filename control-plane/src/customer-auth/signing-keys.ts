@@ -50,8 +50,10 @@ export class KeyRing {
     if (kept !== undefined && Math.abs(nowMs - kept.readAtMs) < readAgainMs) return kept.keys
     const keys = this.#readAgain(environment, providerId, kept?.keys)
     this.#kept.set(name, { keys, readAtMs: nowMs })
-    // Keys that could not be read are read again by the next who asks.
-    keys.catch(() => this.#kept.delete(name))
+    keys.catch(() => {
+      // Keys that could not be read are read again by the next who asks, unless somebody has done so meanwhile.
+      if (this.#kept.get(name)?.keys === keys) this.#kept.delete(name)
+    })
     return keys
   }
 
@@ -61,7 +63,8 @@ export class KeyRing {
     providerId: string,
     before: Promise<SigningKeys> | undefined,
   ): Promise<SigningKeys> {
-    const [keys, known] = await Promise.all([this.#read(environment, providerId), before])
+    const readBefore = before?.catch(() => undefined)
+    const [keys, known] = await Promise.all([this.#read(environment, providerId), readBefore])
     const isSame = known !== undefined && namesOf(known) === namesOf(keys)
     return isSame ? known : keys
   }

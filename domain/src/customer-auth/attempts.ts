@@ -4,7 +4,7 @@ import { digestOfParts } from './digest.ts'
 
 /**
  * Limits exist for short codes sent to a mailbox, for long ones sent to its addresses with tags, for codes requested or entered from a
- * network, and for clients registered from one.
+ * network, and for clients registered and sign-ins begun from one.
  */
 export type AttemptKind =
   | 'code-email'
@@ -13,6 +13,7 @@ export type AttemptKind =
   | 'code-address'
   | 'guess-address'
   | 'register-address'
+  | 'authorize-address'
 
 export type AttemptLimit = {
   readonly kind: AttemptKind

@@ -5,7 +5,7 @@ import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../http/api-server.ts'
 import {
   readOpenSetup,
-  requireAttempt,
+  requireAttemptName,
   requireCardEntry,
   sendCardForm,
   settleSetup,
@@ -69,7 +69,7 @@ async function beginSetup(
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
-  const attempt = requireAttempt(request, checkout)
+  const attempt = requireAttemptName(request, checkout)
   const { plan = '', start } = formFields(request)
   const planRef = checkout.session.planRef ?? plan
   // A checkout saves no card unless a plan of it waits for one: whoever has the link may not replace the saved one.

@@ -8,7 +8,7 @@ import type { ApiServer } from '../../http/api-server.ts'
 import { read } from '../../http/read.ts'
 import {
   readOpenSetup,
-  requireAttempt,
+  requireAttemptName,
   requireCardEntry,
   sendCardForm,
   settleSetup,
@@ -68,7 +68,7 @@ function registerEntry(app: ApiServer, pages: PageParts): void {
   app.post(`${path}/card`, { schema }, async (request, reply) => {
     const { customer, path: own } = portalOf(request)
     requireCardEntry(pages, portalOf(request))
-    const attempt = requireAttempt(request, portalOf(request))
+    const attempt = requireAttemptName(request, portalOf(request))
     const operation = operationOfPortal(pages, request)
     const setup = await setUpCard(pages.payments, operation, customer, attempt)
     return reply.redirect(`${own}/payment/card/${setup.setupIntentId}`, 303)

@@ -1,3 +1,4 @@
+import type { IssuerProblem } from '../../customer-auth/create-provider.ts'
 import { documentText } from '../html-document.tsx'
 import { Page } from '../page.tsx'
 import { readerOf } from '../reader.ts'
@@ -6,24 +7,27 @@ import { staticFilesOf } from '../static-files.ts'
 
 /**
  * Returns what makes the page for a request that cannot be sent back to its client, such as one of an unknown client. The
- * page is at the address of an MCP server, and what it loads at the hosted one. `text` is the library's, for developers.
+ * page is at the address of an MCP server, and what it loads at the hosted one.
  */
 export function createIssuerProblemPage(hostedUrl: string) {
   const files = staticFilesOf(hostedUrl)
   const { origin } = new URL(hostedUrl)
   const headers = securityHeaders({ ...noForeignOrigins, files: [origin] })
-  return (acceptLanguage: string | undefined, text: string) => {
+  return (acceptLanguage: string | undefined, problem: IssuerProblem) => {
     const reader = readerOf(acceptLanguage)
     const frame = { ...reader, basePath: hostedUrl, files, merchant: undefined, isSandbox: false }
-    const title = reader.t('signIn:invalidTitle')
+    const isTooMany = problem === 'too-many'
+    const title = reader.t(isTooMany ? 'shared:tooManyAttemptsTitle' : 'signIn:invalidTitle')
     const html = documentText(
       <Page frame={frame} title={title} narrow>
         <div className="card centred">
           <h1>{title}</h1>
-          <p>{reader.t('signIn:invalidText')}</p>
-          <p className="quiet" lang="en">
-            {text}
-          </p>
+          <p>{reader.t(isTooMany ? 'shared:tooManyAttemptsText' : 'signIn:invalidText')}</p>
+          {!isTooMany && (
+            <p className="quiet" lang="en">
+              {problem.invalid}
+            </p>
+          )}
         </div>
       </Page>,
     )

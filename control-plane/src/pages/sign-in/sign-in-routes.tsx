@@ -16,7 +16,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { inboxPath } from './inbox-page.tsx'
 import { sendCode } from './send-code.ts'
 import { CodePage, EmailPage } from './sign-in-pages.tsx'
-import { requireAttempt } from './require-attempt.ts'
+import { requireAttemptLeft } from './require-attempt-left.ts'
 import { leaveForUpstream, upstreamNoticeOf } from './upstream-routes.tsx'
 import {
   forgetSignIn,
@@ -103,7 +103,13 @@ async function requestCode(
   const email = parsed.data
   if (!auth.mailer.isReady) throw new ProblemError(problems.mailUnavailable, frame)
   const { codesPerAddressMax } = auth.config
-  await requireAttempt(parts, visitor, 'code-address', codesPerAddressMax, networkOf(request.ip))
+  await requireAttemptLeft(
+    parts,
+    visitor,
+    'code-address',
+    codesPerAddressMax,
+    networkOf(request.ip),
+  )
   try {
     await sendCode(parts, visitor, email)
   } catch (error) {
@@ -123,7 +129,13 @@ async function enterCode(
   const { pages, auth } = parts
   const { caller, frame, browserToken, path } = visitor
   const { guessesPerAddressMax, codeAttemptsMax: attemptsMax } = auth.config
-  await requireAttempt(parts, visitor, 'guess-address', guessesPerAddressMax, networkOf(request.ip))
+  await requireAttemptLeft(
+    parts,
+    visitor,
+    'guess-address',
+    guessesPerAddressMax,
+    networkOf(request.ip),
+  )
   const code = (formFields(request)['code'] ?? '').replaceAll(/[\s-]/g, '')
   const { providerId, environment } = caller
   const now = new Date(pages.clock.now())

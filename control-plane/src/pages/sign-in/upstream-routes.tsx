@@ -24,7 +24,7 @@ import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { requireAttempt } from './require-attempt.ts'
+import { requireAttemptLeft } from './require-attempt-left.ts'
 import { LeavingPage } from './upstream-pages.tsx'
 import {
   knownBrowserToken,
@@ -49,7 +49,13 @@ export async function leaveForUpstream(
   if (found === undefined) throw new ProblemError(problems.notFound, frame)
   const [name, upstream] = found
   const { codesPerAddressMax } = auth.config
-  await requireAttempt(parts, visitor, 'code-address', codesPerAddressMax, networkOf(request.ip))
+  await requireAttemptLeft(
+    parts,
+    visitor,
+    'code-address',
+    codesPerAddressMax,
+    networkOf(request.ip),
+  )
   const { providerId, environment } = caller
   const state = `${environment}.${randomBytes(32).toString('base64url')}`
   let address: string

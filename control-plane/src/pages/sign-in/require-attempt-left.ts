@@ -3,7 +3,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import type { SignInParts, Visitor } from './visitor.ts'
 
 /** Counts an attempt before it is made. Ends the request with a page if there were too many. */
-export async function requireAttempt(
+export async function requireAttemptLeft(
   { pages, auth }: SignInParts,
   { caller, frame }: Visitor,
   kind: AttemptKind,
