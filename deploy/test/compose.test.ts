@@ -61,11 +61,24 @@ describe('deploy/compose.yaml', () => {
 
   it('asks for the secrets of the example file, and for no other', () => {
     const needed = [
-      ...withoutComments.matchAll(/\$\{(\w*(?:PASSWORD|SECRET_KEYS|SERVICE_SECRET|STRIPE_\w+))\b/g),
+      ...withoutComments.matchAll(
+        /\$\{(\w*(?:PASSWORD|SECRET_KEYS|_SECRET|SMTP_URL|CLIENT_ID|STRIPE_\w+))\b/g,
+      ),
     ].map(([, name]) => name!)
     const offered = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name!)
     expect(new Set(needed)).toEqual(new Set(offered))
     expect(example).not.toMatch(/^\w+=.+/m)
+  })
+
+  it('gives the control plane what customers sign in with, each from a variable of its own', () => {
+    const source = parse(text, { merge: true }) as typeof compose
+    const given = source.services['control-plane']?.environment ?? {}
+    const named = ['SMTP_URL', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'].concat(
+      ...['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'],
+    )
+    for (const name of named) expect(given[`TOLLGATE_${name}`]).toBe(`\${${name}:-}`)
+    expect(given['TOLLGATE_SMTP_FROM']).toMatch(/^\$\{SMTP_FROM:-/)
+    expect(given['TOLLGATE_GITHUB_URL']).toMatch(/^\$\{GITHUB_URL:-/)
   })
 
   it('runs every service of the product', () => {

@@ -37,6 +37,21 @@ describe('the chart', () => {
     expect([...set].filter((variable) => !knownVariables.has(variable))).toEqual([])
   })
 
+  it('gives secrets by reference alone', () => {
+    const helpers = read('templates/_helpers.tpl')
+    const secrets = [...set].filter((variable) =>
+      /_(SECRET|SECRETS|SECRET_KEY|SECRET_KEYS|PASSWORD|TOKEN|SMTP_URL|CLIENT_ID)$/.test(variable),
+    )
+    expect(secrets.length).toBeGreaterThan(10)
+    for (const variable of secrets) {
+      const reference = new RegExp(
+        `- name: ${variable}\\n +valueFrom:\\n +secretKeyRef: \\{ name: \\{\\{ \\$secret \\}\\}, key: [\\w-]+`,
+      )
+      expect(helpers, variable).toMatch(reference)
+      expect(helpers, variable).not.toContain(`"${variable}"`)
+    }
+  })
+
   it('can tell the services whatever compose tells them', () => {
     const compose = readFileSync(join(folder, '../compose.yaml'), 'utf8')
     const told = compose.match(/^ +(TOLLGATE|OTEL)_\w+(?=:)/gm)?.map((line) => line.trim()) ?? []

@@ -64,6 +64,14 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 {{- $_ := set $environment "TOLLGATE_MCP_LIVE_URL" $values.mcpProxy.liveUrl }}
 {{- $_ := set $environment "TOLLGATE_MCP_SANDBOX_URL" $values.mcpProxy.sandboxUrl }}
 {{- end }}
+{{- if eq .component "controlPlane" }}
+{{- with $values.signIn.smtpFrom }}
+{{- $_ := set $environment "TOLLGATE_SMTP_FROM" . }}
+{{- end }}
+{{- with $values.signIn.githubUrl }}
+{{- $_ := set $environment "TOLLGATE_GITHUB_URL" . }}
+{{- end }}
+{{- end }}
 {{- if eq .component "mcpProxy" }}
 {{- $_ := set $environment "TOLLGATE_INGEST_URL" (printf "http://%s:%v" $ingest $values.ingest.service.port) }}
 {{- $_ := set $environment "TOLLGATE_CONTROL_PLANE_URL" (printf "http://%s:8788" $controlPlane) }}
@@ -189,6 +197,18 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version | replace "+" "_" }
 - name: TOLLGATE_SMTP_URL
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: smtp-url, optional: true }
+- name: TOLLGATE_GOOGLE_CLIENT_ID
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: google-client-id, optional: true }
+- name: TOLLGATE_GOOGLE_CLIENT_SECRET
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: google-client-secret, optional: true }
+- name: TOLLGATE_GITHUB_CLIENT_ID
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: github-client-id, optional: true }
+- name: TOLLGATE_GITHUB_CLIENT_SECRET
+  valueFrom:
+    secretKeyRef: { name: {{ $secret }}, key: github-client-secret, optional: true }
 - name: TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY
   valueFrom:
     secretKeyRef: { name: {{ $secret }}, key: stripe-sandbox-publishable-key, optional: true }
