@@ -109,7 +109,9 @@ create index customer_browser_sessions_by_email on customer_browser_sessions (pr
 -- network is limited at all of them together.
 create table customer_auth_attempts (
   kind text not null check (
-    kind in ('code-email', 'code-email-day', 'code-tags', 'code-address', 'guess-address', 'register-address')
+    kind in (
+      'code-email', 'code-email-day', 'code-tags', 'code-address', 'guess-address', 'register-address', 'authorize-address'
+    )
   ),
   -- A digest.
   subject text not null,
