@@ -17,9 +17,9 @@ import { readTaxTerms } from '@tollgate/domain/invoices/read-tax-terms'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { read } from '../http/read.ts'
-import { displayRateOf } from '../http/require.ts'
+import { commit } from '../access/commit.ts'
+import { read } from '../access/read.ts'
+import { displayRateOf } from '../access/require.ts'
 
 export type AskedTerms =
   | { readonly kind: 'saved'; readonly recharge: AutoRecharge }

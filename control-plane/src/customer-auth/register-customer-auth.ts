@@ -1,5 +1,5 @@
 import { environments } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../http/api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { errorAnswer, noSuchServer } from './answers.ts'
 import type { CustomerAuth } from './customer-auth.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decodeJwt } from 'jose'
-import type { ApiServer } from '../http/api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import type { AppParts } from '../http/app-parts.ts'
 import { errorAnswer } from './answers.ts'
 import { givenClientOf } from './client-credentials.ts'

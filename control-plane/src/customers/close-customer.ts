@@ -9,7 +9,7 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
-import { requireProvider } from '../http/require.ts'
+import { requireProvider } from '../access/require.ts'
 import { readBeforeChange } from '../wallets/expire-wallet.ts'
 
 /** Deletes a customer with the parts of this service. Throws a refusal with 503 while its usage cannot be summed up. */

@@ -5,8 +5,8 @@ import type { Product } from '@tollgate/domain/catalog/products-repository'
 import { listProductTallies } from '@tollgate/domain/catalog/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
-import { read } from './read.ts'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
 import { productToHttp } from './translate/product.ts'
 
 /** Products as every answer shows them: with their plans, and with what stands behind the MCP products. */

@@ -1,8 +1,8 @@
 import { findAssetOf } from '@tollgate/domain/merchants/assets'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
 import { drawableLogo } from './logo.ts'
 import type { Brand } from './render-document.ts'
 

@@ -4,9 +4,9 @@ import { listLines } from '@tollgate/domain/invoices/lines'
 import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
-import { requireProvider } from '../http/require.ts'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
+import { requireProvider } from '../access/require.ts'
 import type { PrintedInvoice } from './invoice-texts.ts'
 
 type Stores = Pick<AppParts, 'database'>

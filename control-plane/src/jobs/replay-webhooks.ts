@@ -4,7 +4,7 @@ import { listDueReplays, type ReplayName } from '@tollgate/domain/webhooks/repla
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 import { repeatingInEach } from './repeating.ts'
 
 type ReplayParts = Pick<AppParts, 'database' | 'publisher' | 'logger'>

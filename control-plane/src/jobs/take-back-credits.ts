@@ -8,7 +8,7 @@ import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 import { readBeforeChange } from '../wallets/expire-wallet.ts'
 import { repeatingInEach } from './repeating.ts'
 

@@ -23,9 +23,9 @@ import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { read } from '../http/read.ts'
-import { requireCustomer, requireProduct, requireProvider } from '../http/require.ts'
+import { commit } from '../access/commit.ts'
+import { read } from '../access/read.ts'
+import { requireCustomer, requireProduct, requireProvider } from '../access/require.ts'
 import { isPublished } from './is-published.ts'
 
 /**

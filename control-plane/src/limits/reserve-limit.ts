@@ -11,7 +11,7 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
-import { read } from '../http/read.ts'
+import { read } from '../access/read.ts'
 import { checkLimit } from './check-limit.ts'
 
 type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }

@@ -4,8 +4,8 @@ import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/host
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { requireCustomer } from '../http/require.ts'
+import { commit } from '../access/commit.ts'
+import { requireCustomer } from '../access/require.ts'
 
 /**
  * Adds a link to a refusal: to the portal, where a plan waits for consent, otherwise to a checkout. Only for callers that

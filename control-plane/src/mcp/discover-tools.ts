@@ -2,7 +2,7 @@ import { recordTools, type RecordToolsOutcome } from '@tollgate/domain/mcp/recor
 import { originAuthPlace, type McpServer } from '@tollgate/domain/catalog/mcp-servers-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 import { listOriginTools, type Origin } from './list-origin-tools.ts'
 
 export type DiscoveryOutcome =

@@ -1,8 +1,7 @@
-import type { OriginAuth } from '@tollgate/domain/catalog/mcp-servers-repository'
-import { originAuthPlace } from '@tollgate/domain/catalog/mcp-servers-repository'
+import { originAuthPlace, type OriginAuth } from '@tollgate/domain/catalog/mcp-servers-repository'
 import { refusals } from '../errors.ts'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Caller } from '../access/caller.ts'
 
 /** Refuses an origin that will never be asked, so that whoever enters it is told at once. */
 export function requireOrigin(

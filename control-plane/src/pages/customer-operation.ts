@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { customerActor } from '@tollgate/domain/audit/actor'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { originOf, type Caller } from '../http/plugins/authentication.ts'
+import { originOf, type Caller } from '../access/caller.ts'
 import type { PageParts } from './frame.ts'
 
 /** What a customer does on a page, for the audit log and the outbox. */

@@ -9,7 +9,7 @@ import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Caller } from '../access/caller.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 

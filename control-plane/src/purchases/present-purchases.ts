@@ -29,9 +29,9 @@ import type {
 } from '@tollgate/schemas/http/purchases'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
-import { purchaseToBrief, purchaseToHttp } from '../http/translate/purchase.ts'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
+import { purchaseToBrief, purchaseToHttp } from './translate-purchase.ts'
 import { readAmounts, waitForCounters } from '../limits/read-counters.ts'
 import { splitSharedUsage } from './shared-usage.ts'
 

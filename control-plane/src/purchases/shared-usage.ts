@@ -4,8 +4,8 @@ import type { Period } from '@tollgate/domain/periods/periods'
 import { findEndOfPrevious } from '@tollgate/domain/purchases/notes-repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
 
 type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
 

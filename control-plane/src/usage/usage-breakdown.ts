@@ -2,7 +2,7 @@ import { listCustomersByReference } from '@tollgate/domain/customers/list-custom
 import { listProductNames } from '@tollgate/domain/catalog/products-repository'
 import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
 import type { AppParts } from '../http/app-parts.ts'
-import { read } from '../http/read.ts'
+import { read } from '../access/read.ts'
 import { foldGroups } from '../domain/fold-groups.ts'
 import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
 import { rangeToHttp } from './usage-over-time.ts'

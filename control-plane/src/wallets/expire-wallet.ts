@@ -4,7 +4,7 @@ import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
 import type { WalletName } from '@tollgate/domain/wallet/hot-wallet'
 import type { HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 
 export type ExpiryParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
   readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold'>

@@ -11,14 +11,14 @@ import {
   type ActivateRequest,
   type ActivateResponse,
 } from '@tollgate/schemas/http/activate'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
-import { requireCustomer, requireProvider } from '../require.ts'
-import { present } from '../translate/present.ts'
+import { requireCustomer, requireProvider } from '../../access/require.ts'
+import { present } from '../../domain/present.ts'
 
 export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
   app.post(

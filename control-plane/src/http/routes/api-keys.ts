@@ -13,17 +13,17 @@ import {
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import {
   actorOf,
   callerOf,
   credentialOf,
-  scopesOf,
   type Caller,
   type Credential,
-} from '../plugins/authentication.ts'
-import { readControl } from '../read.ts'
+} from '../../access/caller.ts'
+import { scopesOf } from '../../access/scopes.ts'
+import { readControl } from '../../access/read.ts'
 import { apiKeyToHttp } from '../translate/api-key.ts'
 
 const tags = ['Keys']

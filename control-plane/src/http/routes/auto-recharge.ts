@@ -20,12 +20,12 @@ import {
 } from '@tollgate/schemas/http/auto-recharge'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { displayRateOf, requireCustomer } from '../require.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import {
   askedTerms,
   autoRechargeDisplay,

@@ -7,10 +7,10 @@ import {
   type TaxedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { requireCustomer } from '../require.ts'
+import { operationOf } from '../../access/caller.ts'
+import { requireCustomer } from '../../access/require.ts'
 import { taxToHttp } from '../translate/tax.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 

@@ -4,7 +4,6 @@ import {
   completeCliSession,
   exchangeCliSession,
   type AnswerOutcome,
-  type CliSessionParts,
   type Exchange,
 } from '@tollgate/domain/console/answer-cli-session'
 import { openCliSession, userCodeOf } from '@tollgate/domain/console/cli-sessions'
@@ -18,11 +17,12 @@ import {
   type CliSessionExchangeBody,
 } from '@tollgate/schemas/http/cli-sessions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import { cliParts } from '../../console/cli-session-parts.ts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { bearerToken, originOf, sessionOf } from '../plugins/authentication.ts'
-import { present } from '../translate/present.ts'
+import { bearerToken, originOf, sessionOf } from '../../access/caller.ts'
+import { present } from '../../domain/present.ts'
 
 const tags = ['Console']
 const path = '/v1/ui/provider/auth/cli-init/sessions'
@@ -116,10 +116,6 @@ export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts):
       return answered(await cancelCliSession(cliParts(parts), sessionId, user, now), sessionId)
     },
   )
-}
-
-export function cliParts({ console, hotState, secrets }: AppParts): CliSessionParts {
-  return { database: console.database, hotState, secrets }
 }
 
 function answered(outcome: AnswerOutcome, sessionId: string): { success: true } {

@@ -8,11 +8,11 @@ import {
   signedOutSchema,
 } from '@tollgate/schemas/http/console-auth'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { readBrowserCookie } from '../browser-cookie.ts'
-import { actorOf, originOf, sessionOf } from '../plugins/authentication.ts'
-import { requireProvider } from '../require.ts'
+import { readBrowserCookie } from '../../console/browser-cookie.ts'
+import { actorOf, originOf, sessionOf } from '../../access/caller.ts'
+import { requireProvider } from '../../access/require.ts'
 import { signedInToHttp, signedInUserToHttp } from '../translate/console.ts'
 
 const tags = ['Console']

@@ -10,11 +10,12 @@ import {
 } from '@tollgate/schemas/http/console-lists'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, mayManage } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { present } from '../translate/present.ts'
+import { callerOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read } from '../../access/read.ts'
+import { present } from '../../domain/present.ts'
 
 const tags = ['Events']
 

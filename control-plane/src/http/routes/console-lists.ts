@@ -14,13 +14,13 @@ import {
 } from '@tollgate/schemas/http/console-lists'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import { purchasesPageOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
 import { customerSummaryToHttp } from '../translate/customer.ts'
-import { present } from '../translate/present.ts'
+import { present } from '../../domain/present.ts'
 
 export function registerConsoleListRoutes(app: ApiServer, parts: AppParts): void {
   app.get(

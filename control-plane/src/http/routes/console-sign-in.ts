@@ -7,10 +7,10 @@ import {
   signInSchema,
 } from '@tollgate/schemas/http/console-auth'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { readBrowserCookie, setBrowserCookie } from '../browser-cookie.ts'
-import { originOf } from '../plugins/authentication.ts'
+import { readBrowserCookie, setBrowserCookie } from '../../console/browser-cookie.ts'
+import { originOf } from '../../access/caller.ts'
 import { signedInToHttp } from '../translate/console.ts'
 
 const shared = { tags: ['Console'], security: [] }

@@ -21,10 +21,10 @@ import {
 } from '@tollgate/schemas/http/console-users'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals, type RefusalError } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { actorOf, callerOf, sessionOf } from '../plugins/authentication.ts'
-import { readControl } from '../read.ts'
+import { actorOf, callerOf, sessionOf } from '../../access/caller.ts'
+import { readControl } from '../../access/read.ts'
 import { consoleUserToHttp } from '../translate/console.ts'
 
 const tags = ['Console']

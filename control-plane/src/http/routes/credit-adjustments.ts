@@ -5,11 +5,11 @@ import { adjustCreditsSchema, creditsAdjustedSchema } from '@tollgate/schemas/ht
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import { readBeforeChange } from '../../wallets/expire-wallet.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { requireCustomer } from '../require.ts'
+import { commit } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { requireCustomer } from '../../access/require.ts'
 
 /** What is in a wallet is changed by hand. */
 export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): void {

@@ -3,7 +3,7 @@ import {
   creditHoldsResponseSchema,
   creditHoldsSchema,
 } from '@tollgate/schemas/http/credits'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 import { hiddenUnless } from '../plugins/authentication.ts'
 

@@ -7,11 +7,11 @@ import {
 } from '@tollgate/schemas/http/credits'
 import { refusals } from '../../errors.ts'
 import { readBeforeChange } from '../../wallets/expire-wallet.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { displayRateOf, requireCustomer } from '../require.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import { balanceToHttp } from '../translate/balance.ts'
 
 const tags = ['Credits']

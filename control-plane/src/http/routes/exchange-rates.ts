@@ -13,11 +13,11 @@ import {
 } from '@tollgate/schemas/http/auto-recharge'
 import { currencyCode } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 
 const tags = ['Credits']
 const params = z.object({ currency: currencyCode })

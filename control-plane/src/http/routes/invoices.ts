@@ -14,10 +14,10 @@ import { readInvoice } from '../../invoices/read-invoice.ts'
 import { readBrand } from '../../invoices/read-brand.ts'
 import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.ts'
 import { sendDocument } from '../../invoices/send-document.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { invoiceSummaryToHttp, invoiceToHttp } from '../translate/invoice.ts'
 
 const params = z.object({ invoiceRef: requiredReference })

@@ -14,10 +14,11 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { checkLimit } from '../../limits/check-limit.ts'
 import { reserveLimit } from '../../limits/reserve-limit.ts'
 import { withHostedPage } from '../../limits/with-hosted-page.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { InvalidRequestError } from '../../errors.ts'
 
 /** Calls come here from the data plane, which answers most of them itself. */
 export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {

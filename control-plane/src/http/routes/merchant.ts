@@ -7,13 +7,13 @@ import {
   type MerchantBody,
 } from '@tollgate/schemas/http/merchants'
 import { normalLinkHost } from '@tollgate/schemas/http/link-hosts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks, requireLinksOf } from '../require-links.ts'
-import { requireProvider } from '../require.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { requireAllowedLinks, requireLinksOf } from '../../access/require-links.ts'
+import { requireProvider } from '../../access/require.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
 
 const tags = ['Merchant']

@@ -11,14 +11,13 @@ import {
 } from '@tollgate/schemas/http/meters'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
-import { refusals } from '../../errors.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
 import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
 import { waitForSink } from '../../usage/wait-for-sink.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 
 const params = z.object({ meterRef: requiredReference })
 

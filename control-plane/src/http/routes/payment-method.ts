@@ -4,11 +4,11 @@ import {
   paymentMethodSchema,
   type PaymentMethodBody,
 } from '@tollgate/schemas/http/auto-recharge'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
 
 /** Read from our own store, so that it may be polled. */
 export function registerPaymentMethodRoute(app: ApiServer, parts: AppParts): void {

@@ -13,14 +13,13 @@ import {
   plansResponseSchema,
   planUpdateSchema,
 } from '@tollgate/schemas/http/plans'
-import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireProduct, requireProvider } from '../require.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { requireProduct, requireProvider } from '../../access/require.ts'
 import { planToHttp } from '../translate/plan.ts'
 
 const productParams = z.object({ productRef: requiredReference })

@@ -11,12 +11,12 @@ import {
 } from '@tollgate/schemas/http/payment-intents'
 import { refusals } from '../../errors.ts'
 import { briefPurchaseOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
-import { present } from '../translate/present.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
+import { present } from '../../domain/present.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 
 const lateMessage =

@@ -2,7 +2,7 @@ import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
 
 /**

@@ -15,16 +15,15 @@ import {
   productUpdateSchema,
   type ProductBody,
 } from '@tollgate/schemas/http/products'
-import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { presentProduct, presentProducts } from '../present-products.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks } from '../require-links.ts'
-import { requireProduct } from '../require.ts'
+import { read } from '../../access/read.ts'
+import { requireAllowedLinks } from '../../access/require-links.ts'
+import { requireProduct } from '../../access/require.ts'
 
 const params = z.object({ productRef: requiredReference })
 const tags = ['Products']

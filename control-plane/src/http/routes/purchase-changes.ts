@@ -10,11 +10,11 @@ import {
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
 import { changedPurchaseOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { present } from '../translate/present.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { commit } from '../../access/commit.ts'
+import { present } from '../../domain/present.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
 
 /** Returns what the answer says of a purchase that was cancelled too late to end with the running period. */
 function noticeMessage(purchase: Purchase): string | undefined {

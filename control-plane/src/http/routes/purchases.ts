@@ -11,11 +11,11 @@ import {
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
 import { fullPurchasesOf, loadPurchases, presentFully } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { getCustomer, getProduct } from '../require.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { getCustomer, getProduct } from '../../access/require.ts'
 
 const tags = ['Purchases']
 

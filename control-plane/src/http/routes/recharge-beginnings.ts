@@ -5,9 +5,9 @@ import {
   rechargeBegunSchema,
   type RechargeRefusal,
 } from '@tollgate/schemas/http/auto-recharge'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { operationOf } from '../plugins/authentication.ts'
+import { operationOf } from '../../access/caller.ts'
 
 /**
  * Begins an automatic top-up for the data plane, which asks behind a debit that may have crossed the threshold. Of many that

@@ -14,11 +14,11 @@ import {
   type ReconciliationSummaryBody,
 } from '@tollgate/schemas/http/reconciliations'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { present } from '../translate/present.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { present } from '../../domain/present.ts'
 
 const params = z.object({ reconciliationRef: requiredReference })
 

@@ -11,11 +11,12 @@ import {
 } from '@tollgate/schemas/http/user-info'
 import { refusals } from '../../errors.ts'
 import { heldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 
 export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
   app.post(

@@ -13,11 +13,12 @@ import {
   webhookDeliverySchema,
 } from '@tollgate/schemas/http/webhook-deliveries'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read } from '../../access/read.ts'
 import { deliverySummaryToHttp, deliveryToHttp } from '../translate/webhook-delivery.ts'
 
 const tags = ['Webhooks']

@@ -24,11 +24,12 @@ import {
   webhookSecretRotateSchema,
 } from '@tollgate/schemas/http/webhook-endpoints'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
 import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
 

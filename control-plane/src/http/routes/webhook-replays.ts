@@ -9,11 +9,11 @@ import {
   webhookReplaysQuerySchema,
 } from '@tollgate/schemas/http/webhook-deliveries'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { replayToHttp } from '../translate/webhook-delivery.ts'
 
 const tags = ['Webhooks']

@@ -10,11 +10,11 @@ import {
   type WebhookTestedBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { present } from '../translate/present.ts'
+import { commit } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { present } from '../../domain/present.ts'
 
 /** Nothing of the answer's body is told, but its end is waited for. */
 const answerBytesMax = 16_384

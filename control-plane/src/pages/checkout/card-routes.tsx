@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import {
   readOpenSetup,
   requireAttempt,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { openInvoicePayment } from '@tollgate/domain/charging/open-invoice-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { PageParts } from '../frame.ts'
 import { sendBack } from '../kept-form.ts'
 import { ProblemError, problems } from '../problem.tsx'

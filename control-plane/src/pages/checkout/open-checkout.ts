@@ -4,7 +4,7 @@ import {
 } from '@tollgate/domain/sessions/checkout-sessions'
 import { drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { environments } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { cookieOptions, writeCookie } from '../cookies.ts'
 import { frameOf, type PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'

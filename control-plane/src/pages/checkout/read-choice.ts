@@ -14,7 +14,7 @@ import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/
 import { sellsOnBoundCheckout } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { mayTry } from '@tollgate/domain/billing/start-trial'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'
 

@@ -1,7 +1,7 @@
 import { listDebts } from '@tollgate/domain/invoices/debts'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'
 

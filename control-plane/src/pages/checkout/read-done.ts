@@ -14,7 +14,7 @@ import {
 } from '@tollgate/domain/purchases/repository'
 import { paidUnits } from '@tollgate/domain/money/whole-credits'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { NamedCard } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'

@@ -1,5 +1,5 @@
 import { findTax } from '@tollgate/domain/invoices/read-tax-terms'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'

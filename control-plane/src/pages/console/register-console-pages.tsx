@@ -1,6 +1,6 @@
 import { signOut } from '@tollgate/domain/console/change-session'
-import type { ApiServer } from '../../http/api-server.ts'
-import { requireProvider } from '../../http/require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { requireProvider } from '../../access/require.ts'
 import type { PageParts } from '../frame.ts'
 import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
 import { registerCliPages } from './cli-routes.tsx'

@@ -5,7 +5,7 @@ import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
 import { addressText, emailText } from '@tollgate/schemas/http/fields'
 import { addressCharsMax } from '@tollgate/schemas/limits'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import {
   decideBilling,
   storedBilling,

@@ -1,6 +1,6 @@
 import { changeTaxDetails } from '@tollgate/domain/tax/change-tax-details'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
 import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'

@@ -4,8 +4,8 @@ import { removeCards } from '@tollgate/domain/settlement/remove-cards'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { read } from '../../access/read.ts'
 import {
   readOpenSetup,
   requireAttempt,

@@ -6,7 +6,7 @@ import {
   type Product,
 } from '@tollgate/domain/catalog/products-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Portal } from './portal.ts'
 

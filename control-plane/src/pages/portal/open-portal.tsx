@@ -7,7 +7,7 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { cookieOptions, handleOf, parseCookie, writeCookie } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { frameOf, type Frame, type PageParts } from '../frame.ts'

@@ -6,8 +6,8 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { Caller } from '../../http/plugins/authentication.ts'
-import { read } from '../../http/read.ts'
+import type { Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { formTokenOf, handleOf, isFormToken, parseCookie } from '../cookies.ts'
 import { operationOfCustomer } from '../customer-operation.ts'
 import { formFields } from '../form-fields.ts'

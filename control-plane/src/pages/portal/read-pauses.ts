@@ -3,7 +3,7 @@ import { isPurchaseChargedBack } from '@tollgate/domain/billing/charged-back'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import type { PageParts } from '../frame.ts'
 import type { Portal } from './portal.ts'
 

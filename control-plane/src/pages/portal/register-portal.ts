@@ -1,7 +1,7 @@
 import { closePortal } from '@tollgate/domain/sessions/customer-sessions'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'

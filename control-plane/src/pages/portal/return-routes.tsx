@@ -3,7 +3,7 @@ import { findReturned, type ReturnedPayment } from '@tollgate/domain/billing/fin
 import { lookAtUnpaid } from '@tollgate/domain/charging/pay-present'
 import { reconciler } from '@tollgate/domain/settlement/reconcile-intent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { frameOf, type PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'

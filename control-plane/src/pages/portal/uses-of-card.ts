@@ -3,7 +3,7 @@ import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-ter
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { read } from '../../http/read.ts'
+import { read } from '../../access/read.ts'
 import { shownPurchasesOf } from '../../purchases/present-purchases.ts'
 import type { PageParts } from '../frame.ts'
 import type { Portal } from './portal.ts'

@@ -8,8 +8,8 @@ import { findProduct, type Product } from '@tollgate/domain/catalog/products-rep
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { refusals } from '../errors.ts'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from './caller.ts'
 import { read, readControl } from './read.ts'
 
 /* What a request names and must exist for the caller; what does not is refused, in the same words for everybody. */

@@ -1,8 +1,8 @@
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { isAllowedLink } from '@tollgate/schemas/http/link-hosts'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
-import { InvalidRequestError } from './plugins/validation.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from './caller.ts'
+import { InvalidRequestError } from '../errors.ts'
 import { read } from './read.ts'
 
 /** Addresses by the field of the request that they stand in. Empty and missing ones lead nowhere. */

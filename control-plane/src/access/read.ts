@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
+import type { AppParts } from '../http/app-parts.ts'
+import type { Caller } from './caller.ts'
 
 type Stores = Pick<AppParts, 'database'>
 type Body<Result> = (sql: Queryable) => Promise<Result>
