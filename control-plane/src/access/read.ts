@@ -1,8 +1,9 @@
-import type { Queryable } from '@tollgate/platform/database/database'
-import type { AppParts } from '../http/app-parts.ts'
+import type { ProviderDatabases, Queryable } from '@tollgate/platform/database/database'
 import type { Caller } from './caller.ts'
 
-type Stores = Pick<AppParts, 'database'>
+/** Each provider sees its own rows. */
+export type ReadParts = { readonly database: ProviderDatabases }
+
 type Body<Result> = (sql: Queryable) => Promise<Result>
 
 /**
@@ -10,7 +11,7 @@ type Body<Result> = (sql: Queryable) => Promise<Result>
  * written. What the body needs from anywhere else is fetched before or after it.
  */
 export function read<Result>(
-  { database }: Stores,
+  { database }: ReadParts,
   { providerId, environment }: Caller,
   body: Body<Result>,
 ): Promise<Result> {
@@ -19,7 +20,7 @@ export function read<Result>(
 
 /** The same for what belongs to neither environment: the caller's provider and its keys. */
 export function readControl<Result>(
-  { database }: Stores,
+  { database }: ReadParts,
   { providerId }: Pick<Caller, 'providerId'>,
   body: Body<Result>,
 ): Promise<Result> {

@@ -1,16 +1,15 @@
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { isAllowedLink } from '@tollgate/schemas/http/link-hosts'
-import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from './caller.ts'
 import { InvalidRequestError } from '../errors.ts'
-import { read } from './read.ts'
+import { read, type ReadParts } from './read.ts'
 
 /** Addresses by the field of the request that they stand in. Empty and missing ones lead nowhere. */
 type Links = Readonly<Record<string, string | null | undefined>>
 
 /** Refuses links to hosts that the provider's list leaves out. Pages of this installation may always be led to. */
 export async function requireAllowedLinks(
-  parts: AppParts,
+  parts: ReadParts & { readonly hostedUrl: string },
   caller: Caller,
   links: Links,
 ): Promise<void> {
@@ -22,7 +21,7 @@ export async function requireAllowedLinks(
 
 /** The same for a list that is known. */
 export function requireLinksOf(
-  { hostedUrl }: Pick<AppParts, 'hostedUrl'>,
+  { hostedUrl }: { readonly hostedUrl: string },
   hosts: readonly string[] | null,
   links: Links,
 ): void {

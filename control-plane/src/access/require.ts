@@ -8,17 +8,14 @@ import { findProduct, type Product } from '@tollgate/domain/catalog/products-rep
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { refusals } from '../errors.ts'
-import type { AppParts } from '../http/app-parts.ts'
 import type { Caller } from './caller.ts'
-import { read, readControl } from './read.ts'
+import { read, readControl, type ReadParts } from './read.ts'
 
 /* What a request names and must exist for the caller; what does not is refused, in the same words for everybody. */
 
-type Stores = Pick<AppParts, 'database'>
-
 /** By the customer's own reference or any that was ever linked. */
 export function requireCustomer(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   anyReference: string,
 ): Promise<Customer> {
@@ -37,7 +34,7 @@ export async function getCustomer(
 }
 
 export function requireProduct(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   reference: string,
 ): Promise<Product> {
@@ -56,7 +53,7 @@ export async function getProduct(
 
 /** The provider of a key: no request names one. */
 export async function requireProvider(
-  stores: Stores,
+  stores: ReadParts,
   { providerId }: Pick<Caller, 'providerId'>,
 ): Promise<Provider> {
   const provider = await readControl(stores, { providerId }, (sql) => findProvider(sql, providerId))
@@ -65,7 +62,7 @@ export async function requireProvider(
 }
 
 /** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
-export async function displayRateOf(stores: Stores, caller: Caller): Promise<ExchangeRate> {
+export async function displayRateOf(stores: ReadParts, caller: Caller): Promise<ExchangeRate> {
   const { defaultCurrency } = await requireProvider(stores, caller)
   const rate = await read(stores, caller, (sql) =>
     findExchangeRate(sql, caller.providerId, defaultCurrency),

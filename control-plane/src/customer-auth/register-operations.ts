@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decodeJwt } from 'jose'
 import type { ApiServer } from '../access/api-server.ts'
-import type { AppParts } from '../http/app-parts.ts'
+import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
 import { errorAnswer } from './answers.ts'
 import { givenClientOf } from './client-credentials.ts'
 import type { CustomerAuth } from './customer-auth.ts'

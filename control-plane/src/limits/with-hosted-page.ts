@@ -3,7 +3,8 @@ import { offerCustomerSession } from '@tollgate/domain/sessions/customer-session
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
-import type { AppParts } from '../http/app-parts.ts'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import { commit } from '../access/commit.ts'
 import { requireCustomer } from '../access/require.ts'
 
@@ -14,7 +15,7 @@ import { requireCustomer } from '../access/require.ts'
  * many pages open as allowed, the link leads to one of them, or is absent: the refusal itself is always answered.
  */
 export async function withHostedPage(
-  parts: AppParts,
+  parts: CommitParts & HostedParts,
   operation: Operation,
   request: LimitsRequest,
   refusal: LimitsResponse,

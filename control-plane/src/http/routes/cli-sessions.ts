@@ -17,19 +17,26 @@ import {
   type CliSessionExchangeBody,
 } from '@tollgate/schemas/http/cli-sessions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import { cliParts } from '../../console/cli-session-parts.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { cliParts, type CliParts } from '../../console/cli-session-parts.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import type { AppParts } from '../app-parts.ts'
 import { bearerToken, originOf, sessionOf } from '../../access/caller.ts'
 import { present } from '../../domain/present.ts'
+
+type Parts = CliParts & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly hostedUrl: string
+}
 
 const tags = ['Console']
 const path = '/v1/ui/provider/auth/cli-init/sessions'
 const params = z.object({ sessionId: requiredReference })
 
 /** For the command line, which has no key yet. */
-export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void {
   const security: [] = []
   app.post(
     path,
@@ -79,7 +86,7 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): v
 }
 
 /** For the user of the console that the command line has sent there; keys are for owners and admins. */
-export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+export function registerAnswerCliSessionRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     `${path}/:sessionId/complete`,
     {

@@ -10,8 +10,7 @@ import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
 import { refusals } from '../../errors.ts'
 import { connectPath } from '../../pages/sign-in/connect-routes.tsx'
 import type { ApiServer } from '../../access/api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../../access/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
 import { requireCustomer, requireProduct } from '../../access/require.ts'
 
@@ -20,7 +19,7 @@ const tags = ['Customer sign-in']
 /** Links and clients for a customer of the caller. */
 export function registerCustomerLinkRoutes(
   app: ApiServer,
-  parts: AppParts,
+  parts: ChangeParts & { readonly hostedUrl: string },
   auth: CustomerAuth,
 ): void {
   app.post(

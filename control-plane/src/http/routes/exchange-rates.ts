@@ -14,8 +14,7 @@ import {
 import { currencyCode } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../../access/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 
@@ -23,7 +22,7 @@ const tags = ['Credits']
 const params = z.object({ currency: currencyCode })
 
 /** What the provider counts a dollar as, in the environment of the calling key. */
-export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): void {
+export function registerExchangeRateRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/exchange-rates',
     { schema: { tags, response: { 200: exchangeRatesResponseSchema } } },

@@ -11,8 +11,7 @@ import {
 } from '@tollgate/schemas/http/meters'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../../access/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 import { meterToHttp } from '../translate/meter.ts'
@@ -20,7 +19,7 @@ import { meterToHttp } from '../translate/meter.ts'
 const params = z.object({ meterRef: requiredReference })
 const tags = ['Meters']
 
-export function registerMeterRoutes(app: ApiServer, parts: AppParts): void {
+export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/meters',
     { schema: { tags, response: { 200: metersResponseSchema } } },

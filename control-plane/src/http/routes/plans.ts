@@ -15,10 +15,9 @@ import {
 } from '@tollgate/schemas/http/plans'
 import { InvalidRequestError, refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../../access/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
-import { read } from '../../access/read.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { requireProduct, requireProvider } from '../../access/require.ts'
 import { planToHttp } from '../translate/plan.ts'
 
@@ -26,12 +25,12 @@ const productParams = z.object({ productRef: requiredReference })
 const planParams = z.object({ productRef: requiredReference, planRef: requiredReference })
 const tags = ['Plans']
 
-export function registerPlanRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPlanRoutes(app: ApiServer, parts: ChangeParts): void {
   registerReads(app, parts)
   registerWrites(app, parts)
 }
 
-function registerReads(app: ApiServer, parts: AppParts): void {
+function registerReads(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/sdk/products/:productRef/plans',
     {
@@ -70,7 +69,7 @@ function registerReads(app: ApiServer, parts: AppParts): void {
   )
 }
 
-function registerWrites(app: ApiServer, parts: AppParts): void {
+function registerWrites(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/sdk/products/:productRef/plans',
     {

@@ -20,7 +20,7 @@ import {
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
 import { originOf } from '../../access/caller.ts'
-import type { PageParts } from '../frame.ts'
+import type { SignInPageParts as PageParts } from './sign-in-page-parts.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
