@@ -30,7 +30,7 @@ import { ProjectionFollower } from './hot-state/projection-follower.ts'
 import { ControlPlaneRecharges } from './http/control-plane-recharges.ts'
 import { ControlPlaneWallets } from './http/control-plane-wallets.ts'
 import { registerGauges, type IngestCounts } from './metrics.ts'
-import type { OpenedParts } from './open-parts.ts'
+import type { Parts } from './open-parts.ts'
 
 /** Everything that stands between the hot routes and the log and the hot state. */
 export type DataPlane = {
@@ -53,7 +53,7 @@ export type DataPlane = {
 
 export async function openDataPlane(
   config: IngestConfig,
-  parts: OpenedParts,
+  parts: Parts,
   metrics: Registry,
   counts: IngestCounts,
   elsewhere: ControlPlaneCalls,
@@ -130,7 +130,7 @@ export type ControlPlaneCalls = {
 
 async function openWallets(
   config: IngestConfig,
-  { eventLog: log, hotState }: OpenedParts,
+  { eventLog: log, hotState }: Parts,
   { askControlPlane }: ControlPlaneCalls,
 ): Promise<Wallets> {
   if (!hotState.canReserve()) {
@@ -148,7 +148,7 @@ async function openWallets(
 
 function openCaches(
   config: IngestConfig,
-  { hotState, clock }: OpenedParts,
+  { hotState, clock }: Parts,
   askForKey: AskForKey,
   serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {
