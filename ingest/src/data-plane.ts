@@ -4,25 +4,21 @@ import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
-import type { DebitDecider } from './domain/debit-decider.ts'
-import type { EventRecorder } from './domain/event-recorder.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import type { AskForKey, KeyDirectory } from './domain/key-holder.ts'
-import type { AskControlPlane, LimitChecker } from './domain/limit-checker.ts'
-import type { MeterDirectory } from './domain/meter-directory.ts'
+import type { AskControlPlane } from './domain/ask-control-plane.ts'
 import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
 import type { Recharges } from './domain/recharges.ts'
-import type { Reserver } from './domain/reserver.ts'
 import type { Wallets } from './domain/wallets.ts'
 import { createEventPlacer } from './event-log/event-placer.ts'
 import { loadRecentKeys } from './event-log/load-recent-keys.ts'
 import { LogRecorder } from './event-log/log-recorder.ts'
 import { createReferenceSource } from './event-log/random-references.ts'
 import { RecentKeys } from './event-log/recent-keys.ts'
-import { CounterLimitChecker } from './hot-state/counter-limit-checker.ts'
-import { CounterReserver } from './hot-state/counter-reserver.ts'
-import { EntryDebitDecider } from './hot-state/entry-debit-decider.ts'
+import { LimitChecker } from './hot-state/limit-checker.ts'
+import { Reserver } from './hot-state/reserver.ts'
+import { DebitDecider } from './hot-state/debit-decider.ts'
 import { HotWallets } from './hot-state/hot-wallets.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
@@ -35,8 +31,8 @@ import type { Parts } from './open-parts.ts'
 /** Everything that stands between the hot routes and the log and the hot state. */
 export type DataPlane = {
   readonly keys: KeyDirectory
-  readonly meters: MeterDirectory
-  readonly recorder: EventRecorder
+  readonly meters: MetersCache
+  readonly recorder: LogRecorder
   readonly debits: DebitDecider
   readonly wallets: Wallets
   readonly recharges: Recharges
@@ -86,7 +82,7 @@ export async function openDataPlane(
   return {
     ...openCaches(config, parts, elsewhere.askForKey, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
-    debits: new EntryDebitDecider({
+    debits: new DebitDecider({
       hotState,
       documents,
       counts,
@@ -101,8 +97,8 @@ export async function openDataPlane(
     }),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
-    limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
-    reserver: new CounterReserver({
+    limits: new LimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
+    reserver: new Reserver({
       ...checking,
       reservationsMax: config.reservationsMax,
       creditsHeldMax: config.creditsHeldMax,
