@@ -125,12 +125,12 @@ async function open(
   return { port: (app.server.address() as AddressInfo).port }
 }
 
-type JobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
+type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
 
 /** In the order in which they are started. */
 function createJobs(
   config: ControlPlaneConfig,
-  parts: Parts & JobParts,
+  parts: Parts & StartedJobParts,
   payments: PaymentParts,
 ): Service[] {
   const { publisher, logger, database: everyone } = parts

@@ -4,7 +4,10 @@ import { hostService, type Host, type HostedService } from '@tollgate/platform/s
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { WebhookDispatcherConfig } from './config.ts'
 import { listenForWork } from './deliver/listen-for-work.ts'
-import { openEnvironment, type DispatchedEnvironment } from './deliver/open-environment.ts'
+import {
+  openDispatchedEnvironment,
+  type DispatchedEnvironment,
+} from './deliver/open-environment.ts'
 import { createDispatchMetrics, registerWaiting } from './metrics.ts'
 import { openParts, type Parts } from './open-parts.ts'
 import { countWaiting } from './postgres/count-waiting.ts'
@@ -32,8 +35,8 @@ async function open(
   const registry = createMetrics('webhook-dispatcher')
   const metrics = createDispatchMetrics(registry)
   const each = {
-    sandbox: openEnvironment('sandbox', config, parts, metrics),
-    live: openEnvironment('live', config, parts, metrics),
+    sandbox: openDispatchedEnvironment('sandbox', config, parts, metrics),
+    live: openDispatchedEnvironment('live', config, parts, metrics),
   }
   registerWaiting(
     registry,

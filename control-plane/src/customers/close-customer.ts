@@ -25,7 +25,7 @@ export type CustomerClosingParts = ChangeParts & {
 }
 
 /** Deletes a customer with the parts of this service. Throws a refusal with 503 while its usage cannot be summed up. */
-export async function closeCustomer(
+export async function closeCustomerOrRefuse(
   parts: CustomerClosingParts,
   operation: Operation,
   anyReference: string,

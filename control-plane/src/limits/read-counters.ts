@@ -26,7 +26,7 @@ export type CounterParts = {
 }
 
 /** The usage of each window by its id, in 10^-6 units, as far as it has been counted. */
-export async function readAmounts(
+export async function readCountedAmounts(
   parts: CounterParts,
   environment: Environment,
   providerId: string,

@@ -32,7 +32,7 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Caller } from '../access/caller.ts'
 import { read } from '../access/read.ts'
 import { purchaseToBrief, purchaseToHttp } from './translate-purchase.ts'
-import { readAmounts, waitForCounters, type CounterParts } from '../limits/read-counters.ts'
+import { readCountedAmounts, waitForCounters, type CounterParts } from '../limits/read-counters.ts'
 import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
 
 export type PurchaseViewParts = CounterParts &
@@ -238,7 +238,10 @@ async function readUsages(
     const customerRefs = references.get(purchase.customerRef) ?? []
     const shownAt = shownInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
-    const amounts = await readAmounts(parts, environment, providerId, { productRef, customerRefs })
+    const amounts = await readCountedAmounts(parts, environment, providerId, {
+      productRef,
+      customerRefs,
+    })
     const window = purchaseWindowOf(purchase, period)
     const countedMicros = amounts.get(window) ?? 0n
     const used = shared.has(window)

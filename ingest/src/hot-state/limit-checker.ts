@@ -15,7 +15,7 @@ import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import { TailBusyError } from '@tollgate/domain/entitlements/tail-busy-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
@@ -100,7 +100,7 @@ export class LimitChecker {
     const { customerRef } = used.entitlement
     const name = { environment, providerId, customerRef }
     const wallet = await readWallet(this.#parts, name, this.#parts.waitMs)
-    return settle({ ...used, creditMicros: leftMicros(wallet) })
+    return settle({ ...used, creditMicros: spendableMicros(wallet) })
   }
 
   #readUsage(

@@ -22,7 +22,7 @@ import {
 } from '@tollgate/schemas/http/customers'
 import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import { closeCustomer, type CustomerClosingParts } from '../../customers/close-customer.ts'
+import { closeCustomerOrRefuse, type CustomerClosingParts } from '../../customers/close-customer.ts'
 import { InvalidRequestError, refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
@@ -130,7 +130,7 @@ function registerDelete(app: ApiServer, parts: Parts): void {
     async (request) => {
       const { reference } = request.params
       const settle = request.query.settle ?? request.body?.settle
-      const outcome = await closeCustomer(
+      const outcome = await closeCustomerOrRefuse(
         parts,
         operationOf(request, parts.clock),
         reference,
