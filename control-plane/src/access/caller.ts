@@ -10,22 +10,22 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { idempotencyKeyCharsMax } from '@tollgate/schemas/limits'
 import { refusals } from '../errors.ts'
 
-/** Who calls: a provider, in the environment that its key or access token belongs to. */
+/** The provider that a request acts for, in the environment of its key or access token. */
 export type Caller = {
   readonly providerId: string
   readonly environment: Environment
 }
 
-/** What a request was let in with. */
+/** What a request was authenticated with. */
 export type Credential =
   | { readonly kind: 'key'; readonly key: PlacedApiKey }
   | { readonly kind: 'user'; readonly session: ConsoleSession }
-  /** Another service of the installation, for a provider. */
+  /** Another service of the installation, acting for a provider. */
   | { readonly kind: 'service'; readonly service: ServiceKeyHolder & { isMisplaced: boolean } }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the authentication hook. Read it through `callerOf`, `credentialOf` or one of those beside them. */
+    /** Set by the authentication hook. Read it through `callerOf`, `credentialOf` or a function beside them. */
     credential: Credential | null
   }
 }
@@ -48,14 +48,14 @@ export function credentialOf(request: FastifyRequest): Credential {
   return request.credential
 }
 
-/** For what is about a key itself. */
+/** Returns the secret key of a request. Refuses requests of users and services. */
 export function apiKeyOf(request: FastifyRequest): PlacedApiKey {
   const credential = credentialOf(request)
   if (credential.kind !== 'key') throw refusals.badKey('malformed_key')
   return credential.key
 }
 
-/** For what a person does: a key, which is of one environment, must not become a user of both. */
+/** Returns the session of a signed-in user. Refuses keys: a key of one environment must not act as a user of both. */
 export function sessionOf(request: FastifyRequest): ConsoleSession {
   const credential = credentialOf(request)
   if (credential.kind !== 'user') throw refusals.notSignedIn()

@@ -3,5 +3,5 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 
 export { commitAndPublish as commit } from '@tollgate/domain/publishing/commit-and-publish'
 
-/** What a request changes things with: `operationOf` takes its instant from the clock. */
+/** What a request commits changes with. `operationOf` takes the time of the change from the clock. */
 export type ChangeParts = CommitParts & { readonly clock: Clock }

@@ -44,7 +44,7 @@ export function refusalOf(error: Error, request: FastifyRequest | undefined): Re
   return refusals.malformedRequest(statusCode, error.message)
 }
 
-/** What the PostgreSQL driver and the server say when there is no connection, no disk or no memory to be had, or no answer in time. */
+/** Codes of the PostgreSQL driver and server: no connection, no disk space, no memory, or no answer in time. */
 const unavailableCodes: ReadonlySet<string> = new Set([
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',

@@ -11,9 +11,9 @@ import { refusals } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { read, readControl, type ReadParts } from './read.ts'
 
-/* What a request names and must exist for the caller; what does not is refused, in the same words for everybody. */
+/* Reads what a request names. If it does not exist for the caller, the request is refused, in the same words for every caller. */
 
-/** By the customer's own reference or any that was ever linked. */
+/** Finds a customer by its own reference or by any reference that was ever linked to it. */
 export function requireCustomer(
   stores: ReadParts,
   caller: Caller,
@@ -22,7 +22,7 @@ export function requireCustomer(
   return read(stores, caller, (sql) => getCustomer(sql, caller, anyReference))
 }
 
-/** The same, in a read in which more is to be found. */
+/** The same within a read that finds more. */
 export async function getCustomer(
   sql: Queryable,
   { providerId }: Caller,
@@ -51,7 +51,7 @@ export async function getProduct(
   return product
 }
 
-/** The provider of a key: no request names one. */
+/** Returns the provider of a credential. No request names a provider. */
 export async function requireProvider(
   stores: ReadParts,
   { providerId }: Pick<Caller, 'providerId'>,
@@ -61,7 +61,7 @@ export async function requireProvider(
   return provider
 }
 
-/** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
+/** Returns the rate in which balances are shown: that of the provider's currency, or the dollar if it has no rate. */
 export async function displayRateOf(stores: ReadParts, caller: Caller): Promise<ExchangeRate> {
   const { defaultCurrency } = await requireProvider(stores, caller)
   const rate = await read(stores, caller, (sql) =>

@@ -7,7 +7,7 @@ import { credentialOf, type Credential } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a caller needs for the route, one of those given. Default: `read` where the method only reads, else `manage`. */
+    /** The scopes of which a caller needs one. Default: `read` if the method only reads, otherwise `manage`. */
     scope?: KeyScope | readonly [KeyScope, ...KeyScope[]] | 'any'
   }
 }
@@ -42,8 +42,8 @@ export function scopesOf(credential: Credential): readonly KeyScope[] {
 }
 
 /**
- * Whether the caller may change purchases. Callers who may not are shown no link of a customer's page and no secret of a
- * payment: either would let them act as the customer.
+ * Returns whether the caller may change purchases. Other callers see no link to a customer's page and no secret of a payment:
+ * either would let them act as the customer.
  */
 export function mayManage(request: FastifyRequest): boolean {
   return scopesOf(credentialOf(request)).includes('manage')
