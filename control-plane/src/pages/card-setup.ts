@@ -38,7 +38,7 @@ export function requireCardEntry(
 }
 
 /** Returns what names the try of a form, so that a button that is pressed twice begins one setup. */
-export function requireSetupAttempt(request: FastifyRequest, { frame }: Visit): string {
+export function requireAttemptName(request: FastifyRequest, { frame }: Visit): string {
   const { attempt } = formFields(request)
   if (attempt === undefined || !/^[0-9a-f-]{36}$/.test(attempt)) {
     throw new ProblemError(problems.staleForm, frame)

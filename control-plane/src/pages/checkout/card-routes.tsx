@@ -6,7 +6,7 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ApiServer } from '../../access/api-server.ts'
 import {
   readOpenSetup,
-  requireSetupAttempt,
+  requireAttemptName,
   requireCardEntry,
   sendCardForm,
   settleSetup,
@@ -74,7 +74,7 @@ async function beginSetup(
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
-  const attempt = requireSetupAttempt(request, checkout)
+  const attempt = requireAttemptName(request, checkout)
   const { plan = '', start } = formFields(request)
   const planRef = checkout.session.planRef ?? plan
   // A checkout saves no card unless a plan of it waits for one: whoever has the link may not replace the saved one.

@@ -8,7 +8,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import {
   readOpenSetup,
-  requireSetupAttempt,
+  requireAttemptName,
   requireCardEntry,
   sendCardForm,
   settleSetup,
@@ -72,7 +72,7 @@ function registerEntry(app: ApiServer, pages: Parts): void {
   app.post(`${path}/card`, { schema }, async (request, reply) => {
     const { customer, path: own } = portalOf(request)
     requireCardEntry(pages, portalOf(request))
-    const attempt = requireSetupAttempt(request, portalOf(request))
+    const attempt = requireAttemptName(request, portalOf(request))
     const operation = operationOfPortal(pages, request)
     const setup = await setUpCard(pages.payments, operation, customer, attempt)
     return reply.redirect(`${own}/payment/card/${setup.setupIntentId}`, 303)
