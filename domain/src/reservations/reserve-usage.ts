@@ -111,7 +111,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
       })
       if (answer !== 'behind') return answer
     }
-    await waitForCounters(parts, readings, query.waitMs, deadline)
+    await waitForLateReadings(parts, readings, query.waitMs, deadline)
   }
 }
 
@@ -252,7 +252,7 @@ function decided(
 /** How long it takes until a reading that was too early has a better one. */
 const readAgainAfterMs = 2
 
-async function waitForCounters(
+async function waitForLateReadings(
   { hotState, progress }: UsageParts,
   readings: readonly Reading[],
   waitMs: number,
