@@ -164,6 +164,13 @@ module.exports = {
       to: { path: '/main\\.ts$' },
     },
     {
+      name: 'routes-name-their-parts',
+      comment: 'AppParts is all that the API works with. Declare the parts that the module uses.',
+      severity: 'error',
+      from: { pathNot: '^control-plane/src/http/app\\.ts$' },
+      to: { path: '^control-plane/src/http/app-parts\\.ts$' },
+    },
+    {
       name: 'tests-are-leaves',
       comment: 'Only tests import tests and test helpers.',
       severity: 'error',

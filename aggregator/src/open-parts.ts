@@ -6,7 +6,7 @@ import { openHotState } from '@tollgate/platform/hot-state/open-hot-state'
 import { traceHotState } from '@tollgate/platform/hot-state/trace-hot-state'
 import { createLogger, type Logger } from '@tollgate/platform/observability/logger'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import {
   createClickHouseUsageStore,
@@ -28,16 +28,11 @@ export type Parts = {
   readonly tracing: Tracing | undefined
 }
 
-export type OpenedParts = Parts & {
-  /** Closes what was opened here, and nothing that was passed in. */
-  readonly close: () => Promise<void>
-}
-
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export async function openParts(
   config: AggregatorConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Opened<Parts>> {
   const parts = await openUntraced(config, overrides)
   const { tracing, hotState, usageStore } = parts
   if (tracing === undefined) return parts
@@ -48,7 +43,7 @@ export async function openParts(
   }
 }
 
-function openUntraced(config: AggregatorConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
+function openUntraced(config: AggregatorConfig, overrides: Partial<Parts>): Promise<Opened<Parts>> {
   const logger = overrides.logger ?? createLogger('aggregator', config.logLevel)
   const role = config.projection === 'sink' ? 'publisher' : 'projection'
   return openOwned(async (own) => ({

@@ -7,8 +7,8 @@ import { logSetupHealth, positionsHealth } from '@tollgate/platform/event-log/lo
 import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import { createAdminServer } from '@tollgate/platform/service/admin-server'
-import type { Service } from '@tollgate/platform/service/service'
+import type { HealthCheck } from '@tollgate/platform/service/health'
+import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import { migrateUsageTables } from './clickhouse/migrate.ts'
 import type { AggregatorConfig } from './config.ts'
 import { createCountersProjection } from './consume/counters-projection.ts'
@@ -23,10 +23,7 @@ import { traceBatches, untracedBatches, type TraceBatch } from './consume/trace-
 import { clickHouseOf, openParts, type Parts } from './open-parts.ts'
 import { retentionOf } from './retention-config.ts'
 
-export type Aggregator = Service & {
-  /** Where health and metrics are served, once started. */
-  readonly adminPort: number
-}
+export type Aggregator = HostedService
 
 /**
  * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
@@ -36,43 +33,19 @@ export function createAggregator(
   config: AggregatorConfig,
   overrides: Partial<Parts> = {},
 ): Aggregator {
-  let running: Running | undefined
-  return {
-    get adminPort() {
-      return running?.adminPort ?? config.adminPort
-    },
-    start: async () => {
-      running = await startParts(config, overrides)
-    },
-    stop: async () => {
-      const stopping = running
-      running = undefined
-      await stopping?.stop()
-    },
-  }
+  return hostService(config, {}, (host) => open(config, overrides, host))
 }
 
-type Running = { readonly adminPort: number; readonly stop: () => Promise<void> }
-
-async function startParts(config: AggregatorConfig, overrides: Partial<Parts>): Promise<Running> {
-  const parts = await openParts(config, overrides)
-  const { services, admin } = compose(config, parts, overrides)
-  const started: Service[] = []
-  const stop = async (): Promise<void> => {
-    // In reverse, all loops before the parts under them.
-    for (let last = started.pop(); last !== undefined; last = started.pop()) await last.stop()
-    await parts.close()
-  }
-  try {
-    for (const service of services) {
-      started.push(service)
-      await service.start()
-    }
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { adminPort: admin.port, stop }
+async function open(
+  config: AggregatorConfig,
+  overrides: Partial<Parts>,
+  host: Host,
+): Promise<object> {
+  const parts = await host.own(openParts(config, overrides))
+  const { registry, readiness, services } = compose(config, parts, overrides)
+  await host.serveHealth(registry, readiness)
+  for (const service of services) await host.start(service)
+  return {}
 }
 
 function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Parts>) {
@@ -108,24 +81,17 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     isPublished,
     intervalMs: config.housekeepingIntervalMs,
   })
-  const admin = createAdminServer({
-    host: config.adminHost,
-    port: config.adminPort,
-    metrics: registry,
-    readiness: [
-      { name: 'event-log', check: () => askLog(log) },
-      { name: 'hot-state', check: () => hotState.ping() },
-      ...logSetupHealth(log),
-      ...positionsHealth(log, config),
-      ...replicasHealth(hotState, config),
-      observer.health,
-      tableGate.health,
-      ...groups.map((group) => group.health),
-    ],
-    // Every failure is already treated as a restart would treat it, and a restart brings no store back.
-    liveness: [],
-  })
-  return { admin, services: [admin, observer, tableGate, ...groups, housekeeping] }
+  const readiness: HealthCheck[] = [
+    { name: 'event-log', check: () => askLog(log) },
+    { name: 'hot-state', check: () => hotState.ping() },
+    ...logSetupHealth(log),
+    ...positionsHealth(log, config),
+    ...replicasHealth(hotState, config),
+    observer.health,
+    tableGate.health,
+    ...groups.map((group) => group.health),
+  ]
+  return { registry, readiness, services: [observer, tableGate, ...groups, housekeeping] }
 }
 
 /** A log that does not answer holds up every projection, and no lag can be told. */

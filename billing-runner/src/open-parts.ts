@@ -13,7 +13,7 @@ import {
   type PaymentProcessors,
 } from '@tollgate/platform/payments/open-payment-processors'
 import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
-import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
 import type { PaymentJobParts } from '@tollgate/domain/settlement/work-off-inbox'
@@ -43,16 +43,11 @@ export type Parts = {
   readonly charge: ChargeInvoice | undefined
 }
 
-export type OpenedParts = Parts & {
-  /** Closes what was opened here, and nothing that was passed in. */
-  readonly close: () => Promise<void>
-}
-
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export async function openParts(
   config: BillingRunnerConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Opened<Parts>> {
   const parts = await openUntraced(config, overrides)
   const { tracing, database, hotState, processors, usageStore } = parts
   const traced =
@@ -122,7 +117,7 @@ export function publisherOf({
 function openUntraced(
   config: BillingRunnerConfig,
   overrides: Partial<Parts>,
-): Promise<Omit<OpenedParts, 'charge'>> {
+): Promise<Opened<Omit<Parts, 'charge'>>> {
   const logger = overrides.logger ?? createLogger('billing-runner', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,

@@ -4,7 +4,7 @@ import type { McpRefusalCode } from '@tollgate/domain/mcp/refusal'
 import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 import { errorCodes, type ErrorCode } from '@tollgate/schemas/http/error-codes'
-import { keyMismatchBody } from '@tollgate/schemas/http/errors'
+import { keyMismatchBody, type ValidationIssue } from '@tollgate/schemas/http/errors'
 import {
   bodyMessages,
   bodyTooLargeMessage,
@@ -41,6 +41,21 @@ export class RefusalError extends Error {
     this.statusCode = statusCode
     this.body = { statusCode, ...body }
     this.headers = headers
+  }
+}
+
+/** The request broke its schema, or is strict and has a name that the operation does not know. */
+export class InvalidRequestError extends Error {
+  override readonly name = 'InvalidRequestError'
+  readonly issues: readonly ValidationIssue[]
+  readonly code: ErrorCode
+  /** Which part of the request it is about, where fastify validated one. */
+  readonly validationContext?: string
+
+  constructor(issues: readonly ValidationIssue[], code: ErrorCode = 'validation_failed') {
+    super('Validation failed')
+    this.issues = issues
+    this.code = code
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from '@tollgate/platform/payments/open-payment-processors'
 import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-payment-processor'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import { clickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { traceUsageStore } from '@tollgate/platform/usage-store/trace-usage-store'
@@ -44,16 +44,11 @@ export type Parts = {
   readonly upstreams: Upstreams
 }
 
-export type OpenedParts = Parts & {
-  /** Closes what was opened here, and nothing that was passed in. */
-  readonly close: () => Promise<void>
-}
-
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export async function openParts(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Opened<Parts>> {
   const parts = await openUntraced(config, overrides)
   const { tracing, database, hotState, usageStore, processors } = parts
   if (tracing === undefined) return parts
@@ -66,7 +61,10 @@ export async function openParts(
   }
 }
 
-function openUntraced(config: ControlPlaneConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
+function openUntraced(
+  config: ControlPlaneConfig,
+  overrides: Partial<Parts>,
+): Promise<Opened<Parts>> {
   const logger = overrides.logger ?? createLogger('control-plane', config.logLevel)
   return openOwned(async (own) => {
     const database = overrides.database ?? (await own(openDatabase(config)))

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { replicasHealth } from '@tollgate/platform/hot-state/replicas-health'
-import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
-import { createAdminServer, type AdminServer } from '@tollgate/platform/service/admin-server'
+import { createMetrics } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { Service } from '@tollgate/platform/service/service'
+import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
@@ -15,9 +15,8 @@ import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { ControlPlaneConfig } from './config.ts'
 import { createMailer } from './customer-auth/mailer.ts'
-import type { ApiServer } from './http/api-server.ts'
 import { buildApp } from './http/app.ts'
-import { commit } from './http/commit.ts'
+import { commit } from './access/commit.ts'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
@@ -37,16 +36,16 @@ import {
   createUnknownNames,
   registerUsageLag,
 } from './metrics.ts'
-import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { openParts, type Parts } from './open-parts.ts'
 import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
-export type ControlPlane = Service & {
+type Facts = {
   /** Where the API listens, once started. */
   readonly port: number
-  /** Where health and metrics are served, once started. */
-  readonly adminPort: number
 }
+
+export type ControlPlane = HostedService<Facts>
 
 /**
  * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
@@ -56,39 +55,16 @@ export function createControlPlane(
   config: ControlPlaneConfig,
   overrides: Partial<Parts> = {},
 ): ControlPlane {
-  let running: Running | undefined
-  return {
-    get port() {
-      return running?.port() ?? config.port
-    },
-    get adminPort() {
-      return running?.adminPort() ?? config.adminPort
-    },
-    start: async () => {
-      const parts = await openParts(config, overrides)
-      try {
-        running = await run(config, parts)
-      } catch (error) {
-        await parts.close()
-        throw error
-      }
-    },
-    stop: async () => {
-      const stopping = running
-      running = undefined
-      await stopping?.stop()
-    },
-  }
-}
-
-type Running = {
-  readonly port: () => number
-  readonly adminPort: () => number
-  readonly stop: () => Promise<void>
+  return hostService<Facts>(config, { port: config.port }, (host) => open(config, overrides, host))
 }
 
 /** What a crash left to publish is published before the first request is taken. */
-async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Running> {
+async function open(
+  config: ControlPlaneConfig,
+  overrides: Partial<Parts>,
+  host: Host,
+): Promise<Facts> {
+  const parts = await host.own(openParts(config, overrides))
   const publisher: PublisherParts = {
     database: parts.database,
     hotState: parts.hotState,
@@ -139,32 +115,22 @@ async function run(config: ControlPlaneConfig, parts: OpenedParts): Promise<Runn
     createRequestSeconds(metrics),
     createUnknownNames(metrics),
   )
-  const admin = createAdmin(config, parts, metrics)
-  try {
-    await parts.database.ping()
-    for (const job of jobs) await job.start()
-    await app.listen({ host: config.host, port: config.port })
-    await admin.start()
-  } catch (error) {
-    await stopAll(app, admin, jobs)
-    throw error
-  }
-  return {
-    port: () => (app.server.address() as AddressInfo | null)?.port ?? config.port,
-    adminPort: () => admin.port,
-    stop: async () => {
-      await stopAll(app, admin, jobs)
-      await parts.close()
-    },
-  }
+  await parts.database.ping()
+  for (const job of jobs) await host.start(job)
+  await host.start({
+    start: async () => void (await app.listen({ host: config.host, port: config.port })),
+    stop: () => app.close(),
+  })
+  await host.serveHealth(metrics, readinessOf(config, parts))
+  return { port: (app.server.address() as AddressInfo).port }
 }
 
-type JobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
+type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
 
 /** In the order in which they are started. */
 function createJobs(
   config: ControlPlaneConfig,
-  parts: OpenedParts & JobParts,
+  parts: Parts & StartedJobParts,
   payments: PaymentParts,
 ): Service[] {
   const { publisher, logger, database: everyone } = parts
@@ -239,30 +205,12 @@ function consoleParts(config: ControlPlaneConfig, { database }: Parts): ConsoleP
   }
 }
 
-/** The door first, so that nothing arrives that the parts behind it can no longer serve. */
-async function stopAll(
-  app: ApiServer,
-  admin: AdminServer,
-  jobs: readonly Service[],
-): Promise<void> {
-  await app.close()
-  for (const job of jobs.toReversed()) await job.stop()
-  await admin.stop()
-}
-
 /** Usage queries alone need ClickHouse as long as the hot state is there, so its absence takes nothing else out. */
-function createAdmin(config: ControlPlaneConfig, parts: Parts, metrics: Registry): AdminServer {
-  const readiness: HealthCheck[] = [
+function readinessOf(config: ControlPlaneConfig, parts: Parts): HealthCheck[] {
+  return [
     { name: 'postgres', check: () => parts.database.ping() },
     { name: 'hot-state', check: () => parts.hotState.ping() },
     ...logSetupHealth(parts.eventLog),
     ...replicasHealth(parts.hotState, config),
   ]
-  return createAdminServer({
-    host: config.adminHost,
-    port: config.adminPort,
-    metrics,
-    readiness,
-    liveness: [],
-  })
 }

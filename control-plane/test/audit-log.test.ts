@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sealEntries } from '@tollgate/domain/audit/seal-entries'
-import { verifyLog } from '@tollgate/domain/audit/verify-log'
+import { verifyAuditLog } from '@tollgate/domain/audit/verify-log'
 import { migrationsFolder } from '@tollgate/domain/postgres/migrations-folder'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
@@ -307,7 +307,7 @@ describe('a sealed log', () => {
       await sql`alter table audit_log disable trigger user`
       await sql`alter table audit_seals disable trigger user`
       await sql.unsafe(change)
-      const { broken } = await verifyLog(sql, mcp.tenant.providerId)
+      const { broken } = await verifyAuditLog(sql, mcp.tenant.providerId)
       found = broken?.reason
       throw undone
     })
@@ -369,7 +369,7 @@ describe('a sealed log', () => {
     await rate('NOK')
     const rounds = await Promise.all([1, 2, 3].map(() => sealEntries(pool, 2n, new Date())))
     expect(rounds.map(({ sealed }) => sealed).sort()).toEqual([0, 0, 1])
-    const { entries, head, broken } = await verifyLog(pool, 'prov_a')
+    const { entries, head, broken } = await verifyAuditLog(pool, 'prov_a')
     expect([entries, head?.number, broken]).toEqual([3n, 2n, undefined])
     await started.stop()
   })

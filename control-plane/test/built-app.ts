@@ -10,7 +10,7 @@ import { GuardedHttp } from '@tollgate/platform/outbound/guarded-http'
 import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { customerAuthSettings } from '../src/customer-auth/customer-auth-settings.ts'
-import type { ApiServer } from '../src/http/api-server.ts'
+import type { ApiServer } from '../src/access/api-server.ts'
 import { buildApp } from '../src/http/app.ts'
 import { PeriodUsage } from '../src/limits/period-usage.ts'
 import {

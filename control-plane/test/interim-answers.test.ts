@@ -2,7 +2,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { createMetrics } from '@tollgate/platform/observability/metrics'
 import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { ApiServer } from '../src/http/api-server.ts'
+import type { ApiServer } from '../src/access/api-server.ts'
 import { buildTestApp } from './built-app.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 

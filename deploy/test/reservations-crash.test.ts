@@ -11,7 +11,7 @@ import { countingWindows } from '@tollgate/domain/entitlements/counting-windows'
 import { releaseReservation } from '@tollgate/domain/reservations/release-reservation'
 import { reserveUsage } from '@tollgate/domain/reservations/reserve-usage'
 import { walletAddress, walletEntry } from '@tollgate/domain/wallet/hot-wallet'
-import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { takeCredits } from '@tollgate/domain/wallet/take-credits'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
@@ -249,7 +249,7 @@ async function publishCredits(credits: number): Promise<void> {
 }
 
 async function creditsLeft(): Promise<bigint> {
-  return leftMicros(await readWallet({ log, hotState }, wallet, 5_000)) / credit
+  return spendableMicros(await readWallet({ log, hotState }, wallet, 5_000)) / credit
 }
 
 /** As ingest does before it writes the record. Returns the debit. */

@@ -18,7 +18,7 @@ import { grantCredits } from '../src/wallet/grant-credits.ts'
 import { createHoldCredits, createReleaseCredits } from '../src/wallet/hold-credits.ts'
 import type { WalletParts } from '../src/wallet/hot-wallet.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
-import { leftMicros, readWallet } from '../src/wallet/read-wallet.ts'
+import { spendableMicros, readWallet } from '../src/wallet/read-wallet.ts'
 import { takeCredits } from '../src/wallet/take-credits.ts'
 
 const providerId = 'prv_1'
@@ -194,7 +194,7 @@ export class WalletWorld {
 
   /** What the customer is told. */
   async left(): Promise<number> {
-    return Number(leftMicros(await readWallet(this.#parts, this.#name, limits.waitMs))) / 1e6
+    return Number(spendableMicros(await readWallet(this.#parts, this.#name, limits.waitMs))) / 1e6
   }
 
   /** What is left by the ledger: in all, and of each grant. */

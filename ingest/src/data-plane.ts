@@ -4,25 +4,21 @@ import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
-import type { DebitDecider } from './domain/debit-decider.ts'
-import type { EventRecorder } from './domain/event-recorder.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import type { AskForKey, KeyDirectory } from './domain/key-holder.ts'
-import type { AskControlPlane, LimitChecker } from './domain/limit-checker.ts'
-import type { MeterDirectory } from './domain/meter-directory.ts'
+import type { AskControlPlane } from './domain/ask-control-plane.ts'
 import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
 import type { Recharges } from './domain/recharges.ts'
-import type { Reserver } from './domain/reserver.ts'
 import type { Wallets } from './domain/wallets.ts'
 import { createEventPlacer } from './event-log/event-placer.ts'
 import { loadRecentKeys } from './event-log/load-recent-keys.ts'
 import { LogRecorder } from './event-log/log-recorder.ts'
 import { createReferenceSource } from './event-log/random-references.ts'
 import { RecentKeys } from './event-log/recent-keys.ts'
-import { CounterLimitChecker } from './hot-state/counter-limit-checker.ts'
-import { CounterReserver } from './hot-state/counter-reserver.ts'
-import { EntryDebitDecider } from './hot-state/entry-debit-decider.ts'
+import { LimitChecker } from './hot-state/limit-checker.ts'
+import { Reserver } from './hot-state/reserver.ts'
+import { DebitDecider } from './hot-state/debit-decider.ts'
 import { HotWallets } from './hot-state/hot-wallets.ts'
 import { KeyCache } from './hot-state/key-cache.ts'
 import { MetersCache } from './hot-state/meters-cache.ts'
@@ -30,13 +26,13 @@ import { ProjectionFollower } from './hot-state/projection-follower.ts'
 import { ControlPlaneRecharges } from './http/control-plane-recharges.ts'
 import { ControlPlaneWallets } from './http/control-plane-wallets.ts'
 import { registerGauges, type IngestCounts } from './metrics.ts'
-import type { OpenedParts } from './open-parts.ts'
+import type { Parts } from './open-parts.ts'
 
 /** Everything that stands between the hot routes and the log and the hot state. */
 export type DataPlane = {
   readonly keys: KeyDirectory
-  readonly meters: MeterDirectory
-  readonly recorder: EventRecorder
+  readonly meters: MetersCache
+  readonly recorder: LogRecorder
   readonly debits: DebitDecider
   readonly wallets: Wallets
   readonly recharges: Recharges
@@ -53,7 +49,7 @@ export type DataPlane = {
 
 export async function openDataPlane(
   config: IngestConfig,
-  parts: OpenedParts,
+  parts: Parts,
   metrics: Registry,
   counts: IngestCounts,
   elsewhere: ControlPlaneCalls,
@@ -86,7 +82,7 @@ export async function openDataPlane(
   return {
     ...openCaches(config, parts, elsewhere.askForKey, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
-    debits: new EntryDebitDecider({
+    debits: new DebitDecider({
       hotState,
       documents,
       counts,
@@ -101,8 +97,8 @@ export async function openDataPlane(
     }),
     place: createEventPlacer(log),
     paidPause: new PauseAfterFailure(),
-    limits: new CounterLimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
-    reserver: new CounterReserver({
+    limits: new LimitChecker({ ...checking, counts, tailRecordsMax: config.tailRecordsMax }),
+    reserver: new Reserver({
       ...checking,
       reservationsMax: config.reservationsMax,
       creditsHeldMax: config.creditsHeldMax,
@@ -130,7 +126,7 @@ export type ControlPlaneCalls = {
 
 async function openWallets(
   config: IngestConfig,
-  { eventLog: log, hotState }: OpenedParts,
+  { eventLog: log, hotState }: Parts,
   { askControlPlane }: ControlPlaneCalls,
 ): Promise<Wallets> {
   if (!hotState.canReserve()) {
@@ -148,7 +144,7 @@ async function openWallets(
 
 function openCaches(
   config: IngestConfig,
-  { hotState, clock }: OpenedParts,
+  { hotState, clock }: Parts,
   askForKey: AskForKey,
   serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {

@@ -4,9 +4,9 @@ import { createLogScrubber } from '@tollgate/platform/event-log/files/log-scrubb
 import { logSetupHealth } from '@tollgate/platform/event-log/log-health'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { Tracing } from '@tollgate/platform/observability/tracing'
-import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
+import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import { createBus, type Bus } from './bus/bus.ts'
 import type { IngestConfig } from './config.ts'
@@ -24,7 +24,7 @@ import { traceFallback } from './http/trace-fallback.ts'
 import { traceHotRoutes } from './http/trace-hot-routes.ts'
 import { createForwardedWarning } from './http/warn-of-forwarded.ts'
 import { createIngestCounts, createScrubMetrics } from './metrics.ts'
-import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { openParts, type Parts } from './open-parts.ts'
 import { traceDataPlane } from './trace-data-plane.ts'
 
 const dayMs = 86_400_000
@@ -33,75 +33,42 @@ export type IngestOverrides = Partial<Parts> & {
   readonly front?: CreateHttpFront
 }
 
-export type Ingest = Service & {
+type IngestFacts = {
   readonly port: number
-  readonly adminPort: number
   readonly front: HttpFront['kind'] | undefined
   /** One line for whoever starts it, where there is one to say. */
   readonly notice: string | undefined
 }
+
+export type Ingest = HostedService<IngestFacts>
 
 /**
  * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
  * closed at the stop.
  */
 export function createIngest(config: IngestConfig, overrides: IngestOverrides = {}): Ingest {
-  let running: Running | undefined
-  return {
-    get port() {
-      return running?.port ?? config.port
-    },
-    get adminPort() {
-      return running?.adminPort() ?? config.adminPort
-    },
-    get front() {
-      return running?.front
-    },
-    get notice() {
-      return running?.notice
-    },
-    start: async () => {
-      const parts = await openParts(config, overrides)
-      try {
-        running = await run(config, parts, overrides.front)
-      } catch (error) {
-        await parts.close()
-        throw error
-      }
-    },
-    stop: async () => {
-      const stopping = running
-      running = undefined
-      await stopping?.stop()
-    },
-  }
+  const atRest: IngestFacts = { port: config.port, front: undefined, notice: undefined }
+  return hostService(config, atRest, (host) => open(config, overrides, host))
 }
 
-type Running = {
-  readonly port: number
-  readonly adminPort: () => number
-  readonly front: HttpFront['kind']
-  readonly notice: string | undefined
-  readonly stop: () => Promise<void>
-}
-
-async function run(
+async function open(
   config: IngestConfig,
-  parts: OpenedParts,
-  givenFront: CreateHttpFront | undefined,
-): Promise<Running> {
+  overrides: IngestOverrides,
+  host: Host,
+): Promise<IngestFacts> {
+  const parts = await host.own(openParts(config, overrides))
   const { logger, tracing } = parts
   const metrics = createMetrics('ingest')
   const counts = createIngestCounts(metrics)
   const onForwardedIgnored = createForwardedWarning(logger, parts.clock, () => {
     counts.forwardedIgnored++
   })
-  const proxy = createProxy(config, tracing, onForwardedIgnored)
+  const proxy = await host.own(createProxy(config, tracing, onForwardedIgnored))
   const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
   const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
-  const { createFront, notice } = givenFront
-    ? { createFront: givenFront, notice: undefined }
+  const { createFront, notice } = overrides.front
+    ? { createFront: overrides.front, notice: undefined }
     : await chooseFront(config)
   const answerFailure = createAnswerFailure(logger)
   const routes = hotRoutes({
@@ -124,42 +91,33 @@ async function run(
   })
   const scrubber = createScrubber(config, parts, metrics)
   const bus = await openBus(config, parts, metrics, dataPlane, proxy)
-  const admin = createAdminServer({
-    host: config.adminHost,
-    port: config.adminPort,
+  const { follower } = dataPlane
+  await host.serveHealth(
     metrics,
-    liveness: [],
-    readiness: readinessOf(config, parts, dataPlane.follower, [scrubber?.health, bus?.health]),
+    readinessOf(config, parts, follower, [scrubber?.health, bus?.health]),
+  )
+  await host.start({
+    start: async () => follower.start(),
+    stop: async () => follower.stop(),
   })
-  await admin.start()
-  const port = await front.listen(config.host, config.port)
-  dataPlane.follower.start()
-  const trimmer = createTrimmer(config, parts)
-  await trimmer.start()
-  await scrubber?.start()
-  await bus?.start()
-  return {
-    port,
-    adminPort: () => admin.port,
-    front: front.kind,
-    notice,
-    // The doors first: what they still finish needs all the others.
-    stop: async () => {
-      await Promise.all([front.close(config.shutdownGraceMs), bus?.stop()])
-      dataPlane.follower.stop()
-      await trimmer.stop()
-      await scrubber?.stop()
-      await proxy.close()
-      await admin.stop()
-      await parts.close()
+  await host.start(createTrimmer(config, parts))
+  if (scrubber !== undefined) await host.start(scrubber)
+  let port = config.port
+  // The doors stop first: what they still finish needs all the others.
+  await host.start({
+    start: async () => {
+      port = await front.listen(config.host, config.port)
+      await bus?.start()
     },
-  }
+    stop: async () => void (await Promise.all([front.close(config.shutdownGraceMs), bus?.stop()])),
+  })
+  return { port, front: front.kind, notice }
 }
 
 /** Undefined where no message bus is configured. */
 async function openBus(
   config: IngestConfig,
-  { logger }: OpenedParts,
+  { logger }: Parts,
   metrics: Registry,
   dataPlane: DataPlane,
   proxy: Proxy,
@@ -180,7 +138,7 @@ async function openBus(
   })
 }
 
-function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
+function createTrimmer(config: IngestConfig, parts: Parts): Service {
   const { eventLog: log, hotState, clock, logger } = parts
   return createLogTrimmer({
     log,
@@ -195,7 +153,7 @@ function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
 /** Of Kafka the brokers take care. */
 function createScrubber(
   config: IngestConfig,
-  { logger }: OpenedParts,
+  { logger }: Parts,
   registry: Registry,
 ): ReturnType<typeof createLogScrubber> | undefined {
   const bytesPerSecond = config.logScrubKibibytesPerSecond * 1_024
@@ -231,7 +189,7 @@ function createProxy(
 
 function readinessOf(
   config: IngestConfig,
-  { eventLog, hotState }: OpenedParts,
+  { eventLog, hotState }: Parts,
   follower: ProjectionFollower,
   optional: readonly (HealthCheck | undefined)[],
 ): HealthCheck[] {

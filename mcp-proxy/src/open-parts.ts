@@ -6,7 +6,7 @@ import { createLogger, type Logger } from '@tollgate/platform/observability/logg
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOutbound, type Outbound } from '@tollgate/platform/outbound/open-outbound'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import { findServiceSecret, serviceSecretSettings } from '@tollgate/platform/service/service-secret'
 import { SettingsError } from '@tollgate/platform/config/settings'
 import type { McpProxyConfig } from './config.ts'
@@ -27,13 +27,11 @@ export type Parts = {
   readonly gate: Gate | undefined
 }
 
-export type OpenedParts = Parts & {
-  /** Closes what was opened here, and nothing that was passed in. */
-  readonly close: () => Promise<void>
-}
-
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
-export function openParts(config: McpProxyConfig, overrides: Partial<Parts>): Promise<OpenedParts> {
+export function openParts(
+  config: McpProxyConfig,
+  overrides: Partial<Parts>,
+): Promise<Opened<Parts>> {
   const logger = overrides.logger ?? createLogger('mcp-proxy', config.logLevel)
   const { tracing } = overrides
   const settings = {

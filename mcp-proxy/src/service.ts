@@ -1,8 +1,7 @@
 import { listKnownSubdomains } from '@tollgate/domain/catalog/mcp-servers-repository'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
-import { createAdminServer } from '@tollgate/platform/service/admin-server'
 import type { HealthCheck } from '@tollgate/platform/service/health'
-import type { Service } from '@tollgate/platform/service/service'
+import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
 import type { McpProxyConfig } from './config.ts'
 import type { Gate } from './gate/gate.ts'
 import { openGate } from './gate/open-gate.ts'
@@ -16,7 +15,7 @@ import { OpenRequests } from './mcp/open-requests.ts'
 import { OpenStreams } from './mcp/open-streams.ts'
 import type { McpParts } from './mcp/served-request.ts'
 import { createProxyMetrics, registerOpenGauges } from './metrics.ts'
-import { openParts, type OpenedParts, type Parts } from './open-parts.ts'
+import { openParts, type Parts } from './open-parts.ts'
 import { OriginClient } from './origin/origin-client.ts'
 import { Sealer } from './sealing/sealer.ts'
 import type { FreshCacheOptions } from './servers/fresh-cache.ts'
@@ -27,47 +26,19 @@ import { OriginSessions } from './sessions/origin-sessions.ts'
 import { tokenAuthorities } from './tokens/token-authority.ts'
 import { TokenVerifier } from './tokens/token-verifier.ts'
 
-export type McpProxy = Service & {
+type Facts = {
   /** Where MCP clients connect, once started. */
   readonly port: number
-  /** Where health and metrics are served, once started. */
-  readonly adminPort: number
 }
+
+export type McpProxy = HostedService<Facts>
 
 /**
  * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and closed at the
  * stop.
  */
 export function createMcpProxy(config: McpProxyConfig, overrides: Partial<Parts> = {}): McpProxy {
-  let running: Running | undefined
-  return {
-    get port() {
-      return running?.port ?? config.port
-    },
-    get adminPort() {
-      return running?.adminPort ?? config.adminPort
-    },
-    start: async () => {
-      const parts = await openParts(config, overrides)
-      try {
-        running = await run(config, parts)
-      } catch (error) {
-        await parts.close()
-        throw error
-      }
-    },
-    stop: async () => {
-      const stopping = running
-      running = undefined
-      await stopping?.stop()
-    },
-  }
-}
-
-type Running = {
-  readonly port: number
-  readonly adminPort: number
-  readonly stop: () => Promise<void>
+  return hostService<Facts>(config, { port: config.port }, (host) => open(config, overrides, host))
 }
 
 const serversMax = 10_000
@@ -75,10 +46,13 @@ const serversMax = 10_000
 const discoveriesMax = 8
 const discoveryTimeoutMs = 30_000
 
-async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running> {
+async function open(config: McpProxyConfig, overrides: Partial<Parts>, host: Host): Promise<Facts> {
+  const parts = await host.own(openParts(config, overrides))
   const { clock, database, secrets, logger, tracing } = parts
   const registry = createMetrics('mcp-proxy')
   const gate = await gateOf(config, parts, registry)
+  // Calls finish before the gate stops: their records are written at their ends.
+  await host.start({ start: () => Promise.resolve(), stop: () => gate.stop() })
   const { freshMs, staleMaxMs } = config
   const caching: FreshCacheOptions = { clock, freshMs, staleMaxMs, entriesMax: serversMax }
   const templates = { sandbox: config.mcpSandboxUrl, live: config.mcpLiveUrl }
@@ -96,11 +70,14 @@ async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running>
     config.trustedProxies,
     logger,
   )
-  const controlPlane = new ServiceCalls({
-    origin: config.controlPlaneUrl,
-    secret: parts.serviceSecret,
-    connectionsMax: discoveriesMax,
-  })
+  await host.own({ close: async () => forwarder.close() })
+  const controlPlane = await host.own(
+    new ServiceCalls({
+      origin: config.controlPlaneUrl,
+      secret: parts.serviceSecret,
+      connectionsMax: discoveriesMax,
+    }),
+  )
   const toolWatch = toolWatchOf(config, parts, controlPlane)
   const readServer: McpParts['readServer'] = ({ environment, subdomain }) =>
     servers.get(environment, subdomain)
@@ -110,32 +87,16 @@ async function run(config: McpProxyConfig, parts: OpenedParts): Promise<Running>
   })
   const route = createRouter(templates)
   const server = new ProxyServer({ endpoint, route, servers, forwarder, tracing, logger })
-  const admin = createAdminServer({
-    host: config.adminHost,
-    port: config.adminPort,
-    metrics: registry,
-    // What was read last is served while PostgreSQL is away.
-    readiness: [
-      { name: 'postgres', check: () => database.ping(), onlyDegrades: true },
-      ...gate.health,
-    ],
-    liveness: [],
+  // What was read last is served while PostgreSQL is away.
+  await host.serveHealth(registry, [
+    { name: 'postgres', check: () => database.ping(), onlyDegrades: true },
+    ...gate.health,
+  ])
+  await host.start({
+    start: () => server.listen(config.host, config.port),
+    stop: () => server.close(config.stopMs),
   })
-  await admin.start()
-  await server.listen(config.host, config.port)
-  return {
-    port: server.port,
-    adminPort: admin.port,
-    // Calls finish before the gate stops: their records are written at their ends.
-    stop: async () => {
-      await server.close(config.stopMs)
-      await gate.stop()
-      await controlPlane.close()
-      forwarder.close()
-      await admin.stop()
-      await parts.close()
-    },
-  }
+  return { port: server.port }
 }
 
 type RunningGate = {
@@ -146,7 +107,7 @@ type RunningGate = {
 
 async function gateOf(
   config: McpProxyConfig,
-  parts: OpenedParts,
+  parts: Parts,
   registry: Registry,
 ): Promise<RunningGate> {
   const { gate, clock, logger, serviceSecret } = parts
@@ -161,7 +122,7 @@ async function gateOf(
 
 function toolWatchOf(
   { discoveryPauseMs }: McpProxyConfig,
-  { clock, logger }: OpenedParts,
+  { clock, logger }: Parts,
   controlPlane: ServiceCalls,
 ): ToolWatch {
   return new ToolWatch({
@@ -175,7 +136,7 @@ function toolWatchOf(
 
 function endpointOf(
   config: McpProxyConfig,
-  parts: OpenedParts,
+  parts: Parts,
   gate: Gate,
   registry: Registry,
   caching: FreshCacheOptions,

@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '@tollgate/platform/observability/logg
 import type { Tracing } from '@tollgate/platform/observability/tracing'
 import { openOutbound, type Outbound } from '@tollgate/platform/outbound/open-outbound'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { openOwned } from '@tollgate/platform/service/open-owned'
+import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import type { WebhookDispatcherConfig } from './config.ts'
 
@@ -20,16 +20,11 @@ export type Parts = {
   readonly outbound: Pick<Outbound, 'of'>
 }
 
-export type OpenedParts = Parts & {
-  /** Closes what was opened here, and nothing that was passed in. */
-  readonly close: () => Promise<void>
-}
-
 /** The parts that the caller did not bring, opened as a process of its own opens them. */
 export async function openParts(
   config: WebhookDispatcherConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Opened<Parts>> {
   const parts = await openUntraced(config, overrides)
   const { tracing, database } = parts
   return tracing === undefined ? parts : { ...parts, database: traceDatabase(tracing, database) }
@@ -38,7 +33,7 @@ export async function openParts(
 function openUntraced(
   config: WebhookDispatcherConfig,
   overrides: Partial<Parts>,
-): Promise<OpenedParts> {
+): Promise<Opened<Parts>> {
   const logger = overrides.logger ?? createLogger('webhook-dispatcher', config.logLevel)
   return openOwned(async (own) => ({
     clock: overrides.clock ?? systemClock,

@@ -32,7 +32,7 @@ export type CustomerIds = {
 }
 
 /** Returns which of the ids some row of the partition before `beforeOffset` has, of whatever meter and time. */
-export async function listKnownIds(
+export async function listIdsStoredBefore(
   store: UsageStore,
   { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
   beforeOffset: number,

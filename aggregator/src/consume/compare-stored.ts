@@ -2,7 +2,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import {
   countInRange,
-  listKnownIds,
+  listIdsStoredBefore,
   listStored,
   readRollUpDifferences,
   type BatchRange,
@@ -126,7 +126,7 @@ async function areRepeats(
         customerRefs: [...new Set(some.map(({ customerRef }) => customerRef))],
         ids: [...new Set(some.map(({ id }) => id))],
       }
-      const known = await listKnownIds(parts.usageStore, parts, beforeOffset, asked)
+      const known = await listIdsStoredBefore(parts.usageStore, parts, beforeOffset, asked)
       if (known.size < asked.ids.length) return false
     }
   }

@@ -6,7 +6,11 @@ import type { Projection, Step } from './projection-loop.ts'
 import type { ProjectionMetrics } from './projection-metrics.ts'
 import { Recount, type RecountParts } from './recount.ts'
 import { recoverCounts, recoverFromDamage } from './recover-position.ts'
-import { beginRestore, type RestoreRunParts, type StepRestore } from './restore/run-restore.ts'
+import {
+  beginCountsRestore,
+  type RestoreRunParts,
+  type StepRestore,
+} from './restore/run-restore.ts'
 import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 
 export type CountersParts = PartitionParts &
@@ -37,7 +41,7 @@ export function createCountersProjection(
   const recount = new Recount(parts)
 
   const restoreTo = async (offset: number): Promise<void> => {
-    restoring = { offset, step: await beginRestore(parts, offset, metrics, logger) }
+    restoring = { offset, step: await beginCountsRestore(parts, offset, metrics, logger) }
   }
 
   const stepRestore = async ({ offset, step }: Restoring): Promise<Step> => {

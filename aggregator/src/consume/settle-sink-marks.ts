@@ -19,7 +19,7 @@ export async function settleSinkMarks(
   const { hotState, environment: space, partition } = parts
   const { fromOffset, toOffset } = batch
   const wanted = marksWanted(batch.events)
-  const applied = await waitForCounters(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
+  const applied = await waitForApplied(parts, toOffset, wanted.length === 0 ? 0 : countersWaitMs)
   const ids = wanted.map((mark) => mark.id)
   const known = ids.length === 0 ? [] : await hotState.readMarks(space, partition, ids)
   const { byId, missing } = settleFirstOffsets(wanted, known)
@@ -34,7 +34,7 @@ export async function settleSinkMarks(
 }
 
 /** Resolves when the counters' offset has reached `toOffset`, or when the time is up, with that offset. */
-async function waitForCounters(
+async function waitForApplied(
   { hotState, environment, partition }: Partition,
   toOffset: number,
   waitMs: number,

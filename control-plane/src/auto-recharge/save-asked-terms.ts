@@ -16,10 +16,10 @@ import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { readTaxTerms } from '@tollgate/domain/invoices/read-tax-terms'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { read } from '../http/read.ts'
-import { displayRateOf } from '../http/require.ts'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import { commit } from '../access/commit.ts'
+import { read, type ReadParts } from '../access/read.ts'
+import { displayRateOf } from '../access/require.ts'
 
 export type AskedTerms =
   | { readonly kind: 'saved'; readonly recharge: AutoRecharge }
@@ -27,7 +27,7 @@ export type AskedTerms =
 
 /** Keeps what the customer asks for, if it can be had. */
 export async function saveAskedTerms(
-  parts: AppParts,
+  parts: CommitParts,
   operation: Operation,
   customerRef: string,
   asked: AutoRechargeRequest,
@@ -45,7 +45,7 @@ export async function saveAskedTerms(
 
 /** What the customer asks for, as it would be kept; or why it cannot be had. */
 export async function decideAskedTerms(
-  parts: AppParts,
+  parts: ReadParts,
   operation: Operation,
   customerRef: string,
   asked: AutoRechargeRequest,
@@ -54,7 +54,7 @@ export async function decideAskedTerms(
 }
 
 async function readContext(
-  parts: AppParts,
+  parts: ReadParts,
   operation: Operation,
   customerRef: string,
   currency: string,

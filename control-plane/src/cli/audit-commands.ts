@@ -4,7 +4,7 @@ import {
   listEntriesBetween,
   listSeals,
 } from '@tollgate/domain/audit/repository'
-import { verifyLog, type VerifiedLog } from '@tollgate/domain/audit/verify-log'
+import { verifyAuditLog, type VerifiedLog } from '@tollgate/domain/audit/verify-log'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { jsonText, type Output } from '@tollgate/platform/cli/output'
 import type { Database } from '@tollgate/platform/database/database'
@@ -29,7 +29,7 @@ export async function verifyAuditCommand(
     const sql = poolOf(database, place)
     const providers = provider === undefined ? await listAuditedProviders(sql) : [provider]
     for (const providerId of providers) {
-      const verified = await verifyLog(sql, providerId, head)
+      const verified = await verifyAuditLog(sql, providerId, head)
       logs.push({ providerId, place, verified })
       isHeadFound ||= verified.hasExpected
     }

@@ -1,4 +1,4 @@
-import type { AppParts } from '../http/app-parts.ts'
+import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
 import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 import { Issuers, redirectPolicyOf, type IssuerParts } from './issuers.ts'
 import type { Mailer } from './mailer.ts'

@@ -8,7 +8,7 @@ import {
 import { proxyAddressOf, type ProxyAddress } from '@tollgate/domain/mcp/proxy-address'
 import { Recent } from '@tollgate/platform/memory/recent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
+import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
 import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 import type { ProviderParts } from './create-provider.ts'
 import type { RecordStore } from './record-adapter.ts'

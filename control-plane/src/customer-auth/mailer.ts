@@ -1,7 +1,7 @@
 import { addToInbox } from '@tollgate/domain/customer-auth/inbox'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Clock } from '@tollgate/platform/clock/clock'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Caller } from '../access/caller.ts'
 import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 
 export type Mail = {

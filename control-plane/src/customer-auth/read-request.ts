@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiServer } from '../http/api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import { passedHeaders, type AuthAnswer } from './run-provider.ts'
 
 const bodyBytesMax = 64 * 1_024

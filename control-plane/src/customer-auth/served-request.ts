@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
 import { networkOf } from '@tollgate/platform/service/network-of'
-import type { AppParts } from '../http/app-parts.ts'
+import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
 import { errorAnswer, tooManyRequests } from './answers.ts'
 import type { CustomerAuth } from './customer-auth.ts'
 import { isDocumentStored } from './client-documents.ts'

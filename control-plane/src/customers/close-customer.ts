@@ -7,14 +7,26 @@ import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-c
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { refusals } from '../errors.ts'
-import type { AppParts } from '../http/app-parts.ts'
-import { requireProvider } from '../http/require.ts'
+import { requireProvider } from '../access/require.ts'
 import { readBeforeChange } from '../wallets/expire-wallet.ts'
+import type { ChangeParts } from '../access/commit.ts'
+import type { Wallets } from '../wallets/wallets.ts'
+
+export type CustomerClosingParts = ChangeParts & {
+  readonly eventLog: EventLog
+  readonly usageStore: UsageStore
+  readonly wallets: Wallets
+  readonly payments: PaymentParts
+  readonly limits: { readonly usageStoreWaitMs: number }
+}
 
 /** Deletes a customer with the parts of this service. Throws a refusal with 503 while its usage cannot be summed up. */
-export async function closeCustomer(
-  parts: AppParts,
+export async function closeCustomerOrRefuse(
+  parts: CustomerClosingParts,
   operation: Operation,
   anyReference: string,
   settle: CustomerSettlement | undefined,
@@ -26,7 +38,7 @@ export async function closeCustomer(
   }
 }
 
-function closingPartsOf(parts: AppParts, operation: Operation): ClosingParts {
+function closingPartsOf(parts: CustomerClosingParts, operation: Operation): ClosingParts {
   const { database, eventLog, usageStore, payments, clock, limits } = parts
   const { environment } = operation
   const isCharging = payments.processors.of(environment) !== undefined

@@ -20,7 +20,7 @@ import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
-/** What the routes work with. */
+/** All parts of the API. Routes and pages each declare the few that they use. */
 export type AppParts = TailParts & {
   /** Through `read` and `commit`. */
   readonly database: ProviderDatabases

@@ -4,13 +4,15 @@ import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { RequestSeconds, UnknownNames } from '../metrics.ts'
-import type { ApiServer } from './api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import type { AppParts } from './app-parts.ts'
 import { createCustomerAuth } from '../customer-auth/customer-auth.ts'
 import { registerCustomerAuth } from '../customer-auth/register-customer-auth.ts'
 import { createNotFoundPage } from '../pages/provider/not-found-page.ts'
 import { createIssuerProblemPage } from '../pages/sign-in/issuer-problem-page.tsx'
 import { registerPages } from '../pages/register-pages.ts'
+import { basePathOf, registerStaticFiles } from '../pages/static-files.ts'
+import { registerReference } from '../reference/register-reference.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
 import { offerToConsole } from './offer-to-console.ts'
 import { installAllowedMethods } from './plugins/allowed-methods.ts'
@@ -137,7 +139,10 @@ export async function buildApp(
   registerApiDescriptionRoute(app)
   registerPublicAssetRoutes(app, parts.publisher.database)
   const customerAuth = createCustomerAuth(parts, createIssuerProblemPage(parts.hostedUrl))
-  await registerPages(app, parts, customerAuth)
+  const basePath = basePathOf(parts.hostedUrl)
+  const files = registerStaticFiles(app, basePath)
+  registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
+  await registerPages(app, { ...parts, basePath, files }, customerAuth)
   registerCustomerAuth(app, parts, customerAuth)
   await registerProcessorWebhookRoutes(app, parts)
   registerSignInRoutes(app, parts)

@@ -1,4 +1,4 @@
-import type { ApiServer } from './api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 
 /** Operations that people work with as programs do. */
 const shared = [

@@ -4,15 +4,15 @@ import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Product } from '@tollgate/domain/catalog/products-repository'
 import { listProductTallies } from '@tollgate/domain/catalog/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
-import { read } from './read.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { Caller } from '../access/caller.ts'
+import { read, type ReadParts } from '../access/read.ts'
 import { productToHttp } from './translate/product.ts'
 
 /** Products as every answer shows them: with their plans, and with what stands behind the MCP products. */
 export async function presentProducts(
   sql: Queryable,
-  { mcpProxyUrls }: Pick<AppParts, 'mcpProxyUrls'>,
+  { mcpProxyUrls }: { readonly mcpProxyUrls: Readonly<Record<Environment, string>> },
   { environment, providerId }: Caller,
   products: readonly Product[],
 ): Promise<ProductBody[]> {
@@ -37,7 +37,7 @@ export async function presentProducts(
 }
 
 export function presentProduct(
-  parts: Pick<AppParts, 'database' | 'mcpProxyUrls'>,
+  parts: ReadParts & { readonly mcpProxyUrls: Readonly<Record<Environment, string>> },
   caller: Caller,
   product: Product,
 ): Promise<ProductBody> {

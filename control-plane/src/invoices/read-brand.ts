@@ -1,16 +1,12 @@
 import { findAssetOf } from '@tollgate/domain/merchants/assets'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
+import type { Caller } from '../access/caller.ts'
+import { read, type ReadParts } from '../access/read.ts'
 import { drawableLogo } from './logo.ts'
 import type { Brand } from './render-document.ts'
 
 /** The brand of today: it decorates documents and is no part of what was issued. */
-export async function readBrand(
-  stores: Pick<AppParts, 'database'>,
-  caller: Caller,
-): Promise<Brand> {
+export async function readBrand(stores: ReadParts, caller: Caller): Promise<Brand> {
   const { providerId } = caller
   const { merchant, logo } = await read(stores, caller, async (sql) => ({
     merchant: await findMerchant(sql, providerId),

@@ -3,17 +3,14 @@ import type { InvoiceParties } from '@tollgate/domain/invoices/invoice'
 import { listLines } from '@tollgate/domain/invoices/lines'
 import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
-import { requireProvider } from '../http/require.ts'
+import type { Caller } from '../access/caller.ts'
+import { read, type ReadParts } from '../access/read.ts'
+import { requireProvider } from '../access/require.ts'
 import type { PrintedInvoice } from './invoice-texts.ts'
-
-type Stores = Pick<AppParts, 'database'>
 
 /** An invoice with all that is told of it. */
 export async function readInvoice(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   reference: string,
 ): Promise<PrintedInvoice | undefined> {
@@ -34,7 +31,7 @@ export async function readInvoice(
 
 /** A seller who named no address for support is reached at its own, which never changes: as on the hosted pages. */
 async function withContact(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   parties: InvoiceParties | null,
 ): Promise<InvoiceParties | null> {

@@ -2,15 +2,14 @@ import { purgeCustomerAuth } from '@tollgate/domain/customer-auth/purge'
 import { deleteReplacedTokenKeys } from '@tollgate/domain/customer-auth/token-keys'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { repeatingInEach } from './repeating.ts'
+import { repeatingInEach, type JobParts } from './repeating.ts'
 
 /** Processes read keys every few seconds, and clocks differ. */
 const keySpareMs = 3_600_000
 
 /** Deletes what has expired of the sign-in of customers, and keys whose last token has. Several processes may do it at once. */
 export function createCustomerAuthUpkeep(
-  { publisher, logger }: Pick<AppParts, 'publisher' | 'logger'>,
+  { publisher, logger }: JobParts,
   { accessTokenMs, intervalMs }: { readonly accessTokenMs: number; readonly intervalMs: number },
 ): Service {
   const round = async (environment: Environment): Promise<void> => {

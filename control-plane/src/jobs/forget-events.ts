@@ -2,16 +2,13 @@ import { deleteOldEvents } from '@tollgate/domain/outbox/delete-old-events'
 import { eraseAnswers } from '@tollgate/domain/webhooks/answer-erasures'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { repeatingInEach } from './repeating.ts'
-
-type ForgettingParts = Pick<AppParts, 'publisher' | 'logger'>
+import { repeatingInEach, type JobParts } from './repeating.ts'
 
 const eventsPerTransaction = 1_000
 
 /** Deletes events that are older than that and of which nothing is kept to be sent. Several processes may do it at once. */
 export function createEventRetention(
-  { publisher, logger }: ForgettingParts,
+  { publisher, logger }: JobParts,
   limits: { readonly keptMs: number; readonly intervalMs: number },
 ): Service {
   const deleteOld = async (environment: Environment): Promise<void> => {
@@ -24,10 +21,7 @@ export function createEventRetention(
 }
 
 /** Erases what receivers have answered to events of customers who were erased. */
-export function createAnswerErasure(
-  { publisher, logger }: ForgettingParts,
-  intervalMs: number,
-): Service {
+export function createAnswerErasure({ publisher, logger }: JobParts, intervalMs: number): Service {
   const erase = (environment: Environment): Promise<void> =>
     eraseAnswers(publisher.database.in(environment), publisher.now(), eventsPerTransaction)
   return repeatingInEach(logger, 'answers of receivers wait to be erased', erase, intervalMs)

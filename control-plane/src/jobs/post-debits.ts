@@ -7,16 +7,22 @@ import {
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import { hasWallets } from '@tollgate/domain/wallet/repository'
-import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import {
+  UsageStoreUnavailableError,
+  type UsageStore,
+} from '@tollgate/platform/usage-store/usage-store'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Service } from '@tollgate/platform/service/service'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { AppParts } from '../http/app-parts.ts'
 import { listStoredDebits } from '../usage/list-stored-debits.ts'
-import { repeating } from './repeating.ts'
+import { repeating, type JobParts } from './repeating.ts'
 
-type PostingParts = Pick<AppParts, 'publisher' | 'eventLog' | 'usageStore' | 'logger'>
+type PostingParts = JobParts & {
+  readonly eventLog: EventLog
+  readonly usageStore: UsageStore
+}
 
 /** Debits that are read at a time. */
 const debitsPerBatchMax = 2_000

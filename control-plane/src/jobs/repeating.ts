@@ -1,6 +1,10 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { Service } from '@tollgate/platform/service/service'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+
+/** What a job works with that serves all providers. */
+export type JobParts = { readonly publisher: PublisherParts; readonly logger: Logger }
 
 /**
  * Does rounds of work one after the other, with a pause in between, from the start to the stop, which waits for the

@@ -1,13 +1,11 @@
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { continueReplay, type ReplayPace } from '@tollgate/domain/webhooks/replay-deliveries'
 import { listDueReplays, type ReplayName } from '@tollgate/domain/webhooks/replays-repository'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 import { repeatingInEach } from './repeating.ts'
-
-type ReplayParts = Pick<AppParts, 'database' | 'publisher' | 'logger'>
 
 /** Looked at in one round; the others are due before them in the next. */
 const replaysPerRoundMax = 100
@@ -16,7 +14,7 @@ const replaysPerRoundMax = 100
  * Goes on with replays: each round queues a little of each. Several processes may do it at once, and one that takes up what
  * another left queues nothing twice.
  */
-export function createWebhookReplays(parts: ReplayParts, pace: ReplayPace): Service {
+export function createWebhookReplays(parts: CommitParts, pace: ReplayPace): Service {
   const round = async (environment: Environment): Promise<void> => {
     const { database, now } = parts.publisher
     const due = await listDueReplays(database.in(environment), now(), replaysPerRoundMax)
@@ -26,7 +24,7 @@ export function createWebhookReplays(parts: ReplayParts, pace: ReplayPace): Serv
 }
 
 async function goOn(
-  parts: ReplayParts,
+  parts: CommitParts,
   environment: Environment,
   { providerId, reference }: ReplayName,
   pace: ReplayPace,

@@ -4,13 +4,10 @@ import { sealLedger } from '@tollgate/domain/money-ledger/seal-ledger'
 import { poolOf } from '@tollgate/domain/publishing/publisher'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { repeating, repeatingInEach } from './repeating.ts'
-
-type SealingParts = Pick<AppParts, 'publisher' | 'logger'>
+import { repeating, repeatingInEach, type JobParts } from './repeating.ts'
 
 /** Seals the audit log a moment after it was written: sealing in the transaction itself would make a provider's changes wait for each other. */
-export function createAuditSealing(parts: SealingParts, intervalMs: number): Service {
+export function createAuditSealing(parts: JobParts, intervalMs: number): Service {
   const sealedTo = new Map<AuditPlace, bigint>()
   return repeating(async () => {
     for (const place of auditPlaces) {
@@ -30,7 +27,7 @@ export function createAuditSealing(parts: SealingParts, intervalMs: number): Ser
 }
 
 /** Seals the ledger as well, in the same way and for the same reason. */
-export function createLedgerSealing(parts: SealingParts, intervalMs: number): Service {
+export function createLedgerSealing(parts: JobParts, intervalMs: number): Service {
   const sealedTo = new Map<Environment, bigint>()
   const seal = async (environment: Environment): Promise<void> => {
     const { database, now } = parts.publisher

@@ -4,16 +4,17 @@ import {
 } from '@tollgate/domain/payments/take-backs-repository'
 import { workOffTakeBack } from '@tollgate/domain/settlement/work-off-take-back'
 import { workOff } from '@tollgate/domain/postgres/work-off'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
 import { readBeforeChange } from '../wallets/expire-wallet.ts'
+import type { Wallets } from '../wallets/wallets.ts'
 import { repeatingInEach } from './repeating.ts'
 
-export type TakeBackParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
-  readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold' | 'release'>
+export type TakeBackParts = CommitParts & {
+  readonly wallets: Pick<Wallets, 'readHot' | 'hold' | 'release'>
 }
 
 const rowsPerClaimMax = 100

@@ -1,17 +1,22 @@
 import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
 import { beginTelling, passUsage, type LogPositions } from '@tollgate/domain/usage-events/positions'
 import { tellUsage } from '@tollgate/domain/usage-events/tell-usage'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Service } from '@tollgate/platform/service/service'
-import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
+import {
+  UsageStoreUnavailableError,
+  type UsageStore,
+} from '@tollgate/platform/usage-store/usage-store'
 import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { AppParts } from '../http/app-parts.ts'
 import { readRecordedUsage } from '../usage/read-recorded-usage.ts'
-import { repeating } from './repeating.ts'
+import { repeating, type JobParts } from './repeating.ts'
 import type { UsageLag } from './usage-lag.ts'
 
-type TellingParts = Pick<AppParts, 'publisher' | 'eventLog' | 'usageStore' | 'logger'> & {
+type TellingParts = JobParts & {
+  readonly eventLog: EventLog
+  readonly usageStore: UsageStore
   readonly lag: UsageLag
 }
 

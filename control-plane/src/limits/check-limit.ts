@@ -21,12 +21,23 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
 import { refusals } from '../errors.ts'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { read } from '../http/read.ts'
-import { requireCustomer, requireProduct, requireProvider } from '../http/require.ts'
+import { commit } from '../access/commit.ts'
+import { read } from '../access/read.ts'
+import { requireCustomer, requireProduct, requireProvider } from '../access/require.ts'
 import { isPublished } from './is-published.ts'
+import type { Wallets } from '../wallets/wallets.ts'
+import type { PeriodUsage } from './period-usage.ts'
+
+export type LimitCheckParts = CommitParts & {
+  readonly wallets: Wallets
+  readonly hotState: HotState
+  readonly partitionCount: (environment: Environment) => number
+  readonly usage: PeriodUsage
+}
 
 /**
  * The whole limit check, for whatever the data plane cannot answer from what was published: first calls, customers
@@ -34,7 +45,7 @@ import { isPublished } from './is-published.ts'
  * hot state is away. It leaves the entries published, so the next check of the same kind is answered in the data plane.
  */
 export async function checkLimit(
-  parts: AppParts,
+  parts: LimitCheckParts,
   operation: Operation,
   request: LimitsRequest,
 ): Promise<LimitsResponse> {
@@ -61,7 +72,7 @@ export async function checkLimit(
 
 /** Read only where the answer tells of it. */
 function creditsFor(
-  parts: AppParts,
+  parts: { readonly wallets: Wallets },
   operation: Operation,
   customerRef: string,
   awaitingPlan: Plan | undefined,
@@ -72,7 +83,7 @@ function creditsFor(
 
 /** Decides on a plain read first: most customers have a purchase or can be given none, and that takes no lock. */
 async function findOrProvision(
-  parts: AppParts,
+  parts: CommitParts,
   operation: Operation,
   customer: Customer,
   product: Product,
@@ -97,7 +108,7 @@ async function findOrProvision(
 }
 
 async function answerFor(
-  parts: AppParts,
+  parts: LimitCheckParts,
   operation: Operation,
   purchase: Purchase,
   offer: PublishedOffer,

@@ -1,12 +1,16 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
-import type { AppParts } from '../http/app-parts.ts'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodOfPurchase } from './period-usage.ts'
 
 /** Whether every reference of the customer has an entry that counts the period and names all the references. */
 export async function isPublished(
-  parts: Pick<AppParts, 'hotState' | 'partitionCount'>,
+  parts: {
+    readonly hotState: HotState
+    readonly partitionCount: (environment: Environment) => number
+  },
   period: PeriodOfPurchase,
 ): Promise<boolean> {
   const { environment, providerId, productRef } = period

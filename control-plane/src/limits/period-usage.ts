@@ -1,4 +1,7 @@
-import { carriedOverMicros, periodThatLeaves } from '@tollgate/domain/entitlements/carried-over'
+import {
+  carriedOverMicros,
+  entitledPeriodThatLeaves,
+} from '@tollgate/domain/entitlements/carried-over'
 import {
   countingWindows,
   windowOfPeriod,
@@ -167,7 +170,7 @@ function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod
 function windowsOf(of: Counted): CountingWindow[] {
   const { entitlement, nowMs } = of
   const period = periodOf(of)
-  const starts = [period, periodThatLeaves(entitlement, period, nowMs)].map(
+  const starts = [period, entitledPeriodThatLeaves(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
   return countingWindows(entitlement).filter((_, index) =>

@@ -1,8 +1,10 @@
+import type { CounterProgress } from '@tollgate/domain/entitlements/counter-progress'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
+import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { AppParts } from '../http/app-parts.ts'
 
 /** What is counted of one customer and product. */
 export type CountedProduct = {
@@ -11,13 +13,20 @@ export type CountedProduct = {
   readonly customerRefs: readonly string[]
 }
 
-type CounterParts = Pick<
-  AppParts,
-  'hotState' | 'eventLog' | 'partitionCount' | 'progress' | 'limits'
->
+export type CounterParts = {
+  readonly hotState: HotState
+  readonly eventLog: EventLog
+  /** Partitions of the environment's usage topic. */
+  readonly partitionCount: (environment: Environment) => number
+  readonly progress: CounterProgress
+  readonly limits: {
+    /** How long to wait for the counters to reach what was acknowledged before. */
+    readonly countersWaitMs: number
+  }
+}
 
 /** The usage of each window by its id, in 10^-6 units, as far as it has been counted. */
-export async function readAmounts(
+export async function readCountedAmounts(
   parts: CounterParts,
   environment: Environment,
   providerId: string,

@@ -9,10 +9,17 @@ import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
+import type { SharedTails } from '@tollgate/domain/entitlements/shared-tails'
 import { refusals } from '../errors.ts'
-import type { AppParts } from '../http/app-parts.ts'
-import { read } from '../http/read.ts'
-import { checkLimit } from './check-limit.ts'
+import { read, type ReadParts } from '../access/read.ts'
+import { checkLimit, type LimitCheckParts } from './check-limit.ts'
+import type { CounterParts } from './read-counters.ts'
+
+export type ReservationParts = LimitCheckParts &
+  CounterParts & {
+    readonly tails: SharedTails
+    readonly limits: { readonly creditsHeldMax: number; readonly reservationsMax: number }
+  }
 
 type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }
 
@@ -21,7 +28,7 @@ type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequ
  * the whole limit check comes first: it gives the customer a purchase where it can, and leaves the entries published.
  */
 export async function reserveLimit(
-  parts: AppParts,
+  parts: ReservationParts,
   operation: Operation,
   request: ReserveRequest,
 ): Promise<LimitsResponse> {
@@ -41,7 +48,7 @@ export async function reserveLimit(
 }
 
 async function reserve(
-  parts: AppParts,
+  parts: ReservationParts,
   { environment, providerId, now }: Operation,
   { customerRef, productRef, idempotencyKey, reserve: { units, ttlSeconds } }: ReserveRequest,
 ): Promise<ReservedUsage> {
@@ -71,7 +78,7 @@ async function reserve(
 }
 
 async function findOffer(
-  parts: AppParts,
+  parts: ReadParts,
   operation: Operation,
   { productRef }: LimitsRequest,
 ): Promise<PublishedOffer | undefined> {

@@ -3,9 +3,10 @@ import { offerCustomerSession } from '@tollgate/domain/sessions/customer-session
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
-import { requireCustomer } from '../http/require.ts'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import { commit } from '../access/commit.ts'
+import { requireCustomer } from '../access/require.ts'
 
 /**
  * Adds a link to a refusal: to the portal, where a plan waits for consent, otherwise to a checkout. Only for callers that
@@ -14,7 +15,7 @@ import { requireCustomer } from '../http/require.ts'
  * many pages open as allowed, the link leads to one of them, or is absent: the refusal itself is always answered.
  */
 export async function withHostedPage(
-  parts: AppParts,
+  parts: CommitParts & HostedParts,
   operation: Operation,
   request: LimitsRequest,
   refusal: LimitsResponse,

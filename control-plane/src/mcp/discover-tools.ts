@@ -1,9 +1,17 @@
 import { recordTools, type RecordToolsOutcome } from '@tollgate/domain/mcp/record-tools'
 import { originAuthPlace, type McpServer } from '@tollgate/domain/catalog/mcp-servers-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
+import { commit } from '../access/commit.ts'
 import { listOriginTools, type Origin } from './list-origin-tools.ts'
+
+export type ToolDiscoveryParts = CommitParts & {
+  readonly secrets: Secrets
+  readonly outbound: Pick<Outbound, 'of'>
+  readonly limits: { readonly mcpDiscoveryTimeoutMs: number }
+}
 
 export type DiscoveryOutcome =
   RecordToolsOutcome | { readonly kind: 'failed'; readonly message: string }
@@ -13,7 +21,7 @@ export type DiscoveryOutcome =
  * nothing changes when it does not tell.
  */
 export async function discoverTools(
-  parts: AppParts,
+  parts: ToolDiscoveryParts,
   operation: Operation,
   server: McpServer,
 ): Promise<DiscoveryOutcome> {
@@ -37,7 +45,7 @@ export async function discoverTools(
 }
 
 function authHeaders(
-  { secrets }: AppParts,
+  { secrets }: { readonly secrets: Secrets },
   providerId: string,
   { auth }: McpServer,
 ): Origin['headers'] {

@@ -1,12 +1,12 @@
-import type { OriginAuth } from '@tollgate/domain/catalog/mcp-servers-repository'
-import { originAuthPlace } from '@tollgate/domain/catalog/mcp-servers-repository'
+import { originAuthPlace, type OriginAuth } from '@tollgate/domain/catalog/mcp-servers-repository'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { refusals } from '../errors.ts'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Caller } from '../access/caller.ts'
 
 /** Refuses an origin that will never be asked, so that whoever enters it is told at once. */
 export function requireOrigin(
-  { outbound }: AppParts,
+  { outbound }: { readonly outbound: Pick<Outbound, 'of'> },
   { environment }: Caller,
   originUrl: string,
 ): void {
@@ -18,7 +18,7 @@ export function requireOrigin(
 
 /** The credentials for an origin as they are kept; undefined where none are given. */
 export function sealAuth(
-  { secrets }: AppParts,
+  { secrets }: { readonly secrets: Secrets },
   { providerId }: Caller,
   header: string | undefined,
   key: string | undefined,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { ApiServer } from '../http/api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import { tonesOf, type HexColor, type Tones } from './accent.ts'
 
 const path = '/customer/files/accent'

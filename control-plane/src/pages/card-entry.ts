@@ -1,3 +1,4 @@
+import type { Environment } from '@tollgate/schemas/environment'
 import { noForeignOrigins, type ForeignOrigins } from './security-headers.ts'
 
 /** Where a customer's card is entered: never on our side. */
@@ -8,6 +9,8 @@ export type CardEntry =
   | { readonly kind: 'stripe'; readonly publishableKey: string }
   /** On a page of the local simulator. */
   | { readonly kind: 'simulator'; readonly origin: string }
+
+export type CardEntries = Readonly<Record<Environment, CardEntry>>
 
 const stripeHost = 'api.stripe.com'
 

@@ -3,12 +3,13 @@ import type { ReactElement } from 'react'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { findSetup } from '@tollgate/domain/cards/setups-repository'
 import { applySetup } from '@tollgate/domain/settlement/apply-setup'
-import { processorOf } from '@tollgate/domain/payments/payment-parts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
-import { originsFor, type CardEntry } from './card-entry.ts'
+import { processorOf, type PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Caller } from '../access/caller.ts'
+import { read, type ReadParts } from '../access/read.ts'
+import { originsFor, type CardEntries, type CardEntry } from './card-entry.ts'
 import { formFields } from './form-fields.ts'
-import type { Frame, PageParts } from './frame.ts'
+import type { Frame } from './frame.ts'
 import type { Notice } from './notice.tsx'
 import { sendPage } from './page.tsx'
 import { isUnpaid, readUnpaid } from './portal/unpaid-invoices.tsx'
@@ -16,13 +17,19 @@ import { ProblemError, problems } from './problem.tsx'
 import type { OpenSetup } from './save-card-section.tsx'
 import { securityHeaders } from './security-headers.ts'
 
+export type CardSetupParts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly cardEntries: CardEntries
+}
+
 /* A card that is saved without a payment, in the portal or on a checkout. */
 
 type Visit = { readonly caller: Caller; readonly frame: Frame }
 
 /** Returns where cards are entered. Throws the problem page if no payments are taken. */
 export function requireCardEntry(
-  pages: PageParts,
+  pages: { readonly cardEntries: CardEntries },
   { caller, frame }: Visit,
 ): Exclude<CardEntry, { kind: 'none' }> {
   const entry = pages.cardEntries[caller.environment]
@@ -41,7 +48,7 @@ export function requireAttemptName(request: FastifyRequest, { frame }: Visit): s
 
 /** Throws the same problem page for a setup of another customer as for one that does not exist. */
 async function requireSetup(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer, frame }: Visit & { readonly customer: Customer },
   setupIntentId: string,
 ): Promise<void> {
@@ -54,7 +61,7 @@ async function requireSetup(
  * comes back after entering the card: the page then shows the result, and no form that would be refused.
  */
 export async function readOpenSetup(
-  pages: PageParts,
+  pages: CardSetupParts,
   visit: Visit & { readonly customer: Customer },
   setupIntentId: string,
   returnUrl: string,
@@ -71,7 +78,7 @@ export async function readOpenSetup(
 
 /** Takes over what came of the setup. Returns where the customer goes on if no card was saved. */
 export async function settleSetup(
-  pages: PageParts,
+  pages: CardSetupParts,
   visit: Visit & { readonly customer: Customer },
   setupIntentId: string,
   { entry, ended }: { readonly entry: string; readonly ended: string },

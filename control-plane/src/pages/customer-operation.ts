@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import { customerActor } from '@tollgate/domain/audit/actor'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { originOf, type Caller } from '../http/plugins/authentication.ts'
-import type { PageParts } from './frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { originOf, type Caller } from '../access/caller.ts'
 
 /** What a customer does on a page, for the audit log and the outbox. */
 export function operationOfCustomer(
-  pages: PageParts,
+  pages: { readonly clock: Clock },
   request: FastifyRequest,
   { caller, customer }: { readonly caller: Caller; readonly customer: Customer },
 ): Operation {

@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { findAssetNames } from '@tollgate/domain/merchants/assets'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findProvider } from '@tollgate/domain/providers/repository'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read, readControl } from '../http/read.ts'
-import { mayLeadTo } from '../http/require-links.ts'
-import { assetsPath } from '../http/translate/merchant.ts'
+import type { Caller } from '../access/caller.ts'
+import { read, readControl, type ReadParts } from '../access/read.ts'
+import { mayLeadTo } from '../access/require-links.ts'
+import { assetsPath } from './asset-url.ts'
+import type { ProviderFrame } from './provider/provider-page.tsx'
 import { readerOf, type Reader } from './reader.ts'
 import type { StaticFiles } from './static-files.ts'
 
@@ -38,15 +38,12 @@ export type Frame = Reader & {
   readonly isSandbox: boolean
 }
 
-/** What all pages of this process have in common. */
-export type PageParts = AppParts & {
-  readonly basePath: string
-  readonly files: StaticFiles
-}
+/** What it takes to frame the page of a provider's customer. */
+export type FrameParts = ReadParts & ProviderFrame & { readonly hostedUrl: string }
 
 /** `locale`: that of the session whose page it is, if there is one. */
 export function anonymousFrame(
-  pages: PageParts,
+  pages: ProviderFrame,
   request: FastifyRequest,
   locale: string | null = null,
 ): Frame {
@@ -60,7 +57,7 @@ export function anonymousFrame(
 }
 
 export async function frameOf(
-  pages: PageParts,
+  pages: FrameParts,
   request: FastifyRequest,
   caller: Caller,
   locale: string | null = null,
@@ -72,7 +69,7 @@ export async function frameOf(
   }
 }
 
-async function merchantOf(pages: PageParts, caller: Caller): Promise<ShownMerchant | undefined> {
+async function merchantOf(pages: FrameParts, caller: Caller): Promise<ShownMerchant | undefined> {
   const { providerId } = caller
   const provider = await readControl(pages, caller, (sql) => findProvider(sql, providerId))
   if (provider === undefined) return undefined

@@ -1,5 +1,5 @@
 import { documentNumberText, type Invoice } from '@tollgate/domain/invoices/invoice'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Caller } from '../access/caller.ts'
 
 /** As people call it. */
 export function invoiceName(

@@ -2,7 +2,6 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { cookieOptions } from './cookies.ts'
-import type { PageParts } from './frame.ts'
 import type { Notice } from './notice.tsx'
 
 /*
@@ -32,7 +31,7 @@ const lettersMax = 100
 
 /** Leads to `path`, which shows the form again. */
 export function sendBack(
-  pages: PageParts,
+  pages: { readonly hostedUrl: string },
   reply: FastifyReply,
   page: OpenPage,
   path: string,

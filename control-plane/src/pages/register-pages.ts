@@ -4,38 +4,37 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import type { CustomerAuth } from '../customer-auth/customer-auth.ts'
-import type { ApiServer } from '../http/api-server.ts'
-import type { AppParts } from '../http/app-parts.ts'
-import { statusOf } from '../http/plugins/error-handler.ts'
+import type { ApiServer } from '../access/api-server.ts'
+import { statusOf } from '../access/refusal-of.ts'
 import { registerAccentStylesheet } from './accent-stylesheet.ts'
-import { anonymousFrame, type PageParts } from './frame.ts'
+import { anonymousFrame } from './frame.ts'
 import { sendPage } from './page.tsx'
-import { registerCheckout } from './checkout/register-checkout.ts'
-import { registerReference } from '../reference/register-reference.ts'
-import { registerPortal } from './portal/register-portal.ts'
+import { registerCheckout, type CheckoutPagesParts } from './checkout/register-checkout.ts'
+import { registerPortal, type PortalPagesParts } from './portal/register-portal.ts'
 import { ProblemError, ProblemPage, problems, type Problem } from './problem.tsx'
-import { registerProviderPages } from './provider/register-provider-pages.ts'
+import {
+  registerProviderPages,
+  type ProviderPagesParts,
+} from './provider/register-provider-pages.ts'
 import { noForeignOrigins, securityHeaders } from './security-headers.ts'
 import { registerAuthorizePages } from './sign-in/authorize-routes.tsx'
 import { registerConnectPages } from './sign-in/connect-routes.tsx'
 import { registerUpstreamCallback } from './sign-in/upstream-routes.tsx'
-import { basePathOf, registerStaticFiles } from './static-files.ts'
 import { catalogFaults } from './texts/faults.ts'
+import type { ProviderFrame } from './provider/provider-page.tsx'
+
+type Parts = PortalPagesParts & ProviderPagesParts & CheckoutPagesParts
 
 /** The pages for customers, under `/customer`, and those for providers. An error there is answered with a page, too. */
 export async function registerPages(
   app: ApiServer,
-  parts: AppParts,
+  pages: Parts,
   auth: CustomerAuth,
 ): Promise<void> {
-  const basePath = basePathOf(parts.hostedUrl)
-  const files = registerStaticFiles(app, basePath)
-  registerReference(app, { hostedUrl: parts.hostedUrl, basePath, files })
   registerAccentStylesheet(app)
-  const pages: PageParts = { ...parts, basePath, files }
   await registerProviderPages(app, pages)
   const faults = catalogFaults()
-  if (faults.length > 0) parts.logger.warn({ faults }, 'some page texts are shown in English')
+  if (faults.length > 0) pages.logger.warn({ faults }, 'some page texts are shown in English')
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
     await scope.register(cookie)
@@ -54,7 +53,7 @@ export async function registerPages(
   })
 }
 
-function installProblemPages(app: ApiServer, pages: PageParts): void {
+function installProblemPages(app: ApiServer, pages: ProviderFrame): void {
   const send = (request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply => {
     const { problem, frame } = asProblem(error, request.method)
     if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { ApiServer } from '../http/api-server.ts'
+import type { ApiServer } from '../access/api-server.ts'
 import { compressed, sendCompressed, type Compressed } from './compressed.ts'
 
 /** Where each of our own files is served, with what is in it as part of the address. */

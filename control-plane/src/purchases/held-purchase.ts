@@ -8,8 +8,9 @@ import { entitlementOf } from '@tollgate/domain/purchases/entitlement-of'
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Caller } from '../access/caller.ts'
+import type { PeriodUsage } from '../limits/period-usage.ts'
 
 type HeldPurchase = NonNullable<UserInfoResponse['purchase']>
 
@@ -34,7 +35,7 @@ export async function loadDecidingPurchase(
 
 /** The same as it is shown while it gives access, with its usage; undefined when it does not. */
 export async function heldPurchase(
-  parts: AppParts,
+  parts: { readonly clock: Clock; readonly usage: PeriodUsage },
   { environment, providerId }: Caller,
   { purchase, customerRefs }: LoadedPurchase,
 ): Promise<HeldPurchase | undefined> {

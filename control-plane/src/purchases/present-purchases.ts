@@ -28,16 +28,19 @@ import type {
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
-import { purchaseToBrief, purchaseToHttp } from '../http/translate/purchase.ts'
-import { readAmounts, waitForCounters } from '../limits/read-counters.ts'
-import { splitSharedUsage } from './shared-usage.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Caller } from '../access/caller.ts'
+import { read } from '../access/read.ts'
+import { purchaseToBrief, purchaseToHttp } from './translate-purchase.ts'
+import { readCountedAmounts, waitForCounters, type CounterParts } from '../limits/read-counters.ts'
+import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
+
+export type PurchaseViewParts = CounterParts &
+  SharedUsageParts & { readonly clock: Clock; readonly limits: { readonly purchasesMax: number } }
 
 /** Purchases as lists show them, each with the usage of its current period. */
 export async function fullPurchasesOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<PurchaseBody[]> {
@@ -46,7 +49,7 @@ export async function fullPurchasesOf(
 }
 
 export async function presentFully(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<PurchaseBody[]> {
@@ -60,7 +63,7 @@ export type ShownPurchase = {
 }
 
 export async function shownPurchasesOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   filter: Partial<PurchaseFilter>,
 ): Promise<ShownPurchase[]> {
@@ -69,7 +72,7 @@ export async function shownPurchasesOf(
 }
 
 async function withUsage(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<ShownPurchase[]> {
@@ -80,7 +83,7 @@ async function withUsage(
 
 /** One page of them, and how many there are in all. */
 export async function purchasesPageOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   filter: Omit<PurchaseFilter, 'rowsMax' | 'offset'>,
   { limit, offset }: PageRange,
@@ -92,7 +95,7 @@ export async function purchasesPageOf(
 
 /** The customer's purchases that give access, as they stand inside the customer. */
 export async function briefPurchasesOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   customerRef: string,
 ): Promise<PurchaseBriefBody[]> {
@@ -108,7 +111,7 @@ export function withAccess(customerRef: string): Partial<PurchaseFilter> {
 }
 
 export async function presentBriefly(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<PurchaseBriefBody[]> {
@@ -120,7 +123,7 @@ export async function presentBriefly(
 
 /** One purchase as it is now, whether it gives access or not. */
 export async function briefPurchaseOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseBriefBody> {
@@ -129,7 +132,7 @@ export async function briefPurchaseOf(
 
 /** The same with everything that a purchase shows, for the answers to calls that change it. */
 export async function changedPurchaseOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   purchase: Purchase,
 ): Promise<ChangedPurchaseBody> {
@@ -138,7 +141,7 @@ export async function changedPurchaseOf(
 }
 
 async function usageOf(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   purchase: Purchase,
 ): Promise<PurchaseUsageBody | undefined> {
@@ -164,7 +167,7 @@ export type LoadedPurchases = UsageContext & { readonly purchases: readonly Purc
 
 /** With the references that the customers are counted under. Where the customer is known, both are asked for together. */
 export async function loadPurchases(
-  { limits }: Pick<AppParts, 'limits'>,
+  { limits }: { readonly limits: { readonly purchasesMax: number } },
   sql: Queryable,
   { providerId }: Caller,
   filter: Partial<PurchaseFilter>,
@@ -204,7 +207,7 @@ async function conversionsOf(
  * counted so far is shown, and nothing while they cannot be read.
  */
 async function usageShown(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   purchases: readonly Purchase[],
   context: UsageContext,
@@ -219,7 +222,7 @@ async function usageShown(
 }
 
 async function readUsages(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   purchases: readonly Purchase[],
   { references, conversions }: UsageContext,
@@ -235,7 +238,10 @@ async function readUsages(
     const customerRefs = references.get(purchase.customerRef) ?? []
     const shownAt = shownInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
-    const amounts = await readAmounts(parts, environment, providerId, { productRef, customerRefs })
+    const amounts = await readCountedAmounts(parts, environment, providerId, {
+      productRef,
+      customerRefs,
+    })
     const window = purchaseWindowOf(purchase, period)
     const countedMicros = amounts.get(window) ?? 0n
     const used = shared.has(window)
@@ -265,7 +271,7 @@ function carriedInto(
 }
 
 /** Now, or the last instant of a purchase that has ended. */
-function shownInstant(parts: AppParts, purchase: Purchase): Date {
+function shownInstant(parts: { readonly clock: Clock }, purchase: Purchase): Date {
   const endMs = (purchase.endedAt ?? purchase.endDate)?.getTime() ?? Infinity
   return new Date(Math.min(parts.clock.now(), endMs - 1))
 }

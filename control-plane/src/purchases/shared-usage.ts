@@ -3,9 +3,12 @@ import type { CountedOfPeriod } from '@tollgate/domain/entitlements/usage-view'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { findEndOfPrevious } from '@tollgate/domain/purchases/notes-repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import type { AppParts } from '../http/app-parts.ts'
-import type { Caller } from '../http/plugins/authentication.ts'
-import { read } from '../http/read.ts'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Caller } from '../access/caller.ts'
+import { read, type ReadParts } from '../access/read.ts'
+import type { PeriodUsage } from '../limits/period-usage.ts'
+
+export type SharedUsageParts = ReadParts & { readonly logger: Logger; readonly usage: PeriodUsage }
 
 type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
 
@@ -15,7 +18,7 @@ type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
  * the whole sum, as limit checks do.
  */
 export async function splitSharedUsage(
-  parts: AppParts,
+  parts: SharedUsageParts,
   caller: Caller,
   purchase: Purchase,
   customerRefs: readonly string[],
@@ -34,7 +37,7 @@ export async function splitSharedUsage(
 }
 
 async function readParts(
-  parts: AppParts,
+  parts: ReadParts & { readonly usage: PeriodUsage },
   caller: Caller,
   purchase: Purchase,
   customerRefs: readonly string[],

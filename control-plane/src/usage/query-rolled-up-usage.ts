@@ -1,3 +1,4 @@
+import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { UsageGrouping } from '@tollgate/schemas/http/console-usage'
@@ -7,7 +8,6 @@ import {
   bucketedUsage,
   bucketStart,
   nothing,
-  storable,
   sumOf,
   type BucketedUsage,
   type SumRow,
@@ -96,8 +96,8 @@ function parametersOf(query: RolledUpQuery): Record<string, unknown> {
   const { providerId, meterName, productRefs, customerRefs, range } = query
   return {
     providerId,
-    startMs: storable(range.startMs),
-    endMs: storable(range.endMs),
+    startMs: storableMs(range.startMs),
+    endMs: storableMs(range.endMs),
     ...(meterName === undefined ? {} : { meterName }),
     ...(productRefs === undefined ? {} : { productRefs }),
     ...(customerRefs === undefined ? {} : { customerRefs }),

@@ -1,3 +1,4 @@
+import { storableMs } from '@tollgate/domain/stored-usage/query-stored-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Environment } from '@tollgate/schemas/environment'
@@ -114,17 +115,12 @@ function parametersOf(query: UsageQuery): Record<string, unknown> {
   return {
     providerId: query.providerId,
     meterName,
-    startMs: storable(query.range.startMs),
-    endMs: storable(query.range.endMs),
+    startMs: storableMs(query.range.startMs),
+    endMs: storableMs(query.range.endMs),
     ...(query.customerRefs === undefined ? {} : { customerRefs: query.customerRefs }),
     ...(query.outcome === 'all' ? {} : { outcome: query.outcome }),
     ...(meterName.startsWith(toolMeterPrefix)
       ? { limitMeter: requestsMeterName, toolName: meterName.slice(toolMeterPrefix.length) }
       : {}),
   }
-}
-
-/** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
-export function storable(unixMs: number): number {
-  return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
 }

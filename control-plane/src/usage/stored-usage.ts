@@ -8,7 +8,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import {
-  listKnownIds,
+  listStoredIds,
   sumStoredDebits,
   sumStoredUsageByWindow,
   type CustomerRecords,
@@ -190,6 +190,6 @@ async function markKnown(
     .flatMap(({ records }) => records)
     .filter(({ event }) => event.idempotencyKey !== null)
   const ids = [...new Set(keyed.map(({ event }) => event.id))]
-  const known = await listKnownIds(store, query, stored, ids)
+  const known = await listStoredIds(store, query, stored, ids)
   return new Map(known.map((id) => [id, -1]))
 }

@@ -1,8 +1,8 @@
 import { listCustomersByReference } from '@tollgate/domain/customers/list-customers'
 import { listProductNames } from '@tollgate/domain/catalog/products-repository'
 import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
-import type { AppParts } from '../http/app-parts.ts'
-import { read } from '../http/read.ts'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { read, type ReadParts } from '../access/read.ts'
 import { foldGroups } from '../domain/fold-groups.ts'
 import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
 import { rangeToHttp } from './usage-over-time.ts'
@@ -12,7 +12,7 @@ const referencesMax = 2_000
 
 /** Who or what used the most. */
 export async function usageBreakdown(
-  parts: AppParts,
+  parts: ReadParts & { readonly usageStore: UsageStore },
   query: RolledUpQuery,
   by: UsageGrouping,
   limit: number,
@@ -33,7 +33,7 @@ type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: s
 
 /** What each key stands for, and what people know that by. */
 function namesOf(
-  parts: AppParts,
+  parts: ReadParts,
   caller: RolledUpQuery,
   by: UsageGrouping,
   keys: readonly string[],

@@ -1,13 +1,14 @@
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import { expireCredits } from '@tollgate/domain/wallet/expire-credits'
 import { listDueGrants } from '@tollgate/domain/wallet/expiring-grants'
 import type { WalletName } from '@tollgate/domain/wallet/hot-wallet'
 import type { HotWallet } from '@tollgate/domain/wallet/read-wallet'
-import type { AppParts } from '../http/app-parts.ts'
-import { commit } from '../http/commit.ts'
+import { commit } from '../access/commit.ts'
+import type { Wallets } from './wallets.ts'
 
-export type ExpiryParts = Pick<AppParts, 'database' | 'publisher' | 'logger'> & {
-  readonly wallets: Pick<AppParts['wallets'], 'readHot' | 'hold'>
+export type ExpiryParts = CommitParts & {
+  readonly wallets: Pick<Wallets, 'readHot' | 'hold'>
 }
 
 /** Takes what is left of a wallet's grants that have expired. Never throws: where it cannot be done now, they wait. */

@@ -1,5 +1,5 @@
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { leftMicros, readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
+import { spendableMicros, readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import {
   createHoldCredits,
   createReleaseCredits,
@@ -60,7 +60,7 @@ export class Wallets {
    */
   async read(name: WalletName): Promise<bigint> {
     const hot = await this.readHot(name)
-    if (hot !== undefined) return leftMicros(hot)
+    if (hot !== undefined) return spendableMicros(hot)
     return await this.#storedReads.run(() => this.#readStored(name))
   }
 
@@ -94,7 +94,7 @@ export class Wallets {
         .read((sql) => findWallet(sql, providerId, customerRef)),
       readStoredDebits(this.#parts, query),
     ])
-    return leftMicros({ grantedMicros: wallet?.grantedMicros ?? 0n, spentMicros })
+    return spendableMicros({ grantedMicros: wallet?.grantedMicros ?? 0n, spentMicros })
   }
 }
 

@@ -1,6 +1,6 @@
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { runReconciliation } from '@tollgate/billing-runner/jobs/reconcile'
-import { openParts, paymentPartsOf, type OpenedParts } from '@tollgate/billing-runner/open-parts'
+import { openParts, paymentPartsOf, type Parts } from '@tollgate/billing-runner/open-parts'
 import { listLedgerSeals } from '@tollgate/domain/money-ledger/ledger-seals'
 import { postMoney } from '@tollgate/domain/money-ledger/post-money'
 import { paymentSucceeded } from '@tollgate/domain/money-ledger/postings'
@@ -66,7 +66,7 @@ describe('what the processor did and told nobody of', () => {
       TOLLGATE_USAGE_STORED_WAIT_MS: '0',
     })
 
-  async function within(life: Life, job: (parts: OpenedParts) => Promise<unknown>): Promise<void> {
+  async function within(life: Life, job: (parts: Parts) => Promise<unknown>): Promise<void> {
     const { clock, database, hotState, eventLog } = payments.stack
     const mortal = { database: databaseOf(life, database), hotState: hotStateOf(life, hotState) }
     const logger = createLogger('billing-runner', 'silent')

@@ -1,5 +1,5 @@
 import { InFlightLimit } from '@tollgate/ingest/domain/in-flight-limit'
-import { CounterLimitChecker } from '@tollgate/ingest/hot-state/counter-limit-checker'
+import { LimitChecker } from '@tollgate/ingest/hot-state/limit-checker'
 import { createIngestCounts } from '@tollgate/ingest/metrics'
 import { createTailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { tailSettings } from '@tollgate/domain/entitlements/tail-settings'
@@ -13,14 +13,14 @@ import { environment } from '../money/environment.ts'
 import type { Stores } from '../money/stores.ts'
 import type { Player } from './player.ts'
 
-const checkers = new WeakMap<Stores, CounterLimitChecker>()
+const checkers = new WeakMap<Stores, LimitChecker>()
 
-function checkerOf(stores: Stores): CounterLimitChecker {
+function checkerOf(stores: Stores): LimitChecker {
   const known = checkers.get(stores)
   if (known !== undefined) return known
   const { hotState } = stores
   const log = stores.usageLog as unknown as EventLog
-  const checker = new CounterLimitChecker({
+  const checker = new LimitChecker({
     log,
     hotState,
     ...createTailParts({ log, hotState }, readSettings(tailSettings, {})),

@@ -17,7 +17,7 @@ import { StripePaymentProcessor } from '@tollgate/platform/payments/stripe/strip
 import { freePort } from '@tollgate/platform/testing/free-ports'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { commit } from '../../../control-plane/src/http/commit.ts'
+import { commit } from '../../../control-plane/src/access/commit.ts'
 import type { TakeBackParts } from '../../../control-plane/src/jobs/take-back-credits.ts'
 import { Wallets } from '../../../control-plane/src/wallets/wallets.ts'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AuditEntry, AuditSeal } from './entry.ts'
 
 /** What the first seal of every provider follows. */
-export const chainStart = createHash('sha256').update('tollgate audit log').digest('hex')
+export const auditChainStart = createHash('sha256').update('tollgate audit log').digest('hex')
 
 /** The hash of the last entry in a chain where each one's covers the one before. In the order of their ids. */
 export function chainOn(previousSha256: string, entries: readonly AuditEntry[]): string {
@@ -32,7 +32,7 @@ export function judgeSeal(
   const follows =
     seal.number === (previous?.number ?? 0n) + 1n &&
     seal.afterId === (previous?.upToId ?? 0n) &&
-    seal.previousSha256 === (previous?.sha256 ?? chainStart)
+    seal.previousSha256 === (previous?.sha256 ?? auditChainStart)
   if (!follows) return 'seal-out-of-order'
   if (BigInt(entries.length) !== seal.entries) return 'entries-missing-or-added'
   return chainOn(seal.previousSha256, entries) === seal.sha256 ? undefined : 'altered'

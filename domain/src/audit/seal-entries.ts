@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { areTransactionsOver } from '../postgres/transactions-over.ts'
-import { chainOn, chainStart } from './chain.ts'
+import { chainOn, auditChainStart } from './chain.ts'
 import {
   findLastSeal,
   findNewestId,
@@ -58,7 +58,7 @@ async function sealProvider(
   const entries = await listEntriesBetween(sql, providerId, afterId, upToId, entriesPerSealMax)
   const newest = entries.at(-1)
   if (newest === undefined) return 0
-  const previousSha256 = last?.sha256 ?? chainStart
+  const previousSha256 = last?.sha256 ?? auditChainStart
   await insertSeal(sql, {
     providerId,
     number: (last?.number ?? 0n) + 1n,

@@ -20,7 +20,7 @@ export type VerifiedLog = {
  * Compares the log of a provider with its seals, one after the other. What was cut off at the end together with its
  * seals is missed only by whoever noted the hash of a seal elsewhere.
  */
-export async function verifyLog(
+export async function verifyAuditLog(
   sql: Queryable,
   providerId: string,
   expectedSha256?: string,

@@ -9,7 +9,7 @@ import { endNow } from '../purchases/move-purchase.ts'
 import { forgetCancellationReasons } from '../purchases/notes-repository.ts'
 import { listPurchases, lockPurchase } from '../purchases/repository.ts'
 import { settleLapsed } from '../purchases/settle-lapsed.ts'
-import { transitions } from '../purchases/transitions.ts'
+import { purchaseTransitions } from '../purchases/transitions.ts'
 import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
 import { withdrawIntentsOf } from '../payments/intents-repository.ts'
 import { wantProcessorCustomerRemoved } from '../payments/processor-customers.ts'
@@ -71,7 +71,7 @@ const purchasesPerPage = 500
 
 /** Whatever has not ended: a purchase that waits for money or for its trial's end would come back to life. */
 async function endPurchases(work: UnitOfWork, customerRef: string): Promise<void> {
-  const { from: statuses } = transitions.cancelled
+  const { from: statuses } = purchaseTransitions.cancelled
   const filter = { customerRef, statuses, rowsMax: purchasesPerPage }
   const cancelled = { cancelledAt: work.now, cancellationReason: 'The customer was deleted' }
   for (;;) {

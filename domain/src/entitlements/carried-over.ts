@@ -1,6 +1,6 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
-import { leavesUnits, leftMicros } from '../pricing/roll-over.ts'
+import { leavesUnits, unusedMicros } from '../pricing/roll-over.ts'
 import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
 import { leavingLimitMicros } from './first-period.ts'
 
@@ -22,14 +22,14 @@ export function carriedOverMicros(
 ): bigint {
   const settled = settledMicros(entitlement, period)
   if (settled !== undefined) return settled
-  const before = periodThatLeaves(entitlement, period, nowMs)
+  const before = entitledPeriodThatLeaves(entitlement, period, nowMs)
   if (before === undefined) return 0n
   const used = amounts.get(windowOfPeriod(entitlement, before.startSecond)) ?? 0n
-  return leftMicros(leavingLimitMicros(entitlement, before.startSecond), used)
+  return unusedMicros(leavingLimitMicros(entitlement, before.startSecond), used)
 }
 
 /** The period whose usage decides what this one was left; undefined: there is none, or it is known without. */
-export function periodThatLeaves(
+export function entitledPeriodThatLeaves(
   entitlement: Entitlement,
   { startSecond }: EntitledPeriod,
   nowMs: number,

@@ -36,7 +36,7 @@ function sumUp(
   query: UsageQuery,
   asked: Reading,
 ): CountedUsage | Promise<CountedUsage> {
-  const entitlement = entitlementOf(parts, asked)
+  const entitlement = publishedEntitlementOf(parts, asked)
   const customerRefs = query.customerRefs ?? entitlement?.customerRefs
   if (customerRefs === undefined) return { entitlement, amounts: new Map(), source: 'counters' }
   const others = [...new Set(customerRefs)].filter((ref) => ref !== query.customerRef)
@@ -80,7 +80,7 @@ export function readReference(
   return { customerRef, at, head, view }
 }
 
-export function entitlementOf(
+export function publishedEntitlementOf(
   { documents }: UsageParts,
   reading: Reading,
 ): Entitlement | undefined {
@@ -113,7 +113,7 @@ async function catchUp(
 }
 
 function counted(parts: UsageParts, readings: readonly Reading[]): CountedUsage {
-  const entitlement = entitlementOf(parts, readings[0]!)
+  const entitlement = publishedEntitlementOf(parts, readings[0]!)
   return { entitlement, amounts: sumAmounts(readings), source: 'awaited' }
 }
 
@@ -149,7 +149,7 @@ async function addTails(
   const passed = new Map<number, PassedTail>()
   while (readings.some(isBehind)) {
     await refuseIfHopeless(parts, query, readings)
-    const entitlement = entitlementOf(parts, readings[0]!)
+    const entitlement = publishedEntitlementOf(parts, readings[0]!)
     const amounts = sumAmounts(readings)
     // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
     if (entitlement === undefined) return { entitlement, amounts, source: 'tail' }

@@ -4,7 +4,7 @@ import { invoiceStatuses, type InvoiceStatus } from '@tollgate/schemas/http/invo
 import {
   decideMove,
   dueMinor,
-  transitions,
+  invoiceTransitions,
   type InvoiceState,
   type InvoiceTrigger,
 } from './transitions.ts'
@@ -88,7 +88,7 @@ const rows: readonly Row[] = [
   ['refunded', 'refund-undone', 1n, 'partly_refunded'],
 ]
 
-const triggers = Object.keys(transitions) as InvoiceTrigger[]
+const triggers = Object.keys(invoiceTransitions) as InvoiceTrigger[]
 
 test.each(rows)('%s, %s %i: %s', (from, on, amountMinor, to) => {
   const decision = decideMove(states[from]!, on, amountMinor)

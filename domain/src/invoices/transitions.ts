@@ -46,7 +46,7 @@ export type Transition = {
 type Remainder = 'due' | 'kept' | 'refunded'
 
 /** Every move that an invoice can make. What is not in this table does not happen. */
-export const transitions: Readonly<Record<InvoiceTrigger, Transition>> = {
+export const invoiceTransitions: Readonly<Record<InvoiceTrigger, Transition>> = {
   issued: { from: ['draft'], to: 'open', whenNothingLeft: 'paid', of: 'due' },
   paid: { from: ['open', 'uncollectible'], adds: 'paidMinor', whenNothingLeft: 'paid', of: 'due' },
   carried: {
@@ -106,7 +106,7 @@ export function decideMove<State extends InvoiceState>(
   trigger: InvoiceTrigger,
   amountMinor = 0n,
 ): MoveDecision<State> {
-  const transition = transitions[trigger]
+  const transition = invoiceTransitions[trigger]
   if (!transition.from.includes(invoice.status)) return { kind: 'impossible' }
   if (transition.when?.(invoice) === false) return { kind: 'impossible' }
   const { adds, sign = 1n, of, takesCredit = false } = transition

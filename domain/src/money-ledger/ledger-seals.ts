@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /** What the first seal of every provider follows. */
-export const chainStart = createHash('sha256').update('tollgate ledger').digest('hex')
+export const ledgerChainStart = createHash('sha256').update('tollgate ledger').digest('hex')
 
 export type LedgerSeal = {
   /** Counted from 1 for each provider. */

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { areTransactionsOver } from '../postgres/transactions-over.ts'
 import {
-  chainStart,
+  ledgerChainStart,
   findLastLedgerSeal,
   findLastPosted,
   findNewestPosted,
@@ -50,7 +50,7 @@ async function sealProvider(
   const unsealed = { afterId, upToId: newestId }
   const upToId = await findLastPosted(sql, providerId, unsealed, transactionsPerSealMax)
   if (upToId === undefined) return 0n
-  const previousSha256 = last?.sha256 ?? chainStart
+  const previousSha256 = last?.sha256 ?? ledgerChainStart
   const posted = await hashPosted(sql, providerId, { afterId, upToId }, previousSha256)
   const number = (last?.number ?? 0n) + 1n
   const seal = { number, afterId, upToId, previousSha256, ...posted }

@@ -1,5 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { chainStart, hashPosted, listLedgerSeals, type LedgerSeal } from './ledger-seals.ts'
+import { ledgerChainStart, hashPosted, listLedgerSeals, type LedgerSeal } from './ledger-seals.ts'
 
 const sealsPerPage = 500
 
@@ -28,6 +28,6 @@ function follows(seal: LedgerSeal, previous: LedgerSeal | undefined): boolean {
   return (
     seal.number === (previous?.number ?? 0n) + 1n &&
     seal.afterId === (previous?.upToId ?? 0n) &&
-    seal.previousSha256 === (previous?.sha256 ?? chainStart)
+    seal.previousSha256 === (previous?.sha256 ?? ledgerChainStart)
   )
 }

@@ -14,14 +14,14 @@ export function rollingLimitMicros({ terms }: PlanCore): bigint | undefined {
  * Units that a period leaves to the next one, in 10^-6: what it did not use of the plan's own limit. What it was left
  * itself is not passed on.
  */
-export function leftMicros(limitMicros: bigint, usedMicros: bigint): bigint {
+export function unusedMicros(limitMicros: bigint, usedMicros: bigint): bigint {
   return limitMicros > usedMicros ? limitMicros - usedMicros : 0n
 }
 
 /** What a period of the plan leaves to the next one, 10^-6 units. */
 export function rolledOverMicros(plan: PlanCore, usedMicros: bigint): bigint {
   const limit = rollingLimitMicros(plan)
-  return limit === undefined ? 0n : leftMicros(limit, usedMicros)
+  return limit === undefined ? 0n : unusedMicros(limit, usedMicros)
 }
 
 /** What of a purchase decides which of its periods leave something. */

@@ -3,7 +3,7 @@ import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/
 import { pastDueObject, purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
-import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
+import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
 
 /** What else a move changes. */
 export type PurchaseChange = Partial<
@@ -46,7 +46,7 @@ export async function movePurchase(
   if (!canMove(purchase, trigger)) {
     throw new Error(`purchase ${purchase.reference} is ${purchase.status}: it cannot be ${trigger}`)
   }
-  const { to = purchase.status, event } = transitions[trigger]
+  const { to = purchase.status, event } = purchaseTransitions[trigger]
   const moved: Purchase = {
     ...purchase,
     ...change,

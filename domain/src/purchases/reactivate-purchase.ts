@@ -21,7 +21,7 @@ export async function reactivatePurchase(
 ): Promise<ReactivateOutcome> {
   const purchase = await lockPurchase(work.sql, work.providerId, reference)
   if (purchase === undefined) return { kind: 'not-found' }
-  const reason = refusalOf(purchase, work.now)
+  const reason = reactivateRefusalOf(purchase, work.now)
   if (reason !== undefined) return { kind: 'refused', purchase, reason }
   const moved = await movePurchase(work, purchase, 'reactivated', {
     cancelledAt: null,
@@ -50,7 +50,7 @@ export function datesBeforeCancel(
   return { autoRenew, nextBillingDate: endDate, endDate: periodOf(cycle, 0).end }
 }
 
-export function refusalOf(purchase: Purchase, now: Date): ReactivateRefusal | undefined {
+export function reactivateRefusalOf(purchase: Purchase, now: Date): ReactivateRefusal | undefined {
   if (purchase.status === 'cancelled') return 'fully-cancelled'
   if (purchase.status === 'expired' || isLapsed(purchase, now)) return 'ended'
   if (canMove(purchase, 'reactivated')) return undefined

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { purchaseStatuses, type PurchaseStatus } from '@tollgate/schemas/http/purchases'
-import { canMove, transitions, type PurchaseTrigger } from './transitions.ts'
+import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
 
 /*
  * The rows of the wire contract's table of purchase states, written down a second time: from, what happens, to.
@@ -52,7 +52,7 @@ const rows: readonly Row[] = [
 const states = purchaseStatuses.flatMap((status) =>
   status === 'active' || status === 'trialing' ? [status, `${status} ending`] : [status],
 )
-const triggers = Object.keys(transitions) as PurchaseTrigger[]
+const triggers = Object.keys(purchaseTransitions) as PurchaseTrigger[]
 
 describe('a purchase moves as the contract says, and in no other way', () => {
   test.each(states)('%s', (state) => {
@@ -61,7 +61,7 @@ describe('a purchase moves as the contract says, and in no other way', () => {
       const [status, ending] = state.split(' ') as [PurchaseStatus, string | undefined]
       const purchase = { status, cancelledAt: ending === undefined ? null : new Date(0) }
       expect(canMove(purchase, trigger), `${state}, ${trigger}`).toBe(row !== undefined)
-      if (row !== undefined) expect(transitions[trigger].to ?? status, trigger).toBe(row[2])
+      if (row !== undefined) expect(purchaseTransitions[trigger].to ?? status, trigger).toBe(row[2])
     }
   })
 })

@@ -41,7 +41,7 @@ export type Transition = {
 const unended = ['pending', 'active', 'trialing', 'past_due', 'suspended'] as const
 
 /** Every move that a purchase can make. What is not in this table does not happen. */
-export const transitions: Readonly<Record<PurchaseTrigger, Transition>> = {
+export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> = {
   paid: { from: ['pending', 'suspended'], to: 'active', event: 'purchase.activated' },
   'trial-converted': {
     from: ['trialing'],
@@ -107,7 +107,7 @@ export type PurchaseState = {
 }
 
 export function canMove(purchase: PurchaseState, trigger: PurchaseTrigger): boolean {
-  const { from, pendingCancellation } = transitions[trigger]
+  const { from, pendingCancellation } = purchaseTransitions[trigger]
   if (!from.includes(purchase.status)) return false
   return pendingCancellation === undefined || pendingCancellation === isEnding(purchase)
 }

@@ -34,7 +34,7 @@ const pollIntervalMs = 500
  * when they are done. The sinks keep how far they are, so a call that was cut off goes on when it is repeated. Returns
  * false when it was told to stop before.
  */
-export async function storeAgain(
+export async function haveSinksStoreAgain(
   parts: StoringAgainParts,
   places: readonly LogPlace[],
   stopping: AbortSignal,

@@ -9,12 +9,12 @@ import {
   keyedReservationReference,
   randomReservationReference,
 } from '@tollgate/schemas/reservation-reference'
-import { leftMicros } from '../wallet/read-wallet.ts'
+import { spendableMicros } from '../wallet/read-wallet.ts'
 import { creditsToReserve, type CreditsToReserve } from '../wallet/reserve-credits.ts'
 import { allowedMicros } from '../entitlements/allowed-units.ts'
 import { carriedOverMicros } from '../entitlements/carried-over.ts'
 import {
-  entitlementOf,
+  publishedEntitlementOf,
   isBehind,
   lagOf,
   readAgain,
@@ -82,9 +82,9 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
   const references = new References(parts, query)
   for (;;) {
     const asked = await references.read(query.customerRef)
-    const ownRef = entitlementOf(parts, asked)?.customerRef ?? asked.customerRef
+    const ownRef = publishedEntitlementOf(parts, asked)?.customerRef ?? asked.customerRef
     const own = ownRef === asked.customerRef ? asked : await references.read(ownRef)
-    const entitlement = entitlementOf(parts, own)
+    const entitlement = publishedEntitlementOf(parts, own)
     const period = entitlement && currentPeriod(entitlement, query.nowMs)
     if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
 
@@ -111,7 +111,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
       })
       if (answer !== 'behind') return answer
     }
-    await waitForCounters(parts, readings, query.waitMs, deadline)
+    await waitForLateReadings(parts, readings, query.waitMs, deadline)
   }
 }
 
@@ -230,7 +230,10 @@ type Decision = Extract<ReserveOutcome, { kind: 'admitted' | 'denied' }>
 
 function creditsLeft({ takenTogether }: Decision, grantedMicros: bigint): bigint {
   if (takenTogether === undefined) return 0n
-  return leftMicros({ grantedMicros, spentMicros: takenTogether.used + takenTogether.reserved })
+  return spendableMicros({
+    grantedMicros,
+    spentMicros: takenTogether.used + takenTogether.reserved,
+  })
 }
 
 function takenMicros({ taken }: Decision, usedElsewhere: bigint): bigint {
@@ -249,7 +252,7 @@ function decided(
 /** How long it takes until a reading that was too early has a better one. */
 const readAgainAfterMs = 2
 
-async function waitForCounters(
+async function waitForLateReadings(
   { hotState, progress }: UsageParts,
   readings: readonly Reading[],
   waitMs: number,

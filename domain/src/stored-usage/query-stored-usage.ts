@@ -45,8 +45,8 @@ export async function sumStoredUsageByWindow(
   windows: readonly UsageWindow[],
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
-  const from = windows.map(({ fromSecond }) => storable(fromSecond))
-  const to = windows.map(({ toSecond }) => storable(toSecond))
+  const from = windows.map(({ fromSecond }) => storableMs(fromSecond * 1000))
+  const to = windows.map(({ toSecond }) => storableMs(toSecond * 1000))
   const sums = windows.map(
     (_, index) =>
       `toString(toInt128(sumIf(value, at >= ${from[index]} AND at < ${to[index]}) * 1000000))`,
@@ -92,7 +92,7 @@ export async function sumStoredDebits(
 const idsPerQuery = 2_000
 
 /** Which of the ids some row of these parts has. */
-export async function listKnownIds(
+export async function listStoredIds(
   store: Store,
   query: CustomerRecords,
   parts: readonly StoredPart[],
@@ -124,7 +124,7 @@ export function inParts(parts: readonly StoredPart[]): string {
   return `(${conditions.join(' OR ')})`
 }
 
-/** The store's time type ends somewhere; all usage lies well within these bounds: 1970 to 2200. */
-export function storable(unixSecond: number): number {
-  return Math.min(Math.max(unixSecond, 0), 7_258_118_400) * 1000
+/** Moves a time in Unix milliseconds within what the time type of the store can hold. All usage lies well within: 1970 to 2200. */
+export function storableMs(unixMs: number): number {
+  return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
 }

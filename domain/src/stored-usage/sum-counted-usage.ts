@@ -1,7 +1,7 @@
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
-import { inParts, storable, type StoredPart, type UsageWindow } from './query-stored-usage.ts'
+import { inParts, storableMs, type StoredPart, type UsageWindow } from './query-stored-usage.ts'
 
 type Store = Pick<UsageStore, 'query'>
 
@@ -31,8 +31,8 @@ export async function sumCountedUsage(
   parts: readonly StoredPart[],
 ): Promise<bigint[]> {
   if (asked.length === 0) return []
-  const from = asked.map(({ window }) => storable(window.fromSecond))
-  const to = asked.map(({ window }) => storable(window.toSecond))
+  const from = asked.map(({ window }) => storableMs(window.fromSecond * 1000))
+  const to = asked.map(({ window }) => storableMs(window.toSecond * 1000))
   const rows = await store.query<{ number: string; micros: string }>(
     `SELECT toString(number) AS number, toString(toInt128(sum(value) * 1000000)) AS micros
      FROM (

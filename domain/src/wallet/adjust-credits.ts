@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { findPostedTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { putIn } from './put-in.ts'
-import { leftMicros, type HotWallet } from './read-wallet.ts'
+import { spendableMicros, type HotWallet } from './read-wallet.ts'
 import { lockWallet, type Wallet } from './repository.ts'
 import { takeHeld } from './take-held.ts'
 import { wholeCredits } from '../money/whole-credits.ts'
@@ -92,11 +92,14 @@ async function takeOutByHand(
   })
   const { heldMicros, spentMicros } = held
   if (heldMicros === 0n) {
-    return { kind: 'too-little', balance: wholeCredits(leftMicros({ grantedMicros, spentMicros })) }
+    return {
+      kind: 'too-little',
+      balance: wholeCredits(spendableMicros({ grantedMicros, spentMicros })),
+    }
   }
   // An earlier try of the key, which came to no end, asked for another amount.
   if (heldMicros !== amountMicros) return { kind: 'key-reused' }
-  const left = leftMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
+  const left = spendableMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
   const result = bodyOf(left)
   const out = { ...change, to: 'adjusted', moneyTo: 'breakage', result } as const
   await takeHeld(work, wallet, held, out)

@@ -7,7 +7,7 @@ import { inFlightOf, sayInFlight } from './burn-order.ts'
 import { recordCreditEvent, type CreditEvent } from './credit-event.ts'
 import { insertGrant, listGrantsLeft, updateGrants } from './grants.ts'
 import { insertTransaction, type CreditAccount, type CreditKind } from '../money-ledger/ledger.ts'
-import { leftMicros, type HotWallet } from './read-wallet.ts'
+import { spendableMicros, type HotWallet } from './read-wallet.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
 /**
@@ -59,7 +59,7 @@ export async function putIn<Body extends JsonObject>(
   const left =
     hot === undefined
       ? balanceMicros
-      : leftMicros({ grantedMicros, spentMicros: hot.spentMicros - pendingOf(wallet, hot) })
+      : spendableMicros({ grantedMicros, spentMicros: hot.spentMicros - pendingOf(wallet, hot) })
   const body = tell(left)
   const reference = drawReference('transaction')
   await insertTransaction(sql, providerId, {

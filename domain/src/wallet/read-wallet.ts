@@ -47,6 +47,6 @@ export async function readWallet(
 const readAgainAfterMs = 20
 
 /** What can be spent. Never less than nothing: a hot state that lost its last moments may have given something out twice. */
-export function leftMicros({ grantedMicros, spentMicros }: WalletReading): bigint {
+export function spendableMicros({ grantedMicros, spentMicros }: WalletReading): bigint {
   return spentMicros < grantedMicros ? grantedMicros - spentMicros : 0n
 }

@@ -10,7 +10,7 @@ import {
   type WalletName,
   type WalletParts,
 } from './hot-wallet.ts'
-import { leftMicros, readWallet } from './read-wallet.ts'
+import { spendableMicros, readWallet } from './read-wallet.ts'
 import { WalletFullError } from './wallet-full-error.ts'
 import { walletRequest } from './wallet-request.ts'
 
@@ -81,7 +81,7 @@ export async function takeCredits(
     if (grantedMicros === 0n) return { takenMicros: 0n, leftMicros: 0n, recharge }
     if (due.dueMicros === 0n) {
       const wallet = await readWallet(parts, due, limits.waitMs)
-      return { takenMicros: 0n, leftMicros: leftMicros(wallet), recharge }
+      return { takenMicros: 0n, leftMicros: spendableMicros(wallet), recharge }
     }
     if (grantedMicros !== undefined) {
       const request = await requestOf(parts, due, limits, at, document, grantedMicros)
@@ -166,7 +166,7 @@ function takenOf(outcome: ReserveOutcome, grantedMicros: bigint): TakenCredits |
       const spentMicros = outcome.taken.used + outcome.taken.reserved
       return {
         takenMicros: outcome.kind === 'admitted' ? outcome.units : 0n,
-        leftMicros: leftMicros({ grantedMicros, spentMicros }),
+        leftMicros: spendableMicros({ grantedMicros, spentMicros }),
       }
     }
   }

@@ -9,7 +9,7 @@ import type { WebhookReplay } from './replay.ts'
  */
 
 /** As many of the endpoint's as wait for their first attempt, but no more than `countMax`. */
-export async function countWaiting(
+export async function countWaitingOfEndpoint(
   sql: Queryable,
   endpointRef: string,
   countMax: number,

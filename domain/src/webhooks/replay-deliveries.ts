@@ -5,7 +5,11 @@ import { findDelivery, holdDelivery } from './deliveries-repository.ts'
 import type { WebhookDelivery } from './delivery.ts'
 import { tellOfDeliveries } from '../outbox/dispatcher-channel.ts'
 import { findEndpoint, lockEndpoint } from './endpoints-repository.ts'
-import { countWaiting, queueNextOfReplay, queueReplayedDelivery } from './queue-replayed.ts'
+import {
+  countWaitingOfEndpoint,
+  queueNextOfReplay,
+  queueReplayedDelivery,
+} from './queue-replayed.ts'
 import type { WebhookReplay } from './replay.ts'
 import {
   endReplay,
@@ -113,7 +117,7 @@ export async function continueReplay(
   const endpoint = await findEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return void (await endReplay(sql, replay, 'stopped', now))
   const dueAt = new Date(now.getTime() + intervalMs)
-  const waiting = await countWaiting(sql, endpointRef, waitingMax)
+  const waiting = await countWaitingOfEndpoint(sql, endpointRef, waitingMax)
   const room = Math.min(deliveriesMax, waitingMax - waiting)
   if (endpoint.status !== 'enabled' || room === 0) return postponeReplay(sql, replay, dueAt)
   const passed = await queueNextOfReplay(sql, replay, room, now, dueAt)

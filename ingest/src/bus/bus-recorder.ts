@@ -4,8 +4,8 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../domain/bulk-events.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
 import { isBornMeter, meterEvent } from '../domain/meter-events.ts'
-import type { MeterDirectory } from '../domain/meter-directory.ts'
-import { recordAllUsage, type UsageRecordingParts } from '../domain/record-usage.ts'
+import type { MetersCache } from '../hot-state/meters-cache.ts'
+import { recordAllUsage, type UsageRecordingParts } from '../recording/record-usage.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { BadItemLog } from './bad-item-log.ts'
 import type { BusCounts } from './bus-metrics.ts'
@@ -13,7 +13,7 @@ import { readMessage, type BadItemReason, type BusMessage, type ReadItem } from 
 import type { CustomerOwners, Owner } from './customer-owners.ts'
 
 export type BusRecorderParts = UsageRecordingParts & {
-  readonly meters: MeterDirectory
+  readonly meters: MetersCache
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
   readonly owners: Pick<CustomerOwners, 'find'>

@@ -6,9 +6,9 @@ import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
 import { customerOwnersPath } from '@tollgate/schemas/http/customer-owners'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { AskControlPlane } from '../domain/limit-checker.ts'
-import type { MeterDirectory } from '../domain/meter-directory.ts'
-import type { UsageRecordingParts } from '../domain/record-usage.ts'
+import type { AskControlPlane } from '../domain/ask-control-plane.ts'
+import type { MetersCache } from '../hot-state/meters-cache.ts'
+import type { UsageRecordingParts } from '../recording/record-usage.ts'
 import { BadItemLog } from './bad-item-log.ts'
 import { BusCounts, registerBusMetrics } from './bus-metrics.ts'
 import { recordMessages } from './bus-recorder.ts'
@@ -21,7 +21,7 @@ import { HeldMessages } from './held-messages.ts'
 import { connectToNats } from './nats-connection.ts'
 
 export type BusParts = UsageRecordingParts & {
-  readonly meters: MeterDirectory
+  readonly meters: MetersCache
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
   readonly askControlPlane: AskControlPlane

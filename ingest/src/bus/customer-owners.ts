@@ -7,7 +7,7 @@ import {
   type CustomerOwnersInput,
 } from '@tollgate/schemas/http/customer-owners'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import type { AskControlPlane } from '../domain/limit-checker.ts'
+import type { AskControlPlane } from '../domain/ask-control-plane.ts'
 
 /** Whose customer a reference names; 'unavailable': nobody can tell now. */
 export type Owner = KeyHolder | 'unknown' | 'ambiguous' | 'unavailable'

@@ -3,8 +3,10 @@ import { requestsMeterName, type MeterEventInput } from '@tollgate/schemas/http/
 import { faultOfTimestamp } from '@tollgate/schemas/http/timestamp-window'
 import { outcomes, type MeterEvent, type Outcome } from '@tollgate/schemas/meter-event'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
-import type { MeterStatus } from './meter-directory.ts'
+
 import { referenceOf, textOrNull, type Receipt } from './usage-events.ts'
+
+export type MeterStatus = 'active' | 'archived' | 'unknown'
 
 /** The event of one meter event call, or what is wrong with it; the issue's path begins at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {

@@ -2,7 +2,7 @@ import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/even
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { EventRecorder, RecordOutcome } from '../domain/event-recorder.ts'
+
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
 import type { PlacedEvent } from '../domain/placed-event.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -20,6 +20,9 @@ export type LogRecorderParts = {
   readonly counts: IngestCounts
 }
 
+/** 'duplicate': the idempotency key was used before, and nothing was stored this time. */
+export type RecordOutcome = 'recorded' | 'duplicate'
+
 /**
  * Puts events into the log, a keyed one only if its key is new.
  *
@@ -28,7 +31,7 @@ export type LogRecorderParts = {
  * twins exactly one gets past. That one reads the marks and appends; the others wait for how it ends. If this process
  * is killed after the append and before the answer, the retry finds the key through the mark or the log's tail.
  */
-export class LogRecorder implements EventRecorder {
+export class LogRecorder {
   readonly #parts: LogRecorderParts
   readonly #encoder: EventEncoder
   /** By id: the append that is under way. */
@@ -40,11 +43,13 @@ export class LogRecorder implements EventRecorder {
     this.#encoder = new EventEncoder(parts.schemaId)
   }
 
+  /** The event is durable once this resolves. Rejects with UnavailableError when nothing was kept. */
   record(environment: Environment, placed: PlacedEvent): Promise<RecordOutcome> {
     if (!isKeyed(placed)) return this.#appendOne(environment, placed)
     return this.recordAll(environment, [placed]).then(([outcome]) => outcome!)
   }
 
+  /** Records all or none, and returns outcomes in input order. A key that occurs twice in the list is a duplicate the second time. */
   async recordAll(
     environment: Environment,
     places: readonly PlacedEvent[],
@@ -149,12 +154,14 @@ export class LogRecorder implements EventRecorder {
     return partitionsOf(place).some((each) => recentKeys.has(environment, each, place.event.id))
   }
 
+  /** Throws UnavailableError if so many more would be refused now: for what must not be begun in vain. */
   expectRoom(count: number): void {
     const { inFlight } = this.#parts
     inFlight.enter(count, 0)
     inFlight.leave(count, 0)
   }
 
+  /** Returns the ids of those whose idempotency key is known to have been used: recording them would store nothing. */
   async listKnown(
     environment: Environment,
     places: readonly PlacedEvent[],

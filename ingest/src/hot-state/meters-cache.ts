@@ -1,7 +1,7 @@
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { metersDocumentKey, type PublishedMeters } from '@tollgate/schemas/hot-state/documents'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import type { MeterDirectory, MeterStatus } from '../domain/meter-directory.ts'
+import type { MeterStatus } from '../domain/meter-events.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
@@ -13,7 +13,7 @@ export type MetersCacheOptions = {
 }
 
 /** The meters of providers. A name that is not there is looked up again before it is called unknown. */
-export class MetersCache implements MeterDirectory {
+export class MetersCache {
   readonly #documents: DocumentCache<PublishedMeters>
 
   constructor(
@@ -30,6 +30,7 @@ export class MetersCache implements MeterDirectory {
     })
   }
 
+  /** Returns the status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */
   async statusOf(holder: KeyHolder, names: readonly string[]): Promise<MeterStatus[]> {
     const key = metersDocumentKey(holder.environment, holder.providerId)
     const known = statuses(await this.#documents.find(key), names)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rechargeBeginningsPath, rechargeBegunSchema } from '@tollgate/schemas/http/auto-recharge'
-import type { AskControlPlane } from '../domain/limit-checker.ts'
+import type { AskControlPlane } from '../domain/ask-control-plane.ts'
 import { PauseAfterFailure } from '../domain/pause-after-failure.ts'
 import type { LowWallet, Recharges } from '../domain/recharges.ts'
 

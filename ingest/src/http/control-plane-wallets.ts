@@ -4,7 +4,7 @@ import {
   creditHoldsResponseSchema,
   type CreditHoldsInput,
 } from '@tollgate/schemas/http/credits'
-import type { AskControlPlane } from '../domain/limit-checker.ts'
+import type { AskControlPlane } from '../domain/ask-control-plane.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 

@@ -23,7 +23,7 @@ export type DispatchedEnvironment = {
 }
 
 /** What one environment has to itself: neither waits for the other's receivers. */
-export function openEnvironment(
+export function openDispatchedEnvironment(
   space: Environment,
   config: WebhookDispatcherConfig,
   parts: Parts,

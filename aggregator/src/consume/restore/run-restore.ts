@@ -15,7 +15,7 @@ export type RestoreRunParts = RestoreParts & {
 export type StepRestore = () => Promise<Step | { readonly kind: 'restored' }>
 
 /** A restore of all counts before `offset`, as the projection steps it, told of in logs and metrics. */
-export async function beginRestore(
+export async function beginCountsRestore(
   parts: RestoreRunParts,
   offset: number,
   metrics: ProjectionMetrics,

@@ -1,5 +1,5 @@
 import createRouter, { type HTTPMethod } from 'find-my-way'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 
 /** Returns the methods that a path takes; an empty list if no operation has the path. */
 export type AllowedMethods = (path: string) => readonly string[]

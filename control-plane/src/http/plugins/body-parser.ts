@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 
 /** The content type that `fetch` sends for a text if its client names none. */
 const plainText = 'text/plain'

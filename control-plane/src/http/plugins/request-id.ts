@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createRequestIds } from '@tollgate/platform/service/request-ids'
 import { isRequestId, requestIdHeader } from '@tollgate/schemas/http/request-id'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 
 /** Returns the client's name for the request if it is well-formed, else one of ours. The data plane names what it passes on. */
 export function createRequestNames(): (request: IncomingMessage) => string {

@@ -1,5 +1,5 @@
 import type { RequestSeconds } from '../../metrics.ts'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 
 /** Times every answer, by the route as it is declared: what a client put into the path is no label. */
 export function installRequestMetrics(app: ApiServer, seconds: RequestSeconds): void {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Span, Tracing } from '@tollgate/platform/observability/tracing'
-import type { ApiServer } from '../api-server.ts'
-import { callerOf } from './authentication.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
 
 /**
  * A span for every request, by the route as it is declared: what a client put into the path is told to nobody. Install it

@@ -13,8 +13,8 @@ import {
   type UnknownName,
 } from '@tollgate/schemas/http/unknown-names'
 import type { UnknownNames } from '../../metrics.ts'
-import type { ApiServer } from '../api-server.ts'
-import { InvalidRequestError } from './validation.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { InvalidRequestError } from '../../errors.ts'
 
 /**
  * Warns of names that an operation does not know and ignores, in a header of the answer; a strict request is refused

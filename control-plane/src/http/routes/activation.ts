@@ -11,16 +11,19 @@ import {
   type ActivateRequest,
   type ActivateResponse,
 } from '@tollgate/schemas/http/activate'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
-import { requireCustomer, requireProvider } from '../require.ts'
-import { present } from '../translate/present.ts'
+import { requireCustomer, requireProvider } from '../../access/require.ts'
+import { present } from '../../domain/present.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
 
-export function registerActivationRoute(app: ApiServer, parts: AppParts): void {
+type Parts = ChangeParts & HostedParts & { readonly wallets: Wallets }
+
+export function registerActivationRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/activate',
     {
@@ -88,7 +91,7 @@ type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
 
 /** Asked before the transaction, which waits for nobody; only where the answer may tell of it. 10^-6 credits. */
 async function creditsFor(
-  parts: AppParts,
+  parts: ReadParts & { readonly wallets: Wallets },
   operation: Operation,
   { reference: customerRef }: Customer,
   { productRef, planRef }: ActivateRequest,
@@ -128,7 +131,7 @@ function activatedFields(
  * one of those, or none.
  */
 async function paymentFields(
-  parts: AppParts,
+  parts: HostedParts,
   work: UnitOfWork,
   customer: Customer,
   { product, plan }: Outcome<'payment-required' | 'card-required'>,

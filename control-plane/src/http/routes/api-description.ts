@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { customerAuthPaths } from '../customer-auth-paths.ts'
 import { dataPlanePaths } from '../data-plane-paths.ts'
 import {

@@ -12,19 +12,21 @@ import {
 } from '@tollgate/schemas/http/api-keys'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { Clock } from '@tollgate/platform/clock/clock'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import {
   actorOf,
   callerOf,
   credentialOf,
-  scopesOf,
   type Caller,
   type Credential,
-} from '../plugins/authentication.ts'
-import { readControl } from '../read.ts'
+} from '../../access/caller.ts'
+import { scopesOf } from '../../access/scopes.ts'
+import { readControl, type ReadParts } from '../../access/read.ts'
 import { apiKeyToHttp } from '../translate/api-key.ts'
+import type { ChangeParts } from '../../access/commit.ts'
 
 const tags = ['Keys']
 const params = z.object({ keyId: requiredReference })
@@ -32,7 +34,7 @@ const params = z.object({ keyId: requiredReference })
 const config = { scope: 'manage' } as const
 
 /** The provider's keys of the environment that the calling key belongs to. */
-export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
+export function registerApiKeyRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/api-keys',
     { config, schema: { tags, response: { 200: apiKeysResponseSchema } } },
@@ -75,7 +77,7 @@ export function registerApiKeyRoutes(app: ApiServer, parts: AppParts): void {
   registerRetiring(app, parts)
 }
 
-function registerRetiring(app: ApiServer, parts: AppParts): void {
+function registerRetiring(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/api-keys/:keyId/rotate',
     {
@@ -132,7 +134,7 @@ function registerRetiring(app: ApiServer, parts: AppParts): void {
 }
 
 async function requireOwnKey(
-  parts: AppParts,
+  parts: ReadParts,
   { providerId, environment }: Caller,
   keyId: string,
 ): Promise<ApiKey> {
@@ -154,10 +156,10 @@ function endOf(own: Credential): Date | null {
   return own.kind === 'key' ? own.key.expiresAt : null
 }
 
-function onUnpublished({ logger }: AppParts): OnUnpublished {
+function onUnpublished({ logger }: { readonly logger: Logger }): OnUnpublished {
   return (error) => logger.error({ err: error }, 'a key was changed, but is not published yet')
 }
 
-function nowOf(parts: AppParts): Date {
+function nowOf(parts: { readonly clock: Clock }): Date {
   return new Date(parts.clock.now())
 }

@@ -5,14 +5,13 @@ import {
   auditLogQuerySchema,
   auditLogResponseSchema,
 } from '@tollgate/schemas/http/audit-log'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read, readControl } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read, readControl, type ReadParts } from '../../access/read.ts'
 import { auditCursor, auditEntryToHttp, parseAuditCursor } from '../translate/audit-entry.ts'
 
 /** Who changed what of the provider's, in the environment of the calling key and outside of both. */
-export function registerAuditLogRoute(app: ApiServer, parts: AppParts): void {
+export function registerAuditLogRoute(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/audit-log',
     {

@@ -18,14 +18,15 @@ import {
   type AutoRechargeConfigBody,
   type AutoRechargeDisplayBody,
 } from '@tollgate/schemas/http/auto-recharge'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { Environment } from '@tollgate/schemas/environment'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { displayRateOf, requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import {
   askedTerms,
   autoRechargeDisplay,
@@ -33,11 +34,16 @@ import {
   autoRechargeValidation,
 } from '../translate/auto-recharge.ts'
 
+type Parts = ChangeParts & {
+  readonly payments: PaymentParts
+  readonly publishableKeys: Readonly<Record<Environment, string>>
+}
+
 const path = '/v1/sdk/auto-recharge'
 const tags = ['Credits']
 
 /** What a customer wants to be charged for when credits run low. */
-export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): void {
+export function registerAutoRechargeRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     path,
     {
@@ -79,7 +85,7 @@ export function registerAutoRechargeRoutes(app: ApiServer, parts: AppParts): voi
   registerUpdate(app, parts)
 }
 
-function registerUpdate(app: ApiServer, parts: AppParts): void {
+function registerUpdate(app: ApiServer, parts: Parts): void {
   app.put(
     path,
     {
@@ -112,7 +118,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
 
 /** An installation that takes no payments keeps what is asked for, as it does while the card is missing. */
 async function setUpRechargeCard(
-  { payments }: AppParts,
+  { payments }: { readonly payments: PaymentParts },
   operation: Operation,
   customer: Customer,
   { updatedAt }: AutoRecharge,
@@ -127,7 +133,7 @@ async function setUpRechargeCard(
 
 /** Amounts of a currency that nobody knows a rate for any more are shown as they are, and the top-up not at all. */
 async function present(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   recharge: AutoRecharge,
 ): Promise<{ config: AutoRechargeConfigBody; display?: AutoRechargeDisplayBody }> {

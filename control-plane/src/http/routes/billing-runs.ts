@@ -5,14 +5,13 @@ import {
   type BillingRunBody,
 } from '@tollgate/schemas/http/billing-runs'
 import { clampPage } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { present } from '../translate/present.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { present } from '../../domain/present.ts'
 
 /** What scheduled jobs did for the caller. A run that found nothing to do leaves nothing here. */
-export function registerBillingRunRoutes(app: ApiServer, parts: AppParts): void {
+export function registerBillingRunRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/billing/runs',
     {

@@ -6,16 +6,24 @@ import {
   taxedPaymentSchema,
   type TaxedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { operationOf } from '../../access/caller.ts'
+import { requireCustomer } from '../../access/require.ts'
 import { taxToHttp } from '../translate/tax.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
+import type { ReadParts } from '../../access/read.ts'
+
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly limits: { readonly paymentWaitMs: number }
+}
 
 /** Where a customer is and as what it buys: what its payment comes to with the tax, which the payment then asks for. */
-export function registerBusinessDetailsRoute(app: ApiServer, parts: AppParts): void {
+export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/payment-intents/:paymentIntentRef/business-details',
     {

@@ -4,7 +4,6 @@ import {
   completeCliSession,
   exchangeCliSession,
   type AnswerOutcome,
-  type CliSessionParts,
   type Exchange,
 } from '@tollgate/domain/console/answer-cli-session'
 import { openCliSession, userCodeOf } from '@tollgate/domain/console/cli-sessions'
@@ -18,18 +17,26 @@ import {
   type CliSessionExchangeBody,
 } from '@tollgate/schemas/http/cli-sessions'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import { cliParts, type CliParts } from '../../console/cli-session-parts.ts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { bearerToken, originOf, sessionOf } from '../plugins/authentication.ts'
-import { present } from '../translate/present.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { bearerToken, originOf, sessionOf } from '../../access/caller.ts'
+import { present } from '../../domain/present.ts'
+
+type Parts = CliParts & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly hostedUrl: string
+}
 
 const tags = ['Console']
 const path = '/v1/ui/provider/auth/cli-init/sessions'
 const params = z.object({ sessionId: requiredReference })
 
 /** For the command line, which has no key yet. */
-export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void {
   const security: [] = []
   app.post(
     path,
@@ -79,7 +86,7 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: AppParts): v
 }
 
 /** For the user of the console that the command line has sent there; keys are for owners and admins. */
-export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts): void {
+export function registerAnswerCliSessionRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     `${path}/:sessionId/complete`,
     {
@@ -116,10 +123,6 @@ export function registerAnswerCliSessionRoutes(app: ApiServer, parts: AppParts):
       return answered(await cancelCliSession(cliParts(parts), sessionId, user, now), sessionId)
     },
   )
-}
-
-export function cliParts({ console, hotState, secrets }: AppParts): CliSessionParts {
-  return { database: console.database, hotState, secrets }
 }
 
 function answered(outcome: AnswerOutcome, sessionId: string): { success: true } {

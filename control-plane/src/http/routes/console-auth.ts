@@ -7,19 +7,23 @@ import {
   signedInUserSchema,
   signedOutSchema,
 } from '@tollgate/schemas/http/console-auth'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { readBrowserCookie } from '../browser-cookie.ts'
-import { actorOf, originOf, sessionOf } from '../plugins/authentication.ts'
-import { requireProvider } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { readBrowserCookie } from '../../console/browser-cookie.ts'
+import { actorOf, originOf, sessionOf } from '../../access/caller.ts'
+import { requireProvider } from '../../access/require.ts'
 import { signedInToHttp, signedInUserToHttp } from '../translate/console.ts'
+import type { ReadParts } from '../../access/read.ts'
+
+type Parts = ReadParts & { readonly clock: Clock; readonly console: ConsoleParts }
 
 const tags = ['Console']
 /** What users do with their own sign-in takes no role, and no environment that the provider has. */
 const config = { scope: 'any', misplacedKey: 'served' } as const
 
-export function registerConsoleAuthRoutes(app: ApiServer, parts: AppParts): void {
+export function registerConsoleAuthRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     '/v1/ui/auth/me',
     { config, schema: { tags, response: { 200: signedInUserSchema } } },
@@ -65,7 +69,10 @@ export function registerConsoleAuthRoutes(app: ApiServer, parts: AppParts): void
   registerPasswordChange(app, parts)
 }
 
-function registerPasswordChange(app: ApiServer, parts: AppParts): void {
+function registerPasswordChange(
+  app: ApiServer,
+  parts: { readonly clock: Clock; readonly console: ConsoleParts },
+): void {
   app.put(
     '/v1/ui/auth/password',
     {

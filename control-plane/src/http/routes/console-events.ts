@@ -10,16 +10,16 @@ import {
 } from '@tollgate/schemas/http/console-lists'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, mayManage } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { present } from '../translate/present.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { present } from '../../domain/present.ts'
 
 const tags = ['Events']
 
 /** Registers the routes that list events, with the same objects as webhooks have. Callers without `manage` do not see the links of customers' pages. */
-export function registerEventRoutes(app: ApiServer, parts: AppParts): void {
+export function registerEventRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/events',
     {

@@ -13,16 +13,15 @@ import {
   type MovementBody,
 } from '@tollgate/schemas/http/console-lists'
 import { clampPage, requiredReference } from '@tollgate/schemas/http/fields'
-import { purchasesPageOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import { purchasesPageOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
 import { customerSummaryToHttp } from '../translate/customer.ts'
-import { present } from '../translate/present.ts'
+import { present } from '../../domain/present.ts'
 
-export function registerConsoleListRoutes(app: ApiServer, parts: AppParts): void {
+export function registerConsoleListRoutes(app: ApiServer, parts: PurchaseViewParts): void {
   app.get(
     '/v1/ui/customers',
     {
@@ -76,7 +75,7 @@ export function registerConsoleListRoutes(app: ApiServer, parts: AppParts): void
   registerMovements(app, parts)
 }
 
-function registerMovements(app: ApiServer, parts: AppParts): void {
+function registerMovements(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/customers/:reference/credits/transactions',
     {

@@ -6,11 +6,12 @@ import {
   signInResponseSchema,
   signInSchema,
 } from '@tollgate/schemas/http/console-auth'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { readBrowserCookie, setBrowserCookie } from '../browser-cookie.ts'
-import { originOf } from '../plugins/authentication.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { readBrowserCookie, setBrowserCookie } from '../../console/browser-cookie.ts'
+import { originOf } from '../../access/caller.ts'
 import { signedInToHttp } from '../translate/console.ts'
 
 const shared = { tags: ['Console'], security: [] }
@@ -18,7 +19,7 @@ const shared = { tags: ['Console'], security: [] }
 /** For those who are not signed in yet: the only way in without a key. */
 export function registerSignInRoutes(
   app: ApiServer,
-  parts: Pick<AppParts, 'console' | 'clock'>,
+  parts: { readonly clock: Clock; readonly console: ConsoleParts },
 ): void {
   app.post(
     '/v1/ui/auth/sign-in',

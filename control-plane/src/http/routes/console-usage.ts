@@ -15,18 +15,26 @@ import { clampPage } from '@tollgate/schemas/http/fields'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { purchaseStatuses } from '@tollgate/schemas/http/purchases'
 import type { z } from 'zod'
-import { refusals } from '../../errors.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import { InvalidRequestError, refusals } from '../../errors.ts'
 import type { RolledUpQuery } from '../../usage/query-rolled-up-usage.ts'
 import { usageBreakdown } from '../../usage/usage-breakdown.ts'
 import { usageOverTime, wholeHours } from '../../usage/usage-over-time.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
-import { read } from '../read.ts'
-import { requireCustomer, requireProduct } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireCustomer, requireProduct } from '../../access/require.ts'
 
-export function registerConsoleUsageRoutes(app: ApiServer, parts: AppParts): void {
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly usageStore: UsageStore
+  readonly limits: { readonly bucketsMax: number }
+}
+
+export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     '/v1/ui/usage',
     {
@@ -92,10 +100,7 @@ const shownDays = 30
 const dayMs = 86_400_000
 
 /** Today and the days before it. The rest of the overview is shown without it as well. */
-async function recentUsage(
-  parts: AppParts,
-  caller: Caller,
-): Promise<UsageOverTimeBody | undefined> {
+async function recentUsage(parts: Parts, caller: Caller): Promise<UsageOverTimeBody | undefined> {
   const endMs = (Math.floor(parts.clock.now() / dayMs) + 1) * dayMs
   const query = {
     ...caller,
@@ -114,7 +119,7 @@ async function recentUsage(
 
 type Asked = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>
 
-async function toQuery(parts: AppParts, caller: Caller, asked: Asked): Promise<RolledUpQuery> {
+async function toQuery(parts: ReadParts, caller: Caller, asked: Asked): Promise<RolledUpQuery> {
   const range = { startMs: Date.parse(asked.from), endMs: Date.parse(asked.to) }
   if (range.startMs > range.endMs) throw invalid('to', 'Must not be before `from`')
   const { productRef, customerRef, meterRef } = asked
@@ -128,14 +133,14 @@ async function toQuery(parts: AppParts, caller: Caller, asked: Asked): Promise<R
   }
 }
 
-async function meterNameOf(parts: AppParts, caller: Caller, meterRef: string): Promise<string> {
+async function meterNameOf(parts: ReadParts, caller: Caller, meterRef: string): Promise<string> {
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
   return meter.name
 }
 
 async function referencesOf(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   customerRef: string,
 ): Promise<string[]> {

@@ -20,19 +20,26 @@ import {
   passwordLinkSchema,
 } from '@tollgate/schemas/http/console-users'
 import { requiredReference } from '@tollgate/schemas/http/fields'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { refusals, type RefusalError } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { actorOf, callerOf, sessionOf } from '../plugins/authentication.ts'
-import { readControl } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { actorOf, callerOf, sessionOf } from '../../access/caller.ts'
+import { readControl, type ReadParts } from '../../access/read.ts'
 import { consoleUserToHttp } from '../translate/console.ts'
+
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly console: ConsoleParts
+  readonly hostedUrl: string
+}
 
 const tags = ['Console']
 const params = z.object({ userId: requiredReference })
 const config = { scope: 'manage' } as const
 
 /** Looking at them takes what managing takes; what may be changed by whom is decided with all users at hand. */
-export function registerConsoleUserRoutes(app: ApiServer, parts: AppParts): void {
+export function registerConsoleUserRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     '/v1/ui/users',
     { config, schema: { tags, response: { 200: consoleUsersResponseSchema } } },
@@ -65,7 +72,7 @@ export function registerConsoleUserRoutes(app: ApiServer, parts: AppParts): void
   registerChanges(app, parts)
 }
 
-function registerChanges(app: ApiServer, parts: AppParts): void {
+function registerChanges(app: ApiServer, parts: Parts): void {
   app.patch(
     '/v1/ui/users/:userId',
     {
@@ -105,7 +112,10 @@ function registerChanges(app: ApiServer, parts: AppParts): void {
   )
 }
 
-function managementOf({ database, clock }: AppParts, request: FastifyRequest): UserManagement {
+function managementOf(
+  { database, clock }: ReadParts & { readonly clock: Clock },
+  request: FastifyRequest,
+): UserManagement {
   const { providerId, userId } = sessionOf(request)
   return {
     database,
@@ -128,7 +138,7 @@ function refusalFor(kind: UserChangeRefusal, request: FastifyRequest, userId = '
 }
 
 function linkToHttp(
-  { hostedUrl }: AppParts,
+  { hostedUrl }: { readonly hostedUrl: string },
   user: ConsoleUser,
   { token, expiresAt }: PasswordLink,
 ): z.infer<typeof passwordLinkSchema> {

@@ -5,14 +5,17 @@ import { adjustCreditsSchema, creditsAdjustedSchema } from '@tollgate/schemas/ht
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
 import { readBeforeChange } from '../../wallets/expire-wallet.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { requireCustomer } from '../../access/require.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
 
 /** What is in a wallet is changed by hand. */
-export function registerCreditAdjustmentRoute(app: ApiServer, parts: AppParts): void {
+export function registerCreditAdjustmentRoute(
+  app: ApiServer,
+  parts: ChangeParts & { readonly wallets: Wallets },
+): void {
   app.post(
     '/v1/ui/customers/:reference/credits/adjustments',
     {

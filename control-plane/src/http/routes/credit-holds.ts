@@ -3,9 +3,9 @@ import {
   creditHoldsResponseSchema,
   creditHoldsSchema,
 } from '@tollgate/schemas/http/credits'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { hiddenUnless } from '../plugins/authentication.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
 
 /**
  * Takes credits for ingest, which does not write to an embedded hot state. To whoever does not know the secret of the data
@@ -13,7 +13,7 @@ import { hiddenUnless } from '../plugins/authentication.ts'
  */
 export function registerCreditHoldsRoute(
   app: ApiServer,
-  parts: Pick<AppParts, 'wallets'>,
+  parts: { readonly wallets: Wallets },
   folderSecret: string,
 ): void {
   app.post(

@@ -7,17 +7,20 @@ import {
 } from '@tollgate/schemas/http/credits'
 import { refusals } from '../../errors.ts'
 import { readBeforeChange } from '../../wallets/expire-wallet.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { displayRateOf, requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import { balanceToHttp } from '../translate/balance.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
 
 const tags = ['Credits']
 const params = z.object({ reference: z.string() })
 
-export function registerCreditRoutes(app: ApiServer, parts: AppParts): void {
+export function registerCreditRoutes(
+  app: ApiServer,
+  parts: ChangeParts & { readonly wallets: Wallets },
+): void {
   app.get(
     '/v1/sdk/customers/:reference/balance',
     { schema: { tags, params, response: { 200: balanceSchema } } },

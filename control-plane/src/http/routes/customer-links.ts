@@ -9,18 +9,17 @@ import { createAgentClient } from '../../customer-auth/agent-clients.ts'
 import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
 import { refusals } from '../../errors.ts'
 import { connectPath } from '../../pages/sign-in/connect-routes.tsx'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { requireCustomer, requireProduct } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { requireCustomer, requireProduct } from '../../access/require.ts'
 
 const tags = ['Customer sign-in']
 
 /** Links and clients for a customer of the caller. */
 export function registerCustomerLinkRoutes(
   app: ApiServer,
-  parts: AppParts,
+  parts: ChangeParts & { readonly hostedUrl: string },
   auth: CustomerAuth,
 ): void {
   app.post(

@@ -11,7 +11,7 @@ import {
   customerOwnersSchema,
   type CustomerOwnersResponse,
 } from '@tollgate/schemas/http/customer-owners'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { hiddenUnless } from '../plugins/authentication.ts'
 
 /**

@@ -22,15 +22,13 @@ import {
 } from '@tollgate/schemas/http/customers'
 import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import { closeCustomer } from '../../customers/close-customer.ts'
-import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { getCustomer } from '../require.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import { closeCustomerOrRefuse, type CustomerClosingParts } from '../../customers/close-customer.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { getCustomer } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 import { openAmountsToHttp, unchargedToHttp } from '../translate/open-amounts.ts'
 import {
@@ -38,12 +36,15 @@ import {
   loadPurchases,
   presentBriefly,
   withAccess,
+  type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
+
+type Parts = PurchaseViewParts & CustomerClosingParts
 
 const params = z.object({ reference: requiredReference })
 const tags = ['Customers']
 
-export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
+export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
   const answer = async (caller: Caller, customer: Customer): Promise<CustomerBody> =>
     customerToHttp(customer, await briefPurchasesOf(parts, caller, customer.reference))
 
@@ -114,7 +115,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: AppParts): void {
   registerDelete(app, parts)
 }
 
-function registerDelete(app: ApiServer, parts: AppParts): void {
+function registerDelete(app: ApiServer, parts: Parts): void {
   app.delete(
     '/v1/ui/customers/:reference',
     {
@@ -129,7 +130,7 @@ function registerDelete(app: ApiServer, parts: AppParts): void {
     async (request) => {
       const { reference } = request.params
       const settle = request.query.settle ?? request.body?.settle
-      const outcome = await closeCustomer(
+      const outcome = await closeCustomerOrRefuse(
         parts,
         operationOf(request, parts.clock),
         reference,
@@ -179,7 +180,7 @@ function customerOf(
 type FindCustomer = (sql: Queryable) => Promise<Customer>
 
 async function answerFound(
-  parts: AppParts,
+  parts: Parts,
   caller: Caller,
   find: FindCustomer,
 ): Promise<CustomerBody> {

@@ -13,17 +13,16 @@ import {
 } from '@tollgate/schemas/http/auto-recharge'
 import { currencyCode } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 
 const tags = ['Credits']
 const params = z.object({ currency: currencyCode })
 
 /** What the provider counts a dollar as, in the environment of the calling key. */
-export function registerExchangeRateRoutes(app: ApiServer, parts: AppParts): void {
+export function registerExchangeRateRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/exchange-rates',
     { schema: { tags, response: { 200: exchangeRatesResponseSchema } } },

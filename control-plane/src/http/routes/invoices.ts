@@ -14,15 +14,14 @@ import { readInvoice } from '../../invoices/read-invoice.ts'
 import { readBrand } from '../../invoices/read-brand.ts'
 import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.ts'
 import { sendDocument } from '../../invoices/send-document.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { invoiceSummaryToHttp, invoiceToHttp } from '../translate/invoice.ts'
 
 const params = z.object({ invoiceRef: requiredReference })
 
-export function registerInvoiceRoutes(app: ApiServer, parts: AppParts): void {
+export function registerInvoiceRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/invoices',
     {
@@ -77,7 +76,7 @@ export function registerInvoiceRoutes(app: ApiServer, parts: AppParts): void {
 const noteParams = params.extend({ creditNoteRef: requiredReference })
 
 /** Invoices and credit notes as PDF files. */
-function registerDocuments(app: ApiServer, parts: AppParts): void {
+function registerDocuments(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/invoices/:invoiceRef/pdf',
     { schema: { tags: ['Invoices'], params } },
@@ -108,7 +107,7 @@ function registerDocuments(app: ApiServer, parts: AppParts): void {
 }
 
 async function requireInvoice(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   reference: string,
 ): Promise<PrintedInvoice> {

@@ -11,16 +11,24 @@ import {
   releaseResponseSchema,
 } from '@tollgate/schemas/http/reservations'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
 import { checkLimit } from '../../limits/check-limit.ts'
-import { reserveLimit } from '../../limits/reserve-limit.ts'
+import { reserveLimit, type ReservationParts } from '../../limits/reserve-limit.ts'
 import { withHostedPage } from '../../limits/with-hosted-page.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { InvalidRequestError } from '../../errors.ts'
+
+type Parts = ReservationParts &
+  HostedParts & {
+    readonly clock: Clock
+    readonly limits: { readonly reservationSecondsMax: number }
+  }
 
 /** Calls come here from the data plane, which answers most of them itself. */
-export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
+export function registerLimitRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/limits',
     {
@@ -61,7 +69,7 @@ export function registerLimitRoutes(app: ApiServer, parts: AppParts): void {
 }
 
 async function decide(
-  parts: AppParts,
+  parts: Parts,
   operation: Operation,
   request: LimitsRequest,
 ): Promise<LimitsResponse> {

@@ -25,17 +25,17 @@ import {
   type McpConfigureInput,
 } from '@tollgate/schemas/http/mcp'
 import type { McpRefusal } from '@tollgate/domain/mcp/refusal'
-import { refusals } from '../../errors.ts'
-import { discoverTools } from '../../mcp/discover-tools.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import { discoverTools, type ToolDiscoveryParts } from '../../mcp/discover-tools.ts'
 import { requireOrigin, sealAuth } from '../../mcp/origin-input.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks } from '../require-links.ts'
-import { requireProduct, requireProvider } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireAllowedLinks } from '../../access/require-links.ts'
+import { requireProduct, requireProvider } from '../../access/require.ts'
 import { productToHttp } from '../translate/product.ts'
 import {
   autoMappedToHttp,
@@ -46,12 +46,18 @@ import {
   warningsToHttp,
 } from '../translate/mcp.ts'
 
+type Parts = ToolDiscoveryParts & {
+  readonly clock: Clock
+  readonly mcpProxyUrls: Readonly<Record<Environment, string>>
+  readonly hostedUrl: string
+}
+
 const params = z.object({ productRef: requiredReference })
 const tags = ['MCP']
 
 type McpProduct = { readonly product: Product; readonly server: McpServer }
 
-export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
+export function registerMcpRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/products/mcp/bootstrap',
     { schema: { tags, body: mcpBootstrapSchema, response: { 201: mcpBootstrappedSchema } } },
@@ -112,7 +118,7 @@ export function registerMcpRoutes(app: ApiServer, parts: AppParts): void {
 
 /** A refusal inside a unit of work is thrown: it takes back what was done before it. */
 async function bootstrap(
-  parts: AppParts,
+  parts: Parts,
   operation: Operation,
   body: McpBootstrapInput,
 ): Promise<McpProduct> {
@@ -146,7 +152,7 @@ async function bootstrap(
 }
 
 async function configure(
-  parts: AppParts,
+  parts: Parts,
   operation: Operation,
   productRef: string,
   body: McpConfigureInput,
@@ -188,7 +194,7 @@ function warn(reply: FastifyReply, { warnings = [] }: McpConfiguredBody): void {
 }
 
 async function presentMcp(
-  parts: AppParts,
+  parts: ReadParts & { readonly mcpProxyUrls: Readonly<Record<Environment, string>> },
   caller: Caller,
   { product, server }: McpProduct,
 ): Promise<McpConfiguredBody> {
@@ -211,7 +217,7 @@ async function presentMcp(
 }
 
 async function requireMcpServer(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   productRef: string,
 ): Promise<McpServer> {

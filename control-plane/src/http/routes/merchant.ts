@@ -7,18 +7,23 @@ import {
   type MerchantBody,
 } from '@tollgate/schemas/http/merchants'
 import { normalLinkHost } from '@tollgate/schemas/http/link-hosts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks, requireLinksOf } from '../require-links.ts'
-import { requireProvider } from '../require.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireAllowedLinks, requireLinksOf } from '../../access/require-links.ts'
+import { requireProvider } from '../../access/require.ts'
 import { merchantToHttp } from '../translate/merchant.ts'
+
+type Parts = ChangeParts & {
+  readonly publishableKeys: Readonly<Record<Environment, string>>
+  readonly hostedUrl: string
+}
 
 const tags = ['Merchant']
 
-export function registerMerchantRoutes(app: ApiServer, parts: AppParts): void {
+export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     '/v1/sdk/merchant',
     {
@@ -81,7 +86,10 @@ function linesOf(address: string | null | undefined): string | null | undefined 
   return lines.filter((line) => line !== '').join('\n') || null
 }
 
-async function merchantOf(parts: AppParts, caller: Caller): Promise<MerchantBody> {
+async function merchantOf(
+  parts: ReadParts & { readonly hostedUrl: string },
+  caller: Caller,
+): Promise<MerchantBody> {
   const { providerId } = caller
   const provider = await requireProvider(parts, caller)
   const { merchant, assets } = await read(parts, caller, async (sql) => ({

@@ -10,19 +10,27 @@ import {
   type MeterUsageResponse,
 } from '@tollgate/schemas/http/meters'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
-import { refusals } from '../../errors.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
 import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
 import { waitForSink } from '../../usage/wait-for-sink.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+
+type Parts = ReadParts & {
+  readonly partitionCount: (environment: Environment) => number
+  readonly eventLog: EventLog
+  readonly usageStore: UsageStore
+  readonly limits: { readonly bucketsMax: number; readonly usageStoreWaitMs: number }
+}
 
 const params = z.object({ meterRef: requiredReference })
 
-export function registerMeterUsageRoutes(app: ApiServer, parts: AppParts): void {
+export function registerMeterUsageRoutes(app: ApiServer, parts: Parts): void {
   for (const path of ['/ui/meters/:meterRef/usage', '/v1/ui/meters/:meterRef/usage'] as const) {
     app.get(
       path,
@@ -40,7 +48,7 @@ export function registerMeterUsageRoutes(app: ApiServer, parts: AppParts): void 
 }
 
 async function meterUsage(
-  parts: AppParts,
+  parts: Parts,
   caller: Caller,
   meterRef: string,
   query: MeterUsageQuery,
@@ -70,7 +78,7 @@ async function meterUsage(
 }
 
 async function totalOf(
-  parts: AppParts,
+  parts: { readonly usageStore: UsageStore },
   usage: UsageQuery,
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count'>> {
   const { total, count } = await sumUsage(parts.usageStore, usage)
@@ -78,7 +86,7 @@ async function totalOf(
 }
 
 async function bucketedOf(
-  parts: AppParts,
+  parts: { readonly usageStore: UsageStore; readonly limits: { readonly bucketsMax: number } },
   usage: UsageQuery,
   granularity: Granularity,
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count' | 'granularity' | 'buckets'>> {
@@ -102,7 +110,7 @@ async function bucketedOf(
 
 /** Every reference of the customer; a reference that no customer has yet stands for itself. */
 async function referencesOf(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   customerRef: string | undefined,
 ): Promise<string[] | undefined> {
@@ -117,7 +125,7 @@ async function referencesOf(
 }
 
 async function waitForStored(
-  parts: AppParts,
+  parts: Parts,
   { environment, providerId }: Caller,
   customerRefs: readonly string[] | undefined,
 ): Promise<void> {

@@ -10,17 +10,16 @@ import {
   meterUpdateSchema,
 } from '@tollgate/schemas/http/meters'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { meterToHttp } from '../translate/meter.ts'
 
 const params = z.object({ meterRef: requiredReference })
 const tags = ['Meters']
 
-export function registerMeterRoutes(app: ApiServer, parts: AppParts): void {
+export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/meters',
     { schema: { tags, response: { 200: metersResponseSchema } } },

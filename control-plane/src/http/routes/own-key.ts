@@ -1,8 +1,8 @@
 import { serviceScopes } from '@tollgate/domain/api-keys/service-key'
 import { ownKeyPath, ownKeySchema, type OwnKeyBody } from '@tollgate/schemas/http/own-key'
 import type { FastifyRequest } from 'fastify'
-import type { ApiServer } from '../api-server.ts'
-import { apiKeyOf, credentialOf } from '../plugins/authentication.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { apiKeyOf, credentialOf } from '../../access/caller.ts'
 
 /** Asked by the data plane for keys that it cannot find in the hot state just now. Part of no client's contract. */
 export function registerOwnKeyRoute(app: ApiServer): void {

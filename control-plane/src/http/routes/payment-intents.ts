@@ -5,7 +5,7 @@ import { findIntent, listIntents } from '@tollgate/domain/payments/intents-repos
 import { lookAtPayment } from '@tollgate/domain/settlement/look-at-payment'
 import { applyLook } from '@tollgate/domain/settlement/apply-look'
 import { noteSeller } from '@tollgate/domain/settlement/note-seller'
-import { processorOf } from '@tollgate/domain/payments/payment-parts'
+import { processorOf, type PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { isFinal } from '@tollgate/domain/payments/transitions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -19,20 +19,28 @@ import {
   type PaymentIntentBody,
   type PaymentIntentCreate,
 } from '@tollgate/schemas/http/payment-intents'
+import type { Environment } from '@tollgate/schemas/environment'
+import type { Clock } from '@tollgate/platform/clock/clock'
 import { decideAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
 import { askedTerms } from '../translate/auto-recharge.ts'
 import { paymentIntentSummary, paymentIntentToHttp } from '../translate/payment-intent.ts'
+
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly publishableKeys: Readonly<Record<Environment, string>>
+}
 
 const path = '/v1/sdk/payment-intents'
 const tags = ['Payments']
 
-export function registerPaymentIntentRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPaymentIntentRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     path,
     {
@@ -76,7 +84,7 @@ export function registerPaymentIntentRoutes(app: ApiServer, parts: AppParts): vo
   )
 }
 
-function registerCreation(app: ApiServer, parts: AppParts): void {
+function registerCreation(app: ApiServer, parts: Parts): void {
   app.post(
     path,
     {
@@ -121,7 +129,7 @@ function registerCreation(app: ApiServer, parts: AppParts): void {
 
 /** What is to be bought on the card of this payment from then on. */
 async function rechargeTermsOf(
-  parts: AppParts,
+  parts: ReadParts,
   operation: Operation,
   customerRef: string,
   { autoRecharge }: PaymentIntentCreate,
@@ -153,7 +161,7 @@ function requireCreated(
 }
 
 export async function requirePaymentIntent(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   anyReference: string,
 ): Promise<PaymentIntent> {
@@ -166,7 +174,7 @@ export async function requirePaymentIntent(
 
 /** As the processor has it now. One that has ended is told of without it as well. */
 async function lookAgain(
-  { payments }: AppParts,
+  { payments }: { readonly payments: PaymentParts },
   operation: Operation,
   intent: PaymentIntent,
 ): Promise<{ intent: PaymentIntent; clientSecret: string | undefined }> {
@@ -192,7 +200,7 @@ async function lookAgain(
 }
 
 function toBody(
-  parts: AppParts,
+  parts: { readonly publishableKeys: Readonly<Record<Environment, string>> },
   { environment }: Caller,
   intent: PaymentIntent,
   clientSecret: string | undefined,

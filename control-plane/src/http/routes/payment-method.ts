@@ -4,14 +4,13 @@ import {
   paymentMethodSchema,
   type PaymentMethodBody,
 } from '@tollgate/schemas/http/auto-recharge'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
 
 /** Read from our own store, so that it may be polled. */
-export function registerPaymentMethodRoute(app: ApiServer, parts: AppParts): void {
+export function registerPaymentMethodRoute(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/sdk/payment-method',
     {

@@ -13,26 +13,24 @@ import {
   plansResponseSchema,
   planUpdateSchema,
 } from '@tollgate/schemas/http/plans'
-import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireProduct, requireProvider } from '../require.ts'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireProduct, requireProvider } from '../../access/require.ts'
 import { planToHttp } from '../translate/plan.ts'
 
 const productParams = z.object({ productRef: requiredReference })
 const planParams = z.object({ productRef: requiredReference, planRef: requiredReference })
 const tags = ['Plans']
 
-export function registerPlanRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPlanRoutes(app: ApiServer, parts: ChangeParts): void {
   registerReads(app, parts)
   registerWrites(app, parts)
 }
 
-function registerReads(app: ApiServer, parts: AppParts): void {
+function registerReads(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/sdk/products/:productRef/plans',
     {
@@ -71,7 +69,7 @@ function registerReads(app: ApiServer, parts: AppParts): void {
   )
 }
 
-function registerWrites(app: ApiServer, parts: AppParts): void {
+function registerWrites(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/sdk/products/:productRef/plans',
     {

@@ -9,15 +9,20 @@ import {
   type ProcessPayment,
   type ProcessedPaymentBody,
 } from '@tollgate/schemas/http/payment-intents'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { refusals } from '../../errors.ts'
-import { briefPurchaseOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireCustomer } from '../require.ts'
-import { present } from '../translate/present.ts'
+import { briefPurchaseOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireCustomer } from '../../access/require.ts'
+import { present } from '../../domain/present.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
+
+type Parts = PurchaseViewParts & {
+  readonly payments: PaymentParts
+  readonly limits: { readonly paymentWaitMs: number }
+}
 
 const lateMessage =
   'The payment has not been settled in time. Retry later; if it stays like this, the webhooks of the payment processor may not arrive'
@@ -26,7 +31,7 @@ const lateMessage =
  * Waits for a payment that the customer has confirmed. Whoever sees its success first, this, a webhook or a job, books it:
  * once, whatever else looks at the same moment.
  */
-export function registerProcessPaymentRoute(app: ApiServer, parts: AppParts): void {
+export function registerProcessPaymentRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/payment-intents/:paymentIntentRef/process',
     {
@@ -66,7 +71,7 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: AppParts): vo
  * give its customer what another one paid for. References that the client leaves out are not compared.
  */
 async function requireSameSale(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   intent: PaymentIntent,
   { customerRef, productRef, planRef }: ProcessPayment,
@@ -85,7 +90,7 @@ async function requireSameSale(
 }
 
 async function succeeded(
-  parts: AppParts,
+  parts: Parts,
   caller: Caller,
   intent: PaymentIntent,
 ): Promise<ProcessedPaymentBody> {

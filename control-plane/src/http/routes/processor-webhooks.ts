@@ -1,19 +1,25 @@
 import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
-import { processorOf } from '@tollgate/domain/payments/payment-parts'
+import { processorOf, type PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { environments, type Environment } from '@tollgate/schemas/environment'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+
+type Parts = {
+  readonly publisher: PublisherParts
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly payments: PaymentParts
+}
 
 /**
  * Where Stripe tells that something happened. An event is kept and answered, once however often it is told; what it is
  * about is looked at later, by whoever works the inbox off. Only the signature over the bytes, as they came, says who is
  * telling.
  */
-export async function registerProcessorWebhookRoutes(
-  app: ApiServer,
-  parts: AppParts,
-): Promise<void> {
+export async function registerProcessorWebhookRoutes(app: ApiServer, parts: Parts): Promise<void> {
   await app.register((instance, _options, done) => {
     instance.removeAllContentTypeParsers()
     instance.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => {
@@ -36,7 +42,7 @@ export async function registerProcessorWebhookRoutes(
 }
 
 async function receive(
-  { payments, publisher, clock, logger }: AppParts,
+  { payments, publisher, clock, logger }: Parts,
   environment: Environment,
   bytes: Uint8Array,
   signature: string,

@@ -15,21 +15,25 @@ import {
   productUpdateSchema,
   type ProductBody,
 } from '@tollgate/schemas/http/products'
-import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf, type Caller } from '../plugins/authentication.ts'
-import { InvalidRequestError } from '../plugins/validation.ts'
+import type { Environment } from '@tollgate/schemas/environment'
+import { InvalidRequestError, refusals } from '../../errors.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { presentProduct, presentProducts } from '../present-products.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks } from '../require-links.ts'
-import { requireProduct } from '../require.ts'
+import { read } from '../../access/read.ts'
+import { requireAllowedLinks } from '../../access/require-links.ts'
+import { requireProduct } from '../../access/require.ts'
+
+type Parts = ChangeParts & {
+  readonly mcpProxyUrls: Readonly<Record<Environment, string>>
+  readonly hostedUrl: string
+}
 
 const params = z.object({ productRef: requiredReference })
 const tags = ['Products']
 
-export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
+export function registerProductRoutes(app: ApiServer, parts: Parts): void {
   const answer: AnswerProduct = (caller, product) => presentProduct(parts, caller, product)
 
   app.get(
@@ -69,7 +73,11 @@ export function registerProductRoutes(app: ApiServer, parts: AppParts): void {
 
 type AnswerProduct = (caller: Caller, product: Product) => Promise<ProductBody>
 
-function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct): void {
+function registerWrites(
+  app: ApiServer,
+  parts: ChangeParts & { readonly hostedUrl: string },
+  answer: AnswerProduct,
+): void {
   app.post(
     '/v1/sdk/products',
     { schema: { tags, body: productCreateSchema, response: { 201: productSchema } } },
@@ -107,7 +115,7 @@ function registerWrites(app: ApiServer, parts: AppParts, answer: AnswerProduct):
   )
 }
 
-function registerDeleteAndClone(app: ApiServer, parts: AppParts, answer: AnswerProduct): void {
+function registerDeleteAndClone(app: ApiServer, parts: ChangeParts, answer: AnswerProduct): void {
   app.delete(
     '/v1/sdk/products/:productRef',
     { schema: { tags, params, response: { 200: productDeletedResponseSchema } } },

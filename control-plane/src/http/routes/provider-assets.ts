@@ -4,11 +4,10 @@ import { assetKinds, assetTypeOf, findAsset, putAsset } from '@tollgate/domain/m
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { assetAddressSchema } from '@tollgate/schemas/http/merchants'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { assetsPath, assetUrl } from '../translate/merchant.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { assetsPath, assetUrl } from '../../pages/asset-url.ts'
 
 /** A day would do; the address changes with the picture. */
 const cacheControl = 'public, max-age=31536000, immutable'
@@ -43,7 +42,10 @@ export function registerPublicAssetRoutes(app: ApiServer, database: Database): v
 }
 
 /** `PUT /v1/ui/merchant/logo` and `/icon`: the picture's bytes are the body. */
-export function registerAssetUploadRoute(app: ApiServer, parts: AppParts): void {
+export function registerAssetUploadRoute(
+  app: ApiServer,
+  parts: ChangeParts & { readonly hostedUrl: string },
+): void {
   app.addContentTypeParser(/^image\//, { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body)
   })

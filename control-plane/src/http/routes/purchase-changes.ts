@@ -8,13 +8,15 @@ import {
   purchaseCancelSchema,
   purchaseChangedResponseSchema,
 } from '@tollgate/schemas/http/purchases'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { refusals } from '../../errors.ts'
-import { changedPurchaseOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { present } from '../translate/present.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
+import { changedPurchaseOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { present } from '../../domain/present.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+
+type Parts = PurchaseViewParts & { readonly publisher: PublisherParts }
 
 /** Returns what the answer says of a purchase that was cancelled too late to end with the running period. */
 function noticeMessage(purchase: Purchase): string | undefined {
@@ -31,7 +33,7 @@ const tags = ['Purchases']
 const params = z.object({ purchaseRef: requiredReference })
 const response = { 200: purchaseChangedResponseSchema }
 
-export function registerPurchaseChangeRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPurchaseChangeRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/purchases/:purchaseRef/cancel',
     { schema: { tags, params, body: purchaseCancelSchema.nullish(), response } },

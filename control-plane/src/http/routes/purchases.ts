@@ -10,17 +10,21 @@ import {
   type PurchasesQuery,
 } from '@tollgate/schemas/http/purchases'
 import { refusals } from '../../errors.ts'
-import { fullPurchasesOf, loadPurchases, presentFully } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { getCustomer, getProduct } from '../require.ts'
+import {
+  fullPurchasesOf,
+  loadPurchases,
+  presentFully,
+  type PurchaseViewParts,
+} from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf, type Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
+import { getCustomer, getProduct } from '../../access/require.ts'
 
 const tags = ['Purchases']
 
 /** `customer` and `product` are fixed path segments and win over `:purchaseRef`, whatever the order here. */
-export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
+export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts): void {
   app.get(
     '/v1/sdk/purchases',
     {
@@ -96,7 +100,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: AppParts): void {
 
 /** A customer or product that does not exist has no purchases: filters find nothing, and are no errors. */
 async function filtered(
-  parts: AppParts,
+  parts: PurchaseViewParts,
   caller: Caller,
   query: PurchasesQuery,
 ): Promise<PurchaseBody[]> {

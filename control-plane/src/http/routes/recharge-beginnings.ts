@@ -5,15 +5,19 @@ import {
   rechargeBegunSchema,
   type RechargeRefusal,
 } from '@tollgate/schemas/http/auto-recharge'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { operationOf } from '../plugins/authentication.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { operationOf } from '../../access/caller.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
+
+type Parts = { readonly clock: Clock; readonly wallets: Wallets; readonly payments: PaymentParts }
 
 /**
  * Begins an automatic top-up for the data plane, which asks behind a debit that may have crossed the threshold. Of many that
  * ask at once one is told that it was begun: the claim is the customer's one row.
  */
-export function registerRechargeBeginningsRoute(app: ApiServer, parts: AppParts): void {
+export function registerRechargeBeginningsRoute(app: ApiServer, parts: Parts): void {
   app.post(
     rechargeBeginningsPath,
     {

@@ -14,16 +14,15 @@ import {
   type ReconciliationSummaryBody,
 } from '@tollgate/schemas/http/reconciliations'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { callerOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { present } from '../translate/present.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { callerOf } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { present } from '../../domain/present.ts'
 
 const params = z.object({ reconciliationRef: requiredReference })
 
 /** What was found where the caller's payments, invoices, wallets and usage were compared. */
-export function registerReconciliationRoutes(app: ApiServer, parts: AppParts): void {
+export function registerReconciliationRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/reconciliations',
     {

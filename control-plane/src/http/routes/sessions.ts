@@ -31,20 +31,25 @@ import {
   customerSessionSchema,
   type CheckoutSessionCreate,
 } from '@tollgate/schemas/http/sessions'
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import { refusals } from '../../errors.ts'
 import { knownLocale } from '../../pages/texts/languages.ts'
-import { briefPurchasesOf } from '../../purchases/present-purchases.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
-import { requireAllowedLinks } from '../require-links.ts'
-import { requireCustomer, requireProduct } from '../require.ts'
+import { briefPurchasesOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireAllowedLinks } from '../../access/require-links.ts'
+import { requireCustomer, requireProduct } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
 
+type Parts = PurchaseViewParts & HostedParts & { readonly publisher: PublisherParts }
+
 /** Hosted pages. `customer-sessions` is a fixed path segment and wins over a customer's reference. */
-export function registerSessionRoutes(app: ApiServer, parts: AppParts): void {
+export function registerSessionRoutes(app: ApiServer, parts: Parts): void {
   registerCustomerSessions(app, parts)
 
   app.post(
@@ -69,7 +74,7 @@ export function registerSessionRoutes(app: ApiServer, parts: AppParts): void {
 }
 
 async function openCheckout(
-  parts: AppParts,
+  parts: CommitParts & HostedParts,
   operation: Operation,
   body: CheckoutSessionCreate,
 ): Promise<CheckoutSession> {
@@ -126,7 +131,7 @@ function requireOpened(outcome: KeyedCheckoutOutcome): CheckoutSession {
   return outcome.session
 }
 
-function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
+function registerCustomerSessions(app: ApiServer, parts: Parts): void {
   const tags = ['Customers']
   app.post(
     '/v1/sdk/customers/customer-sessions',
@@ -184,7 +189,7 @@ function registerCustomerSessions(app: ApiServer, parts: AppParts): void {
 }
 
 async function requirePlan(
-  parts: AppParts,
+  parts: ReadParts,
   caller: Caller,
   of: {
     readonly customerRef: string

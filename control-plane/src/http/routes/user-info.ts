@@ -11,13 +11,20 @@ import {
 } from '@tollgate/schemas/http/user-info'
 import { refusals } from '../../errors.ts'
 import { heldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import type { PeriodUsage } from '../../limits/period-usage.ts'
 
-export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
+type Parts = ChangeParts & {
+  readonly usage: PeriodUsage
+  readonly hostedUrl: string
+  readonly limits: { readonly openPortalLinksMax: number }
+}
+
+export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/user-info',
     {
@@ -52,7 +59,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: AppParts): void {
 }
 
 /** All in one transaction, and together what does not wait for each other: each costs more than what it asks. */
-function load(parts: AppParts, caller: Caller, { customerRef, productRef }: UserInfoRequest) {
+function load(parts: ReadParts, caller: Caller, { customerRef, productRef }: UserInfoRequest) {
   const { providerId } = caller
   return read(parts, caller, async (sql) => {
     const [customer, product] = await Promise.all([
@@ -67,7 +74,7 @@ function load(parts: AppParts, caller: Caller, { customerRef, productRef }: User
 }
 
 async function openPortal(
-  parts: AppParts,
+  parts: Parts,
   operation: Operation,
   opened: { readonly customerRef: string; readonly productRef: string },
 ): Promise<string | null> {

@@ -5,7 +5,7 @@ import {
   eventSchemaQuerySchema,
   eventTypesResponseSchema,
 } from '@tollgate/schemas/http/webhooks'
-import type { ApiServer } from '../api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 
 const tags = ['Webhooks']
 

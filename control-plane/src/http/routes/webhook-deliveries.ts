@@ -13,11 +13,11 @@ import {
   webhookDeliverySchema,
 } from '@tollgate/schemas/http/webhook-deliveries'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, mayManage, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { read } from '../../access/read.ts'
 import { deliverySummaryToHttp, deliveryToHttp } from '../translate/webhook-delivery.ts'
 
 const tags = ['Webhooks']
@@ -25,7 +25,7 @@ const params = z.object({ deliveryId: requiredReference })
 const config = { scope: ['webhooks', 'read'] } as const
 
 /** What was sent where, what came of it, and sending one of them anew. */
-export function registerWebhookDeliveryRoutes(app: ApiServer, parts: AppParts): void {
+export function registerWebhookDeliveryRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/webhook-deliveries',
     {
@@ -79,7 +79,7 @@ export function registerWebhookDeliveryRoutes(app: ApiServer, parts: AppParts): 
   registerReplay(app, parts)
 }
 
-function registerReplay(app: ApiServer, parts: AppParts): void {
+function registerReplay(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/webhook-deliveries/:deliveryId/replay',
     {

@@ -23,14 +23,23 @@ import {
   webhookEndpointWithSecretSchema,
   webhookSecretRotateSchema,
 } from '@tollgate/schemas/http/webhook-endpoints'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { mayManage, operationOf, type Caller } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { mayManage } from '../../access/scopes.ts'
+import { operationOf, type Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
 import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
+
+type Parts = ChangeParts & {
+  readonly secrets: Secrets
+  readonly outbound: Pick<Outbound, 'of'>
+  readonly limits: { readonly webhookEndpointsMax: number }
+}
 
 const tags = ['Webhooks']
 const params = z.object({ endpointId: requiredReference })
@@ -38,7 +47,7 @@ const looking = { scope: ['webhooks', 'read'] } as const
 const changing = { scope: 'webhooks' } as const
 
 /** Where the caller's events are sent, and what they are signed with. */
-export function registerWebhookEndpointRoutes(app: ApiServer, parts: AppParts): void {
+export function registerWebhookEndpointRoutes(app: ApiServer, parts: Parts): void {
   registerLooking(app, parts)
   registerCreate(app, parts)
   registerUpdate(app, parts)
@@ -46,7 +55,7 @@ export function registerWebhookEndpointRoutes(app: ApiServer, parts: AppParts): 
   registerSecrets(app, parts)
 }
 
-function registerLooking(app: ApiServer, parts: AppParts): void {
+function registerLooking(app: ApiServer, parts: ReadParts & { readonly clock: Clock }): void {
   app.get(
     '/v1/webhook_endpoints',
     { config: looking, schema: { tags, response: { 200: webhookEndpointsResponseSchema } } },
@@ -96,7 +105,7 @@ function registerLooking(app: ApiServer, parts: AppParts): void {
   )
 }
 
-function registerCreate(app: ApiServer, parts: AppParts): void {
+function registerCreate(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/webhook_endpoints',
     {
@@ -126,7 +135,10 @@ function registerCreate(app: ApiServer, parts: AppParts): void {
 }
 
 /** Clients that put say only what changes as well. */
-function registerUpdate(app: ApiServer, parts: AppParts): void {
+function registerUpdate(
+  app: ApiServer,
+  parts: ChangeParts & { readonly outbound: Pick<Outbound, 'of'> },
+): void {
   for (const method of ['PATCH', 'PUT'] as const) {
     app.route({
       method,
@@ -161,7 +173,7 @@ function registerUpdate(app: ApiServer, parts: AppParts): void {
   }
 }
 
-function registerDelete(app: ApiServer, parts: AppParts): void {
+function registerDelete(app: ApiServer, parts: ChangeParts): void {
   app.delete(
     '/v1/webhook_endpoints/:endpointId',
     {
@@ -179,7 +191,7 @@ function registerDelete(app: ApiServer, parts: AppParts): void {
   )
 }
 
-function registerSecrets(app: ApiServer, parts: AppParts): void {
+function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets: Secrets }): void {
   app.post(
     '/v1/webhook_endpoints/:endpointId/rotate',
     {
@@ -229,12 +241,16 @@ function registerSecrets(app: ApiServer, parts: AppParts): void {
 }
 
 /** Refuses an address that nothing will ever be sent to, so that whoever enters it is told at once. */
-function requireUrl({ outbound }: AppParts, { environment }: Caller, url: string): void {
+function requireUrl(
+  { outbound }: { readonly outbound: Pick<Outbound, 'of'> },
+  { environment }: Caller,
+  url: string,
+): void {
   const judgement = outbound.of(environment).judge(url)
   if (judgement.kind === 'refused') throw refusals.webhookUrlRefused(judgement.reason)
 }
 
-function drawSecret({ secrets }: AppParts, { providerId }: Caller) {
+function drawSecret({ secrets }: { readonly secrets: Secrets }, { providerId }: Caller) {
   const secret = newSigningSecret(randomBytes)
   return { secret, sealedSecret: secrets.seal(secret, signingSecretPlace(providerId)) }
 }

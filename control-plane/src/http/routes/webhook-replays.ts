@@ -9,11 +9,10 @@ import {
   webhookReplaysQuerySchema,
 } from '@tollgate/schemas/http/webhook-deliveries'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { callerOf, operationOf } from '../plugins/authentication.ts'
-import { read } from '../read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { callerOf, operationOf } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { replayToHttp } from '../translate/webhook-delivery.ts'
 
 const tags = ['Webhooks']
@@ -22,7 +21,7 @@ const looking = { scope: ['webhooks', 'read'] } as const
 const changing = { scope: 'webhooks' } as const
 
 /** Sending anew what an endpoint was sent in a time, or what it never took. */
-export function registerWebhookReplayRoutes(app: ApiServer, parts: AppParts): void {
+export function registerWebhookReplayRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/webhook-replays',
     {
@@ -58,7 +57,7 @@ export function registerWebhookReplayRoutes(app: ApiServer, parts: AppParts): vo
   registerChanges(app, parts)
 }
 
-function registerChanges(app: ApiServer, parts: AppParts): void {
+function registerChanges(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/webhook-replays',
     {

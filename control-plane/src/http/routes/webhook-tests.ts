@@ -9,18 +9,25 @@ import {
   webhookTestedSchema,
   type WebhookTestedBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
+import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
+import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
 import { refusals } from '../../errors.ts'
-import type { ApiServer } from '../api-server.ts'
-import type { AppParts } from '../app-parts.ts'
-import { commit } from '../commit.ts'
-import { operationOf } from '../plugins/authentication.ts'
-import { present } from '../translate/present.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { operationOf } from '../../access/caller.ts'
+import { present } from '../../domain/present.ts'
+
+type Parts = ChangeParts & {
+  readonly secrets: Secrets
+  readonly outbound: Pick<Outbound, 'of'>
+  readonly limits: { readonly webhookTestIntervalMs: number }
+}
 
 /** Nothing of the answer's body is told, but its end is waited for. */
 const answerBytesMax = 16_384
 
 /** Sends an event of its own, in no queue and once, as the dispatcher would send it. */
-export function registerWebhookTestRoute(app: ApiServer, parts: AppParts): void {
+export function registerWebhookTestRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/ui/webhooks/:endpointId/test',
     {

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@tollgate/domain/api-keys/repository'
 import type { ApiKeyBody } from '@tollgate/schemas/http/api-keys'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function apiKeyToHttp(key: ApiKey, now: Date): ApiKeyBody {
   const { keyId, environment, scopes, last4, revokedAt, expiresAt } = key

@@ -1,15 +1,17 @@
-import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
-import type { AutoRechargeUpdate } from '@tollgate/schemas/http/auto-recharge'
-import { rechargeMajorMax } from '@tollgate/domain/auto-recharge/decide-terms'
-import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
-import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
-import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import {
+  rechargeMajorMax,
+  type AutoRechargeRequest,
+} from '@tollgate/domain/auto-recharge/decide-terms'
 import type {
   AutoRechargeConfigBody,
   AutoRechargeDisplayBody,
   AutoRechargeResponse,
+  AutoRechargeUpdate,
 } from '@tollgate/schemas/http/auto-recharge'
-import { present } from './present.ts'
+import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
+import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
+import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { present } from '../../domain/present.ts'
 
 /** What a form must know to refuse early what would be refused here. */
 export const autoRechargeValidation: AutoRechargeResponse['validation'] = {

@@ -2,7 +2,7 @@ import type { SignedIn } from '@tollgate/domain/console/sign-in'
 import type { ConsoleUser } from '@tollgate/domain/console/users'
 import type { SignedInBody, SignedInUserBody } from '@tollgate/schemas/http/console-auth'
 import type { ConsoleUserBody } from '@tollgate/schemas/http/console-users'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function signedInToHttp(signedIn: SignedIn): SignedInBody {
   const { accessToken } = signedIn

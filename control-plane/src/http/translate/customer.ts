@@ -2,7 +2,7 @@ import type { Customer } from '@tollgate/domain/customers/repository'
 import type { CustomerSummaryBody } from '@tollgate/schemas/http/console-lists'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
   return {

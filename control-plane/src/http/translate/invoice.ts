@@ -21,7 +21,7 @@ import type {
   InvoiceTaxBody,
 } from '@tollgate/schemas/http/invoices'
 import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function invoiceSummaryToHttp(
   invoice: Invoice,

@@ -14,7 +14,7 @@ import type {
 } from '@tollgate/schemas/http/mcp'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { DiscoveryOutcome } from '../../mcp/discover-tools.ts'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 /** `proxyUrl`: the address of every MCP server, with `{subdomain}` in it. `plans`: those of the product. */
 export function mcpServerToHttp(

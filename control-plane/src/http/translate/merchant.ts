@@ -2,13 +2,8 @@ import type { AssetKind } from '@tollgate/domain/merchants/assets'
 import type { Merchant } from '@tollgate/domain/merchants/repository'
 import type { Provider } from '@tollgate/domain/providers/repository'
 import type { MerchantBody } from '@tollgate/schemas/http/merchants'
-import { present } from './present.ts'
-
-export const assetsPath = '/v1/files/public/provider-assets'
-
-export function assetUrl(hostedUrl: string, sha256: string): string {
-  return `${hostedUrl}${assetsPath}/${sha256}`
-}
+import { assetUrl } from '../../pages/asset-url.ts'
+import { present } from '../../domain/present.ts'
 
 export function merchantToHttp(
   { name: providerName, email, defaultCurrency }: Provider,

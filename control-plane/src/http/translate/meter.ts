@@ -1,6 +1,6 @@
 import type { Meter } from '@tollgate/domain/meters/repository'
 import type { MeterBody } from '@tollgate/schemas/http/meters'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function meterToHttp(meter: Meter): MeterBody {
   return {

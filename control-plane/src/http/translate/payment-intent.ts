@@ -1,6 +1,6 @@
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function paymentIntentToHttp(
   intent: PaymentIntent,

@@ -1,7 +1,7 @@
 import { currencySymbol } from '@tollgate/domain/plans/currency-symbol'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 export function planToHttp(plan: Plan): PlanBody {
   return {

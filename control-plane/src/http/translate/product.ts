@@ -5,7 +5,7 @@ import { emptyTally, type ProductTally } from '@tollgate/domain/catalog/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { productMcpToHttp } from './mcp.ts'
 import { planToHttp } from './plan.ts'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 /** What a product has that is not its own row. */
 export type ProductParts = {

@@ -7,7 +7,7 @@ import type {
   WebhookDeliverySummaryBody,
   WebhookReplayBody,
 } from '@tollgate/schemas/http/webhook-deliveries'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 /** Without what was answered, which may be long. */
 export function deliverySummaryToHttp(

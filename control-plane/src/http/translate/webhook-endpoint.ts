@@ -2,7 +2,7 @@ import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
 import type { FurnishedEndpoint } from '@tollgate/domain/webhooks/manage-endpoints'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
-import { present } from './present.ts'
+import { present } from '../../domain/present.ts'
 
 /** None that was deleted. */
 export function webhookEndpointToHttp(

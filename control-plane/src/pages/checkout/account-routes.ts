@@ -4,15 +4,20 @@ import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions
 import { openPortalOfCheckout } from '@tollgate/domain/sessions/customer-sessions'
 import { digestOf, sessionMs } from '@tollgate/domain/sessions/hosted-pages'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
-import { letIn } from '../portal/open-portal.tsx'
+import { letIn, type OpenPortalParts } from '../portal/open-portal.tsx'
 import { portalPath } from '../portal/portal.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { browserCookie, checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
 import { requireIntent } from './payable-intent.ts'
+import type { ReadParts } from '../../access/read.ts'
+
+export type AccountFormParts = OpenPortalParts & HostedParts & { readonly logger: Logger }
 
 /** How a customer gets from a completed checkout to the portal. */
 export type WayToAccount =
@@ -27,7 +32,7 @@ export type WayToAccount =
  * would be good for, and once. `completedAt` is undefined if nothing was completed.
  */
 export function wayToAccount(
-  pages: PageParts,
+  pages: { readonly clock: Clock; readonly basePath: string },
   request: FastifyRequest,
   completedAt: Date | undefined,
 ): WayToAccount | undefined {
@@ -52,12 +57,12 @@ export function completedAtOf(request: FastifyRequest): Date | undefined {
   return status === 'used' ? session.updatedAt : undefined
 }
 
-function isRecent({ clock }: PageParts, at: Date | undefined): boolean {
+function isRecent({ clock }: { readonly clock: Clock }, at: Date | undefined): boolean {
   return at !== undefined && clock.now() - at.getTime() < sessionMs
 }
 
 /** What a customer goes on to from a completed checkout: the portal, or buying credits. */
-export function registerAccountForms(app: ApiServer, pages: PageParts): void {
+export function registerAccountForms(app: ApiServer, pages: AccountFormParts): void {
   const config = { servesExpired: true }
   const schema = { hide: true }
   app.post(`${checkoutPath}/:reference/account`, { schema, config }, (request, reply) =>
@@ -69,7 +74,7 @@ export function registerAccountForms(app: ApiServer, pages: PageParts): void {
 }
 
 async function openAccount(
-  pages: PageParts,
+  pages: AccountFormParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -90,7 +95,7 @@ async function openAccount(
 }
 
 function requirePaid(
-  pages: PageParts,
+  pages: ReadParts,
   request: FastifyRequest,
   payment: string,
 ): Promise<PaymentIntent> {
@@ -101,7 +106,7 @@ function requirePaid(
 
 /** Leads to a checkout of its own that sells credits and may do no more than this one. */
 async function beginTopUp(
-  pages: PageParts,
+  pages: AccountFormParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

@@ -4,9 +4,8 @@ import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
 import { taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { soldOut } from '@tollgate/domain/purchases/decide-activation'
-import { commit } from '../../http/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { sendBack } from '../kept-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { askedOf, choiceFields } from './asked.ts'
@@ -14,12 +13,15 @@ import { saysSomething, toldBilling, typedBilling, type BillingForm } from './bi
 import { checkoutOf, operationOfCheckout, stepPath, type Checkout } from './checkout.ts'
 import { faultOfAmount, requestOf } from './payment-request-of.ts'
 import { readBilling } from './read-billing.ts'
-import { showStep } from './show-step.tsx'
+import { showStep, type StepParts } from './show-step.tsx'
 import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
+
+export type BeginPaymentParts = StepParts &
+  ChangeParts & { readonly hostedUrl: string; readonly limits: { readonly paymentWaitMs: number } }
 
 /** Makes the payment of what was chosen, with its tax; or leads back to the choice, with what is wrong about it. */
 export async function beginPayment(
-  pages: PageParts,
+  pages: BeginPaymentParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -60,7 +62,7 @@ export async function beginPayment(
 
 /** Why the payment cannot ask for the tax; undefined where it does, or is beyond that: its page tells. */
 async function taxAsTold(
-  pages: PageParts,
+  pages: BeginPaymentParts,
   request: FastifyRequest,
   intent: PaymentIntent,
   typed: BillingForm,

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ApiServer } from '../../access/api-server.ts'
 import {
   readOpenSetup,
   requireAttemptName,
@@ -10,14 +11,18 @@ import {
   sendCardForm,
   settleSetup,
   setupNotice,
+  type CardSetupParts,
 } from '../card-setup.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout, stepPath } from './checkout.ts'
 import { SaveCardPage } from './save-card-page.tsx'
 import { readChoice, readStep, type Step } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
 import { takePlan, type Start } from './take-plan.ts'
+import type { ReadParts } from '../../access/read.ts'
+import type { ChangeParts } from '../../access/commit.ts'
+
+type Parts = CardSetupParts & ChangeParts & { readonly hostedUrl: string }
 
 const starts = z.enum(['activate', 'trial'])
 const params = z.object({
@@ -33,7 +38,7 @@ const setupPath = `${path}/:setupIntentId/:start/:planRef`
  * Saves a card on a checkout and starts the plan that requires one. The card is kept first, and the plan starts in a
  * transaction of its own: after a crash in between the checkout offers to start the plan, as the card is there.
  */
-export function registerCardSaving(app: ApiServer, pages: PageParts): void {
+export function registerCardSaving(app: ApiServer, pages: Parts): void {
   const config = { completesCheckout: true }
   app.post(path, { schema: { hide: true }, config }, (request, reply) =>
     beginSetup(pages, request, reply),
@@ -63,7 +68,7 @@ export function registerCardSaving(app: ApiServer, pages: PageParts): void {
 }
 
 async function beginSetup(
-  pages: PageParts,
+  pages: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -90,7 +95,7 @@ function startOf(step: Step): Start | undefined {
 }
 
 async function readOpenStep(
-  pages: PageParts,
+  pages: ReadParts & { readonly clock: Clock },
   request: FastifyRequest,
   planRef: string,
 ): Promise<Step | undefined> {
@@ -103,7 +108,7 @@ async function readOpenStep(
 }
 
 async function showEntry(
-  pages: PageParts,
+  pages: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   { setupIntentId, start, planRef }: Omit<z.infer<typeof params>, 'reference'>,

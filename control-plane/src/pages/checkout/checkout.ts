@@ -6,13 +6,17 @@ import {
   type CheckoutSession,
 } from '@tollgate/domain/sessions/checkout-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { Caller } from '../../http/plugins/authentication.ts'
-import { read } from '../../http/read.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { formTokenOf, isFormToken, parseCookie } from '../cookies.ts'
 import { operationOfCustomer } from '../customer-operation.ts'
 import { formFields } from '../form-fields.ts'
-import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { frameOf, type Frame, type FrameParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
+
+type Parts = FrameParts & { readonly publisher: PublisherParts; readonly clock: Clock }
 
 /** A checkout as its customer has it open. */
 export type Checkout = {
@@ -48,7 +52,10 @@ export function checkoutOf(request: FastifyRequest): Checkout {
   return request.checkout
 }
 
-export function operationOfCheckout(pages: PageParts, request: FastifyRequest): Operation {
+export function operationOfCheckout(
+  pages: { readonly clock: Clock },
+  request: FastifyRequest,
+): Operation {
   return operationOfCustomer(pages, request, checkoutOf(request))
 }
 
@@ -77,7 +84,7 @@ export function browserCookie(reference: string): string {
 
 /** As the portal does it: by the cookie, and by what forms carry. */
 export async function requireCheckout(
-  pages: PageParts,
+  pages: Parts,
   request: FastifyRequest,
   reference: string,
 ): Promise<Checkout> {

@@ -3,8 +3,8 @@ import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { read, type ReadParts } from '../../access/read.ts'
 import { wayToAccount } from './account-routes.ts'
 import { cardName } from '../card-name.ts'
 import { checkoutOf } from './checkout.ts'
@@ -15,9 +15,11 @@ import { readDebts } from './read-debts.ts'
 import { readReceipt } from './read-done.ts'
 import { taxedCharge } from './taxed-charge.ts'
 
+type Parts = ReadParts & { readonly clock: Clock; readonly basePath: string }
+
 /** After an earlier invoice was paid on a checkout: what was paid, what runs again, and what is left to do. */
 export async function debtPaidPage(
-  pages: PageParts,
+  pages: Parts,
   request: FastifyRequest,
   intent: PaymentIntent,
 ): Promise<ReactElement> {

@@ -1,18 +1,28 @@
 import { z } from 'zod'
 import { openInvoicePayment } from '@tollgate/domain/charging/open-invoice-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { sendBack } from '../kept-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
 import { readDebts } from './read-debts.ts'
+import type { ReadParts } from '../../access/read.ts'
+import type { CardEntries } from '../card-entry.ts'
+
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly cardEntries: CardEntries
+  readonly hostedUrl: string
+}
 
 const params = z.object({ reference: z.string(), invoiceRef: requiredReference })
 const path = `${checkoutPath}/:reference/debts/:invoiceRef`
 
 /** Opens the payment of an unpaid invoice and leads to the page where the customer enters a card for it. */
-export function registerDebtPayment(app: ApiServer, pages: PageParts): void {
+export function registerDebtPayment(app: ApiServer, pages: Parts): void {
   const config = { completesCheckout: true }
   app.post(path, { schema: { hide: true, params }, config }, async (request, reply) => {
     const checkout = checkoutOf(request)

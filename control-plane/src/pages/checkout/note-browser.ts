@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
 import { digestOf, drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { browserCookie, checkoutOf } from './checkout.ts'
+import type { ReadParts } from '../../access/read.ts'
 
 /** Notes which browser sends a form that may complete the checkout. A form that only updates the total is not one. */
-export async function noteBrowser(pages: PageParts, request: FastifyRequest): Promise<void> {
+export async function noteBrowser(pages: ReadParts, request: FastifyRequest): Promise<void> {
   const { completesCheckout = false } = request.routeOptions.config
   const isUpdate = formFields(request)['step'] !== undefined
   if (request.method !== 'POST' || !completesCheckout || isUpdate) return

@@ -4,11 +4,15 @@ import {
 } from '@tollgate/domain/sessions/checkout-sessions'
 import { drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { environments } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ApiServer } from '../../access/api-server.ts'
 import { cookieOptions, writeCookie } from '../cookies.ts'
-import { frameOf, type PageParts } from '../frame.ts'
+import { frameOf, type FrameParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { browserCookie, checkoutCookie, checkoutPath } from './checkout.ts'
+
+type Parts = FrameParts & { readonly publisher: PublisherParts; readonly clock: Clock }
 
 const dayMs = 86_400_000
 
@@ -17,7 +21,7 @@ const dayMs = 86_400_000
  * addresses do not contain it. A second cookie differs in each browser: only the browser that completes the checkout may
  * open the portal afterwards.
  */
-export function registerCheckoutOpening(app: ApiServer, pages: PageParts): void {
+export function registerCheckoutOpening(app: ApiServer, pages: Parts): void {
   app.get(checkoutPath, { schema: { hide: true } }, async (request, reply) => {
     const { id } = request.query as { readonly id?: unknown }
     for (const environment of environments) {

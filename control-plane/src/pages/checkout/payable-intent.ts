@@ -2,14 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import type { CheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf } from './checkout.ts'
 
 /** Returns a payment that this checkout may show. Refuses every other payment exactly as an unknown one. */
 export async function requireIntent(
-  pages: PageParts,
+  pages: ReadParts,
   request: FastifyRequest,
   reference: string,
 ): Promise<PaymentIntent> {

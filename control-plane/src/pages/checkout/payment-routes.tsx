@@ -5,14 +5,13 @@ import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { originsFor } from '../card-entry.ts'
-import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { securityHeaders } from '../security-headers.ts'
-import { beginPayment } from './begin-payment.ts'
+import { beginPayment, type BeginPaymentParts } from './begin-payment.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout, type Checkout } from './checkout.ts'
 import { debtPaidPage } from './debt-paid-page.tsx'
 import { sendReceipt } from './send-receipt.ts'
@@ -23,7 +22,7 @@ const params = z.object({ reference: z.string(), intentRef: requiredReference })
 const path = `${checkoutPath}/:reference`
 
 /** Paying on a checkout: the payment is made, its card entered elsewhere, and what came of it shown. */
-export function registerPaymentPages(app: ApiServer, pages: PageParts): void {
+export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): void {
   const config = { completesCheckout: true }
   app.post(`${path}/pay`, { schema: { hide: true }, config }, (request, reply) =>
     beginPayment(pages, request, reply),
@@ -92,7 +91,7 @@ function declinedNotice({ frame }: Checkout): Notice {
 }
 
 async function showPayment(
-  pages: PageParts,
+  pages: BeginPaymentParts,
   request: FastifyRequest,
   reply: FastifyReply,
   intent: PaymentIntent,

@@ -7,8 +7,8 @@ import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
 import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import { read, type ReadParts } from '../../access/read.ts'
 import {
   decideBilling,
   storedBilling,
@@ -34,7 +34,7 @@ export type TypedBilling = { readonly form: BillingForm; readonly isComplete: bo
 
 /** `typed`: undefined where the form was not sent yet. */
 export async function readBilling(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer }: Checkout,
   typed: TypedBilling | undefined,
 ): Promise<Billing> {
@@ -75,7 +75,7 @@ export type PricedChoice =
 
 /** What the choice comes to, for a customer who is as the form says. Nothing is kept. */
 export async function priceChoice(
-  pages: PageParts,
+  pages: ReadParts & { readonly payments: PaymentParts },
   operation: Operation,
   request: PaymentRequest,
   details: TaxDetails | undefined,

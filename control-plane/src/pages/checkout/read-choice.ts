@@ -14,8 +14,8 @@ import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/
 import { sellsOnBoundCheckout } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { mayTry } from '@tollgate/domain/billing/start-trial'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 
 /** What a customer can choose from. */
@@ -32,7 +32,7 @@ export type Choice = {
 
 /** Undefined where nothing is for sale any more. */
 export function readChoice(
-  pages: PageParts,
+  pages: ReadParts & { readonly clock: Clock },
   { caller, customer, session }: Checkout,
 ): Promise<Choice | undefined> {
   const { providerId } = caller
@@ -79,7 +79,7 @@ export type Step =
 
 /** As far as it can be said beforehand: whoever takes the plan has it decided again. */
 export function readStep(
-  pages: PageParts,
+  pages: ReadParts & { readonly clock: Clock },
   { caller, customer }: Checkout,
   { product, plans, triable, soldOut }: Choice,
   planRef: string,

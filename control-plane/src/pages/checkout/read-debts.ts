@@ -1,13 +1,12 @@
 import { listDebts } from '@tollgate/domain/invoices/debts'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 
 /** Invoices for the checkout's product that the customer pays before a plan of it starts, the oldest first. */
 export function readDebts(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer, session }: Checkout,
 ): Promise<readonly Invoice[]> {
   const { providerId } = caller

@@ -14,12 +14,15 @@ import {
 } from '@tollgate/domain/purchases/repository'
 import { paidUnits } from '@tollgate/domain/money/whole-credits'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { NamedCard } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
 import { chargeOfChange, nextChargeOfPurchase, type NextCharge } from './next-charge.ts'
 import { taxedCharge } from './taxed-charge.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
+
+export type DoneParts = ReadParts & { readonly clock: Clock; readonly wallets: Wallets }
 
 /** A payment that succeeded, with its invoice. */
 export type Receipt = { readonly intent: PaymentIntent; readonly invoice: Invoice | undefined }
@@ -57,7 +60,7 @@ export type Given =
   | { readonly kind: 'nothing' }
 
 export async function readDone(
-  pages: PageParts,
+  pages: DoneParts,
   checkout: Checkout,
   log: FastifyBaseLogger,
 ): Promise<Done> {
@@ -134,7 +137,7 @@ async function readGiven(
 
 /** Returns undefined while the balance cannot be read: the checkout is complete all the same. */
 async function lacksCredits(
-  pages: PageParts,
+  pages: { readonly wallets: Wallets },
   { caller, session }: Checkout,
   { terms }: PlanSnapshot,
   log: FastifyBaseLogger,

@@ -1,11 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
-import { registerAccountForms } from './account-routes.ts'
+import { registerAccountForms, type AccountFormParts } from './account-routes.ts'
 import { askedOf } from './asked.ts'
 import { registerCardSaving } from './card-routes.tsx'
 import { noteBrowser } from './note-browser.ts'
@@ -15,13 +14,17 @@ import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
 import { showStep } from './show-step.tsx'
 import { takePlan } from './take-plan.ts'
+import type { ChangeParts } from '../../access/commit.ts'
+import type { BeginPaymentParts } from './begin-payment.ts'
+
+export type CheckoutPagesParts = BeginPaymentParts & AccountFormParts
 
 const params = z.object({ reference: z.string() })
 const schema = { hide: true }
 const path = `${checkoutPath}/:reference`
 
 /** Where customers take a plan or buy credits. */
-export function registerCheckout(app: ApiServer, pages: PageParts): void {
+export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): void {
   registerCheckoutOpening(app, pages)
   void app.register((instance, _options, done) => {
     const checkout = instance.withTypeProvider<ZodTypeProvider>()
@@ -56,7 +59,10 @@ function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>
   }
 }
 
-function registerActivation(app: ApiServer, pages: PageParts): void {
+function registerActivation(
+  app: ApiServer,
+  pages: ChangeParts & { readonly hostedUrl: string },
+): void {
   const config = { completesCheckout: true }
   for (const start of ['activate', 'trial'] as const) {
     app.post(`${path}/${start}`, { schema, config }, async (request, reply) => {

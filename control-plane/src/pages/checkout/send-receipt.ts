@@ -3,14 +3,14 @@ import { readBrand } from '../../invoices/read-brand.ts'
 import { readInvoice } from '../../invoices/read-invoice.ts'
 import { renderInvoice } from '../../invoices/render-invoice.ts'
 import { sendDocument } from '../../invoices/send-document.ts'
-import type { PageParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf } from './checkout.ts'
 import { requireIntent } from './payable-intent.ts'
+import type { ReadParts } from '../../access/read.ts'
 
 /** Sends the invoice of a payment that succeeded on the checkout, as a PDF. */
 export async function sendReceipt(
-  pages: PageParts,
+  pages: ReadParts,
   request: FastifyRequest,
   reply: FastifyReply,
   intentRef: string,

@@ -4,10 +4,11 @@ import { findCard } from '@tollgate/domain/cards/repository'
 import { currenciesOf } from '@tollgate/domain/pricing/plan-prices'
 import { trialEnd } from '@tollgate/domain/pricing/trial'
 import { decideSwitch } from '@tollgate/domain/purchases/decide-switch'
-import { read } from '../../http/read.ts'
-import { requireProvider } from '../../http/require.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import { read, type ReadParts } from '../../access/read.ts'
+import { requireProvider } from '../../access/require.ts'
 import { requireCardEntry } from '../card-setup.ts'
-import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import type { Asked } from './asked.ts'
@@ -24,6 +25,13 @@ import { chargeable } from './read-done.ts'
 import { ReviewPage } from './review-page.tsx'
 import { taxedCharge } from './taxed-charge.ts'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
+import type { CardEntries } from '../card-entry.ts'
+
+export type ReviewParts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly cardEntries: CardEntries
+}
 
 /** A step at which a plan is taken. */
 type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
@@ -37,7 +45,7 @@ type ReviewRequest = {
 
 /** Shows the chosen plan, what it costs now and later, and the form that takes it. */
 export async function showReview(
-  pages: PageParts,
+  pages: ReviewParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { choice, step, asked, notice }: ReviewRequest,
@@ -81,7 +89,7 @@ export async function showReview(
 type Unpaid = Exclude<Takeable, { kind: 'payment-required' }>
 
 function startForm(
-  pages: PageParts,
+  pages: { readonly cardEntries: CardEntries },
   checkout: Checkout,
   step: Unpaid,
   order: StartOrder,
@@ -96,7 +104,7 @@ function startForm(
 
 /** What a plan costs that starts without a payment, and when. */
 async function readOrder(
-  pages: PageParts,
+  pages: ReadParts,
   checkout: Checkout,
   step: Unpaid,
   now: Date,
@@ -131,7 +139,7 @@ type Paying = {
 
 /** Returns undefined for a plan that cannot be paid now. */
 async function readPayForm(
-  pages: PageParts,
+  pages: ReviewParts,
   request: FastifyRequest,
   { step, choice, asked }: Paying,
 ): Promise<PayFormProps | undefined> {
@@ -154,7 +162,7 @@ async function readPayForm(
 }
 
 function readSavedCard(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer }: Checkout,
 ): Promise<NamedCard | undefined> {
   return read(pages, caller, async (sql) =>

@@ -1,9 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import { read } from '../../http/read.ts'
-import { requireProvider } from '../../http/require.ts'
+import { read } from '../../access/read.ts'
+import { requireProvider } from '../../access/require.ts'
 import { requireCardEntry } from '../card-setup.ts'
-import type { PageParts } from '../frame.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -19,16 +18,18 @@ import { NotSoldPage } from './not-sold-page.tsx'
 import { priceChoice, readBilling } from './read-billing.ts'
 import { readChoice, readStep } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
-import { readDone } from './read-done.ts'
+import { readDone, type DoneParts } from './read-done.ts'
 import { refusedStepText } from './refused-step.ts'
 import { requestOf } from './payment-request-of.ts'
-import { showReview } from './show-review.tsx'
+import { showReview, type ReviewParts } from './show-review.tsx'
 import { taxedCharge } from './taxed-charge.ts'
 import { TopUpPage } from './top-up-page.tsx'
 
+export type StepParts = ReviewParts & DoneParts & { readonly basePath: string }
+
 /** Where the customer is: done, choosing, or looking at what was chosen. */
 export async function showStep(
-  pages: PageParts,
+  pages: StepParts,
   request: FastifyRequest,
   reply: FastifyReply,
   asked: Asked,
@@ -64,7 +65,7 @@ export async function showStep(
 }
 
 async function showDone(
-  pages: PageParts,
+  pages: StepParts,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -75,7 +76,7 @@ async function showDone(
 }
 
 async function showTopUp(
-  pages: PageParts,
+  pages: StepParts,
   request: FastifyRequest,
   reply: FastifyReply,
   asked: Asked,

@@ -5,9 +5,8 @@ import { startTrial } from '@tollgate/domain/billing/start-trial'
 import { completeCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { commit } from '../../http/commit.ts'
-import { requireProvider } from '../../http/require.ts'
-import type { PageParts } from '../frame.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { requireProvider } from '../../access/require.ts'
 import { checkoutOf, operationOfCheckout } from './checkout.ts'
 
 /** How a plan is taken without a payment. */
@@ -18,7 +17,7 @@ export type Start = 'activate' | 'trial'
  * this now. A checkout that is used up, or that sells no plans, has nothing to do.
  */
 export async function takePlan(
-  pages: PageParts,
+  pages: ChangeParts & { readonly hostedUrl: string },
   request: FastifyRequest,
   chosen: string,
   start: Start,

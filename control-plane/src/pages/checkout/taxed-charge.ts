@@ -1,12 +1,11 @@
 import { findTax } from '@tollgate/domain/invoices/read-tax-terms'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'
 
 /** Returns the charge with whether a tax is added to it, by the tax details that are stored for the customer. */
 export async function taxedCharge(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, session }: Pick<Checkout, 'caller' | 'session'>,
   next: NextCharge | undefined,
 ): Promise<NextCharge | undefined> {

@@ -8,24 +8,31 @@ import {
 import { findCliSession, type CliSession } from '@tollgate/domain/console/cli-sessions'
 import { scopesOfRole } from '@tollgate/schemas/console-roles'
 import { cliSessionCompleteSchema } from '@tollgate/schemas/http/cli-sessions'
-import type { ApiServer } from '../../http/api-server.ts'
-import { originOf } from '../../http/plugins/authentication.ts'
-import { requireProvider } from '../../http/require.ts'
-import { cliParts } from '../../http/routes/cli-sessions.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { ApiServer } from '../../access/api-server.ts'
+import { originOf } from '../../access/caller.ts'
+import { requireProvider } from '../../access/require.ts'
+import { cliParts, type CliParts } from '../../console/cli-session-parts.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
-import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 import { CliAnsweredPage, CliPage, cliPagePath } from './cli-page.tsx'
 import { findVisitor, requireVisitor, type ConsoleVisitor } from './console-session.ts'
 import { signInPath } from './sign-in-page.tsx'
+import type { ReadParts } from '../../access/read.ts'
+
+export type CliPageParts = CliParts &
+  ProviderFrame &
+  ReadParts & { readonly clock: Clock; readonly logger: Logger }
 
 const params = z.object({ sessionId: z.string() })
 const schema = { hide: true, params }
 const path = `${cliPagePath}/:sessionId`
 
 /** Where a user of the console lets a command line have a secret key. */
-export function registerCliPages(app: ApiServer, pages: PageParts): void {
+export function registerCliPages(app: ApiServer, pages: CliPageParts): void {
   app.get(path, { schema }, async (request, reply) => {
     const sessionId = requireSessionId(request.params)
     const visitor = await findVisitor(pages, request)
@@ -76,7 +83,7 @@ function requireSessionId({ sessionId }: z.infer<typeof params>): string {
 }
 
 async function requireManagerForm(
-  pages: PageParts,
+  pages: { readonly clock: Clock; readonly console: ConsoleParts },
   request: FastifyRequest,
 ): Promise<ConsoleVisitor> {
   const visitor = await requireVisitor(pages, request)
@@ -91,7 +98,7 @@ function requireManager({ session }: ConsoleVisitor): void {
 }
 
 async function requireOpenSession(
-  pages: PageParts,
+  pages: { readonly console: ConsoleParts },
   sessionId: string,
   now: Date,
 ): Promise<CliSession> {
@@ -105,7 +112,7 @@ async function requireOpenSession(
 }
 
 function answer(
-  pages: PageParts,
+  pages: ProviderFrame,
   reply: FastifyReply,
   outcome: AnswerOutcome,
   isApproved: boolean,

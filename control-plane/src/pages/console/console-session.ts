@@ -1,10 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { findConsoleSession, type ConsoleSession } from '@tollgate/domain/console/access-tokens'
 import { drawToken } from '@tollgate/domain/console/tokens'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
+
+export type ConsoleSessionParts = {
+  readonly clock: Clock
+  readonly hostedUrl: string
+  readonly basePath: string
+}
 
 /*
  * Two cookies of the console's pages, which no script can read. One holds the access token of a signed-in user. The other
@@ -20,7 +27,7 @@ const formCookie = 'tollgate_console_form'
 export type ConsoleVisitor = { readonly session: ConsoleSession; readonly formToken: string }
 
 export async function findVisitor(
-  pages: PageParts,
+  pages: { readonly clock: Clock; readonly console: ConsoleParts },
   request: FastifyRequest,
 ): Promise<ConsoleVisitor | undefined> {
   const token = request.cookies[sessionCookie]
@@ -32,7 +39,7 @@ export async function findVisitor(
 
 /** For a form that a signed-in user sends. */
 export async function requireVisitor(
-  pages: PageParts,
+  pages: { readonly clock: Clock; readonly console: ConsoleParts },
   request: FastifyRequest,
 ): Promise<ConsoleVisitor> {
   const visitor = await findVisitor(pages, request)
@@ -43,7 +50,7 @@ export async function requireVisitor(
 
 /** Signs the browser in until the access token expires. */
 export function setSessionCookie(
-  pages: PageParts,
+  pages: ConsoleSessionParts,
   reply: FastifyReply,
   accessToken: string,
   expiresAt: Date,
@@ -52,12 +59,19 @@ export function setSessionCookie(
   void reply.setCookie(sessionCookie, accessToken, { ...optionsOf(pages), maxAge })
 }
 
-export function clearSessionCookie(pages: PageParts, reply: FastifyReply): void {
+export function clearSessionCookie(
+  pages: { readonly hostedUrl: string; readonly basePath: string },
+  reply: FastifyReply,
+): void {
   void reply.clearCookie(sessionCookie, optionsOf(pages))
 }
 
 /** Returns what a form for visitors who are not signed in carries, and sets the cookie that it is checked against. */
-export function openForm(pages: PageParts, request: FastifyRequest, reply: FastifyReply): string {
+export function openForm(
+  pages: { readonly hostedUrl: string; readonly basePath: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string {
   const given = request.cookies[formCookie]
   const token = given !== undefined && /^[\w-]{43}$/.test(given) ? given : drawToken()
   void reply.setCookie(formCookie, token, optionsOf(pages))
@@ -75,6 +89,12 @@ function requireFormToken(request: FastifyRequest, cookieToken: string | undefin
   throw new ProviderProblemError(providerProblems.staleForm)
 }
 
-function optionsOf({ basePath, hostedUrl }: PageParts): ReturnType<typeof cookieOptions> {
+function optionsOf({
+  basePath,
+  hostedUrl,
+}: {
+  readonly hostedUrl: string
+  readonly basePath: string
+}): ReturnType<typeof cookieOptions> {
   return cookieOptions(basePath + consolePath, new URL(hostedUrl).protocol === 'https:')
 }

@@ -1,17 +1,18 @@
 import { signOut } from '@tollgate/domain/console/change-session'
-import type { ApiServer } from '../../http/api-server.ts'
-import { requireProvider } from '../../http/require.ts'
-import type { PageParts } from '../frame.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { requireProvider } from '../../access/require.ts'
 import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
-import { registerCliPages } from './cli-routes.tsx'
+import { registerCliPages, type CliPageParts } from './cli-routes.tsx'
 import { ConsoleHomePage, signOutPath } from './console-home-page.tsx'
 import { clearSessionCookie, consolePath, findVisitor, requireVisitor } from './console-session.ts'
 import { registerSetPasswordPage } from './set-password-routes.tsx'
 import { signInPath } from './sign-in-page.tsx'
-import { registerSignInPage } from './sign-in-routes.tsx'
+import { registerSignInPage, type ConsoleSignInParts } from './sign-in-routes.tsx'
+
+export type ConsolePagesParts = CliPageParts & ConsoleSignInParts
 
 /** What the links to `/console/...` lead to, until the console itself takes these paths over. */
-export function registerConsolePages(app: ApiServer, pages: PageParts): void {
+export function registerConsolePages(app: ApiServer, pages: ConsolePagesParts): void {
   app.get(consolePath, { schema: { hide: true } }, async (request, reply) => {
     const visitor = await findVisitor(pages, request)
     if (visitor === undefined) return seeOther(reply, pages.basePath + signInPath)

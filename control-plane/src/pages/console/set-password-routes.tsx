@@ -2,17 +2,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setPasswordByLink } from '@tollgate/domain/console/set-password'
 import { passwordSetSchema } from '@tollgate/schemas/http/console-auth'
 import { passwordCharsMax, passwordCharsMin } from '@tollgate/schemas/limits'
-import type { ApiServer } from '../../http/api-server.ts'
-import { originOf } from '../../http/plugins/authentication.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { originOf } from '../../access/caller.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { sendBack } from '../kept-form.ts'
-import { sendProviderPage } from '../provider/provider-page.tsx'
+import { sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import { consolePath, openForm, requireOpenForm } from './console-session.ts'
 import { SetPasswordPage, setPasswordPath } from './set-password-page.tsx'
 import { signInPath } from './sign-in-page.tsx'
 
-export function registerSetPasswordPage(app: ApiServer, pages: PageParts): void {
+type Parts = ProviderFrame & {
+  readonly clock: Clock
+  readonly console: ConsoleParts
+  readonly hostedUrl: string
+}
+
+export function registerSetPasswordPage(app: ApiServer, pages: Parts): void {
   app.get(setPasswordPath, { schema: { hide: true } }, (request, reply) => {
     const formToken = openForm(pages, request, reply)
     return sendProviderPage(reply, 200, <SetPasswordPage frame={pages} formToken={formToken} />)
@@ -49,7 +56,7 @@ const badLink =
 
 /** The page again, with the link and without the passwords. A link that does not work is asked for again. */
 function show(
-  pages: PageParts,
+  pages: ProviderFrame & { readonly hostedUrl: string },
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,

@@ -1,24 +1,31 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { signIn, type SignInOutcome } from '@tollgate/domain/console/sign-in'
 import { signInSchema } from '@tollgate/schemas/http/console-auth'
-import type { ApiServer } from '../../http/api-server.ts'
-import { browserCookieName, readBrowserCookie } from '../../http/browser-cookie.ts'
-import { originOf } from '../../http/plugins/authentication.ts'
+import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { browserCookieName, readBrowserCookie } from '../../console/browser-cookie.ts'
+import { originOf } from '../../access/caller.ts'
 import { cookieOptions } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { keptFormOf } from '../kept-form.ts'
-import { seeOther, sendProviderPage } from '../provider/provider-page.tsx'
+import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import {
   consolePath,
   findVisitor,
   openForm,
   requireOpenForm,
   setSessionCookie,
+  type ConsoleSessionParts,
 } from './console-session.ts'
 import { SignInPage, signInPath, type SignInPageProps } from './sign-in-page.tsx'
+import type { StaticFiles } from '../static-files.ts'
 
-export function registerSignInPage(app: ApiServer, pages: PageParts): void {
+export type ConsoleSignInParts = ConsoleSessionParts & {
+  readonly console: ConsoleParts
+  readonly files: StaticFiles
+}
+
+export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): void {
   app.get(signInPath, { schema: { hide: true } }, async (request, reply) => {
     const cliSessionId = cliSessionIdOf(request.query)
     if ((await findVisitor(pages, request)) !== undefined) {
@@ -60,7 +67,7 @@ export function registerSignInPage(app: ApiServer, pages: PageParts): void {
 }
 
 function answer(
-  pages: PageParts,
+  pages: ConsoleSignInParts,
   reply: FastifyReply,
   outcome: SignInOutcome,
   shown: Shown,
@@ -92,13 +99,18 @@ function answer(
 
 type Shown = Omit<SignInPageProps, 'frame'>
 
-function show(pages: PageParts, reply: FastifyReply, status: number, shown: Shown): FastifyReply {
+function show(
+  pages: ProviderFrame,
+  reply: FastifyReply,
+  status: number,
+  shown: Shown,
+): FastifyReply {
   return sendProviderPage(reply, status, <SignInPage frame={pages} {...shown} />)
 }
 
 /** Sign-ins from this browser are counted apart from guesses made elsewhere. */
 function rememberBrowser(
-  { basePath, hostedUrl, console }: PageParts,
+  { basePath, hostedUrl, console }: ConsoleSignInParts,
   reply: FastifyReply,
   token: string,
 ): void {
@@ -116,7 +128,10 @@ function cliSessionIdOf(given: FastifyRequest['query']): string | undefined {
   return typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli) ? cli : undefined
 }
 
-function nextPath({ basePath }: PageParts, cliSessionId: string | undefined): string {
+function nextPath(
+  { basePath }: { readonly basePath: string },
+  cliSessionId: string | undefined,
+): string {
   const path = cliSessionId === undefined ? consolePath : `${consolePath}/cli/${cliSessionId}`
   return basePath + path
 }

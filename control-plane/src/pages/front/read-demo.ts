@@ -4,9 +4,19 @@ import type { FastifyRequest } from 'fastify'
 import { findApiKeyBySha256 } from '@tollgate/domain/api-keys/repository'
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
-import { isUsable, type Caller } from '../../http/plugins/authentication.ts'
-import type { PageParts } from '../frame.ts'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import { isUsable } from '../../access/usable-key.ts'
+import type { Caller } from '../../access/caller.ts'
 import { demoFileSchema, type DemoFile } from './demo-file.ts'
+
+export type DemoParts = {
+  readonly publisher: PublisherParts
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly demoFile: string
+}
 
 /** The demo provider of a standalone installation. */
 export type Demo = DemoFile & { readonly caller: Caller }
@@ -17,7 +27,7 @@ export type Demo = DemoFile & { readonly caller: Caller }
  * host: neither is shown a key. Neither is anyone once the key is revoked or expired.
  */
 export async function readDemo(
-  pages: PageParts,
+  pages: DemoParts,
   request: FastifyRequest,
 ): Promise<Demo | undefined> {
   if (pages.demoFile === '' || !isOfThisMachine(request)) return undefined
@@ -36,7 +46,10 @@ const warnedOf = new Set<string>()
 async function readDemoFile({
   demoFile: path,
   logger,
-}: Pick<PageParts, 'demoFile' | 'logger'>): Promise<DemoFile | undefined> {
+}: {
+  readonly logger: Logger
+  readonly demoFile: string
+}): Promise<DemoFile | undefined> {
   try {
     const file = demoFileSchema.parse(JSON.parse(await readFile(path, 'utf8')))
     warnedOf.delete(path)

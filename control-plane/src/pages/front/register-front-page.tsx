@@ -4,23 +4,28 @@ import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions
 import { openCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
-import { originOf } from '../../http/plugins/authentication.ts'
-import { requireCustomer } from '../../http/require.ts'
-import { checkLimit } from '../../limits/check-limit.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { originOf } from '../../access/caller.ts'
+import { requireCustomer } from '../../access/require.ts'
+import { checkLimit, type LimitCheckParts } from '../../limits/check-limit.ts'
 import { formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { seeOther, sendProviderPage, wantsPage } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 import { mayReadInbox } from '../sign-in/inbox-page.tsx'
 import { firstSteps, generalSteps } from './first-steps.ts'
 import { demoPaths, FrontPage } from './front-page.tsx'
-import { readDemo, type Demo } from './read-demo.ts'
+import { readDemo, type Demo, type DemoParts } from './read-demo.ts'
+import type { ReadParts } from '../../access/read.ts'
+import type { InboxParts } from '../sign-in/sign-in-page-parts.ts'
+
+export type FrontPageParts = LimitCheckParts & HostedParts & InboxParts & DemoParts
 
 /** The page at `/`. Programs get the answer of an unknown path there, as before there was a page. */
-export function registerFrontPage(app: ApiServer, pages: PageParts): void {
+export function registerFrontPage(app: ApiServer, pages: FrontPageParts): void {
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     if (!wantsPage(request)) return reply.callNotFound()
     const demo = await readDemo(pages, request)
@@ -43,7 +48,7 @@ export function registerFrontPage(app: ApiServer, pages: PageParts): void {
 
 /** Undefined where it cannot be read now: the page does without. */
 async function callsLeftOf(
-  pages: PageParts,
+  pages: FrontPageParts,
   request: FastifyRequest,
   demo: Demo,
 ): Promise<number | undefined> {
@@ -61,7 +66,7 @@ async function callsLeftOf(
  * Each makes a session of the demo customer and leads to its page. The path is relative: browsers follow the answer of a form
  * only on the host that the form is on, and that may be `localhost`.
  */
-function registerDemoPages(app: ApiServer, pages: PageParts): void {
+function registerDemoPages(app: ApiServer, pages: FrontPageParts): void {
   app.post(demoPaths.portal, { schema: { hide: true } }, async (request, reply) => {
     const { operation, customerRef } = await requireDemo(pages, request)
     const { sessionId } = await commit(pages, operation, (work) =>
@@ -88,7 +93,7 @@ function registerDemoPages(app: ApiServer, pages: PageParts): void {
 
 /** The page carries what only its readers know: another site cannot send the form. */
 async function requireDemo(
-  pages: PageParts,
+  pages: DemoParts & ReadParts,
   request: FastifyRequest,
 ): Promise<{ operation: Operation; customerRef: string; productRef: string }> {
   const demo = await readDemo(pages, request)
@@ -105,7 +110,11 @@ async function requireDemo(
   return { operation, customerRef, productRef: demo.productRef }
 }
 
-function operationOf(pages: PageParts, request: FastifyRequest, { caller }: Demo): Operation {
+function operationOf(
+  pages: { readonly clock: Clock },
+  request: FastifyRequest,
+  { caller }: Demo,
+): Operation {
   return {
     ...caller,
     now: new Date(pages.clock.now()),

@@ -5,7 +5,7 @@ import { findTaxDetails } from '@tollgate/domain/tax/tax-details-repository'
 import { collectsTax } from '@tollgate/domain/tax/tax-rule'
 import { addressText, emailText } from '@tollgate/schemas/http/fields'
 import { addressCharsMax } from '@tollgate/schemas/limits'
-import { read } from '../../http/read.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import {
   decideBilling,
   storedBilling,
@@ -14,7 +14,6 @@ import {
   type BillingField,
   type BillingForm,
 } from '../checkout/billing-form.ts'
-import type { PageParts } from '../frame.ts'
 import type { Portal } from './portal.ts'
 
 /** What the form of billing details holds, as text: that of the checkout and what only invoices show. */
@@ -36,7 +35,7 @@ export type BillingDetails = {
 }
 
 export async function readBillingDetails(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer }: Portal,
 ): Promise<BillingDetails> {
   const { providerId } = caller

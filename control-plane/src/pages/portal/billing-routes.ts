@@ -1,8 +1,7 @@
 import { changeTaxDetails } from '@tollgate/domain/tax/change-tax-details'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { sendPage } from '../page.tsx'
 import { readBillingDetails, toldDetails, typedDetails, wrongField } from './billing-details.ts'
@@ -13,7 +12,10 @@ const schema = { hide: true }
 const path = `${portalPath}/:handle/payment/billing`
 
 /** What invoices say of their buyer: shown, and changed for the next ones. */
-export function registerBillingPages(app: ApiServer, pages: PageParts): void {
+export function registerBillingPages(
+  app: ApiServer,
+  pages: ChangeParts & { readonly hostedUrl: string },
+): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const details = await readBillingDetails(pages, portal)

@@ -4,8 +4,8 @@ import { removeCards } from '@tollgate/domain/settlement/remove-cards'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import {
   readOpenSetup,
   requireAttemptName,
@@ -13,14 +13,18 @@ import {
   sendCardForm,
   settleSetup,
   setupNotice,
+  type CardSetupParts,
 } from '../card-setup.ts'
-import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { EnterCardPage, PaymentPage, RemoveCardPage } from './payment-page.tsx'
 import { operationOfPortal, portalOf, portalPath, type Portal } from './portal.ts'
 import { readBillingDetails } from './billing-details.ts'
 import { readUsesOfCard } from './uses-of-card.ts'
+import type { PurchaseViewParts } from '../../purchases/present-purchases.ts'
+
+type Parts = PurchaseViewParts &
+  CardSetupParts & { readonly hostedUrl: string; readonly basePath: string }
 
 const schema = { hide: true }
 const params = z.object({ handle: z.string(), setupIntentId: requiredReference })
@@ -33,7 +37,7 @@ const notices: NoticeTable = {
 }
 
 /** The saved card: shown, replaced by another one, removed. */
-export function registerCardPages(app: ApiServer, pages: PageParts): void {
+export function registerCardPages(app: ApiServer, pages: Parts): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const notice = noticeOfDone(request, notices)
@@ -64,7 +68,7 @@ export function registerCardPages(app: ApiServer, pages: PageParts): void {
 }
 
 /** A set-up at the processor is begun, its card entered elsewhere, and what came of it taken over. */
-function registerEntry(app: ApiServer, pages: PageParts): void {
+function registerEntry(app: ApiServer, pages: Parts): void {
   app.post(`${path}/card`, { schema }, async (request, reply) => {
     const { customer, path: own } = portalOf(request)
     requireCardEntry(pages, portalOf(request))
@@ -100,7 +104,7 @@ function registerEntry(app: ApiServer, pages: PageParts): void {
 }
 
 async function showEntry(
-  pages: PageParts,
+  pages: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   setupIntentId: string,
@@ -114,6 +118,6 @@ async function showEntry(
   return sendCardForm(reply, setup, EnterCardPage({ portal, setup, notice }))
 }
 
-function cardOf(pages: PageParts, { caller, customer }: Portal) {
+function cardOf(pages: ReadParts, { caller, customer }: Portal) {
   return read(pages, caller, (sql) => findCard(sql, caller.providerId, customer.reference))
 }

@@ -7,15 +7,15 @@ import { findCard } from '@tollgate/domain/cards/repository'
 import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
 import { mintCredits } from '@tollgate/domain/money/credits'
 import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-rates'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
-import { read } from '../../http/read.ts'
-import { displayRateOf } from '../../http/require.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
+import { read } from '../../access/read.ts'
+import { displayRateOf } from '../../access/require.ts'
 import { majorOf } from '../amount.ts'
 import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
@@ -24,13 +24,22 @@ import { faultBeforehand, faultText, type TermsFault } from './terms-fault.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import type { Wallets } from '../../wallets/wallets.ts'
+import type { CardEntries } from '../card-entry.ts'
+
+export type PortalCreditsParts = ChangeParts &
+  HostedParts & {
+    readonly wallets: Wallets
+    readonly cardEntries: CardEntries
+    readonly basePath: string
+  }
 
 const schema = { hide: true }
 const creditsPath = `${portalPath}/:handle/credits`
 
 const notices: NoticeTable = { saved: { tone: 'good', text: 'portal:autoTopUpSaved' } }
 
-export function registerCreditPages(app: ApiServer, pages: PageParts): void {
+export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): void {
   app.get(creditsPath, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { page } = request.query as { readonly page?: unknown }
@@ -79,7 +88,7 @@ export function registerCreditPages(app: ApiServer, pages: PageParts): void {
 
 /** Returns what is wrong with the terms; undefined once they are saved. */
 async function saveTerms(
-  pages: PageParts,
+  pages: ChangeParts,
   request: FastifyRequest,
   asked: AutoRechargeRequest,
 ): Promise<TermsFault | undefined> {
@@ -90,7 +99,7 @@ async function saveTerms(
 }
 
 async function readCredits(
-  pages: PageParts,
+  pages: PortalCreditsParts,
   request: FastifyRequest,
   pageNumber: number,
 ): Promise<CreditsView> {

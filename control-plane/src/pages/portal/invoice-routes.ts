@@ -3,14 +3,13 @@ import { listCreditNotesOf } from '@tollgate/domain/invoices/credit-notes'
 import { listPaymentsOf } from '@tollgate/domain/payments/payments'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
 import { readBrand } from '../../invoices/read-brand.ts'
 import { readInvoice } from '../../invoices/read-invoice.ts'
 import { renderCreditNote, renderInvoice } from '../../invoices/render-invoice.ts'
 import { sendDocument } from '../../invoices/send-document.ts'
-import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
@@ -27,7 +26,7 @@ const invoicesShownMax = 200
 const notices: NoticeTable = { paid: { tone: 'good', text: 'portal:thanksPaid' } }
 
 /** What was issued to the customer, and each of it as a document to keep. Drafts are nobody's business yet. */
-export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
+export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const portal = portalOf(request)
     const { caller, customer } = portal
@@ -75,7 +74,7 @@ export function registerInvoicePages(app: ApiServer, pages: PageParts): void {
 
 /** The customer's own invoice; a draft is not shown to anyone yet. */
 async function requireIssued(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer, frame }: Portal,
   invoiceRef: string,
 ): Promise<PrintedInvoice> {

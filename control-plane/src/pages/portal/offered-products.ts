@@ -6,8 +6,7 @@ import {
   type Product,
 } from '@tollgate/domain/catalog/products-repository'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
 /** More than anybody looks through; the newest ones. */
@@ -23,7 +22,7 @@ type Had = { readonly current: ReadonlySet<string>; readonly last: string | unde
  * no plan at all, that of the last one, or else whatever is on offer.
  */
 export function readOfferedProducts(
-  pages: PageParts,
+  pages: ReadParts,
   { caller: { providerId, environment }, session }: Portal,
   { current, last }: Had,
 ): Promise<readonly OfferedProduct[]> {

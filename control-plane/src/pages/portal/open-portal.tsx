@@ -7,19 +7,27 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ApiServer } from '../../access/api-server.ts'
 import { cookieOptions, handleOf, parseCookie, writeCookie } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { frameOf, type Frame, type FrameParts } from '../frame.ts'
 import { Page, sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { portalCookie, portalPath } from './portal.ts'
+
+export type OpenPortalParts = FrameParts & {
+  readonly publisher: PublisherParts
+  readonly clock: Clock
+  readonly limits: { readonly portalOpenMs: number }
+}
 
 /**
  * The link shows a page whose form uses it up; a script sends the form at once. Mail scanners and chat programs that
  * look at links do neither, so they do not take it from the customer. Afterwards the session is in no address any more.
  */
-export function registerPortalOpening(app: ApiServer, pages: PageParts): void {
+export function registerPortalOpening(app: ApiServer, pages: OpenPortalParts): void {
   app.get(portalPath, { schema: { hide: true } }, async (request, reply) => {
     const { id } = request.query as { readonly id?: unknown }
     const found = await requireLink(pages, id)
@@ -47,7 +55,10 @@ const dayMs = 86_400_000
 
 type FoundLink = PlacedCustomerSession & { readonly environment: Environment }
 
-async function requireLink(pages: PageParts, sessionId: unknown): Promise<FoundLink> {
+async function requireLink(
+  pages: { readonly publisher: PublisherParts },
+  sessionId: unknown,
+): Promise<FoundLink> {
   if (typeof sessionId === 'string' && /^[0-9a-f]{32}$/.test(sessionId)) {
     for (const environment of environments) {
       const placed = await placeCustomerSession(pages.publisher.database.in(environment), sessionId)
@@ -57,13 +68,17 @@ async function requireLink(pages: PageParts, sessionId: unknown): Promise<FoundL
   throw new ProblemError(problems.noSuchLink)
 }
 
-function refuseUnlessActive(pages: PageParts, { session }: FoundLink, frame: Frame): void {
+function refuseUnlessActive(
+  pages: { readonly clock: Clock },
+  { session }: FoundLink,
+  frame: Frame,
+): void {
   const status = customerSessionStatus(session, new Date(pages.clock.now()))
   if (status === 'used') throw new ProblemError(problems.linkUsed, frame)
   if (status === 'expired') throw new ProblemError(problems.linkExpired, frame)
 }
 
-function useUp(pages: PageParts, found: FoundLink): Promise<string | undefined> {
+function useUp(pages: OpenPortalParts, found: FoundLink): Promise<string | undefined> {
   const { providerId, environment, session } = found
   const now = new Date(pages.clock.now())
   const openUntil = new Date(now.getTime() + pages.limits.portalOpenMs)
@@ -74,7 +89,7 @@ function useUp(pages: PageParts, found: FoundLink): Promise<string | undefined> 
 }
 
 export function letIn(
-  pages: PageParts,
+  pages: OpenPortalParts,
   request: FastifyRequest,
   reply: FastifyReply,
   { session, environment }: FoundLink,

@@ -1,8 +1,11 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { isLapsed, isOpen } from '@tollgate/domain/purchases/access'
-import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
-import type { PageParts } from '../frame.ts'
+import {
+  shownPurchasesOf,
+  type PurchaseViewParts,
+  type ShownPurchase,
+} from '../../purchases/present-purchases.ts'
 import { purchaseWords } from '../purchase-words.ts'
 import { PostForm } from '../post-form.tsx'
 import { readOfferedProducts, type OfferedProduct } from './offered-products.ts'
@@ -24,7 +27,11 @@ type Overview = {
 /** States in which there is something to do or to wait for, beside those with access. */
 const unsettled: ReadonlySet<string> = new Set(['pending', 'suspended'])
 
-export async function readOverview(pages: PageParts, portal: Portal, now: Date): Promise<Overview> {
+export async function readOverview(
+  pages: PurchaseViewParts,
+  portal: Portal,
+  now: Date,
+): Promise<Overview> {
   const { caller, customer } = portal
   const filter = { customerRef: customer.reference }
   const shown = (await shownPurchasesOf(pages, caller, filter)).filter(

@@ -6,13 +6,17 @@ import {
   type PlacedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { Caller } from '../../http/plugins/authentication.ts'
-import { read } from '../../http/read.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { Caller } from '../../access/caller.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { formTokenOf, handleOf, isFormToken, parseCookie } from '../cookies.ts'
 import { operationOfCustomer } from '../customer-operation.ts'
 import { formFields } from '../form-fields.ts'
-import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { frameOf, type Frame, type FrameParts } from '../frame.ts'
 import { ProblemError, problems } from '../problem.tsx'
+
+export type PortalParts = FrameParts & { readonly publisher: PublisherParts; readonly clock: Clock }
 
 /** The portal as one customer has it open. */
 export type Portal = {
@@ -40,7 +44,10 @@ export function portalOf(request: FastifyRequest): Portal {
   return request.portal
 }
 
-export function operationOfPortal(pages: PageParts, request: FastifyRequest): Operation {
+export function operationOfPortal(
+  pages: { readonly clock: Clock },
+  request: FastifyRequest,
+): Operation {
   return operationOfCustomer(pages, request, portalOf(request))
 }
 
@@ -53,7 +60,7 @@ export function portalCookie(handle: string): string {
  * part of the cookie, so that no other one is asked.
  */
 export async function requirePortal(
-  pages: PageParts,
+  pages: PortalParts,
   request: FastifyRequest,
   handle: string,
 ): Promise<Portal> {
@@ -83,7 +90,7 @@ const portalsMax = 20
 
 /** The customer's own portal, where this browser has it open. */
 export async function openPortalOf(
-  pages: PageParts,
+  pages: PortalParts,
   request: FastifyRequest,
   { providerId, environment }: Caller,
   customerRef: string,
@@ -102,12 +109,12 @@ export async function openPortalOf(
   return undefined
 }
 
-function pathOf({ basePath }: PageParts, handle: string): string {
+function pathOf({ basePath }: { readonly basePath: string }, handle: string): string {
   return `${basePath}${portalPath}/${handle}`
 }
 
 function customerOf(
-  pages: PageParts,
+  pages: ReadParts,
   caller: Caller,
   { session }: PlacedCustomerSession,
 ): Promise<Customer | undefined> {

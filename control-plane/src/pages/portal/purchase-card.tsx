@@ -6,7 +6,7 @@ import { unbilledCap } from '@tollgate/domain/catalog/unbilled-limit'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { givesAccess } from '@tollgate/domain/purchases/access'
 import { decideCancel } from '@tollgate/domain/purchases/decide-cancel'
-import { refusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
+import { reactivateRefusalOf } from '@tollgate/domain/purchases/reactivate-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
@@ -183,7 +183,7 @@ function PurchaseActions({
   const path = `/purchases/${encodeURIComponent(purchase.reference)}`
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
-  const isReactivable = refusalOf(purchase, now) === undefined
+  const isReactivable = reactivateRefusalOf(purchase, now) === undefined
   const plans = planChoice(purchase, now)
   if (!isCancellable && !isReactivable && plans === undefined) return null
   return (

@@ -7,13 +7,18 @@ import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { longText, requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
-import { read } from '../../http/read.ts'
-import { shownPurchasesOf, type ShownPurchase } from '../../purchases/present-purchases.ts'
+import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { read } from '../../access/read.ts'
+import {
+  shownPurchasesOf,
+  type PurchaseViewParts,
+  type ShownPurchase,
+} from '../../purchases/present-purchases.ts'
 import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import type { PageParts } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
@@ -21,8 +26,12 @@ import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
-import { purchaseUsageCharts } from './purchase-usage-charts.ts'
+import { purchaseUsageCharts, type UsageChartParts } from './purchase-usage-charts.ts'
 import { readPauses } from './read-pauses.ts'
+
+export type PortalPurchaseParts = PurchaseViewParts &
+  HostedParts &
+  UsageChartParts & { readonly publisher: PublisherParts; readonly basePath: string }
 
 const params = z.object({ handle: z.string(), purchaseRef: requiredReference })
 const schema = { hide: true, params }
@@ -36,7 +45,7 @@ const notices: NoticeTable = {
   refused: { tone: 'bad', text: 'portal:doneRefused' },
 }
 
-export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
+export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts): void {
   app.get(`${portalPath}/:handle`, { schema: { hide: true } }, async (request, reply) => {
     const portal = portalOf(request)
     const now = new Date(pages.clock.now())
@@ -63,7 +72,7 @@ export function registerPurchasePages(app: ApiServer, pages: PageParts): void {
   registerPlanChoice(app, pages)
 }
 
-function registerChanges(app: ApiServer, pages: PageParts): void {
+function registerChanges(app: ApiServer, pages: PortalPurchaseParts): void {
   app.get(`${purchasesPath}/cancel`, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
@@ -102,7 +111,7 @@ function registerChanges(app: ApiServer, pages: PageParts): void {
 }
 
 /** To a checkout of its own, in which a plan is chosen. */
-function registerPlanChoice(app: ApiServer, pages: PageParts): void {
+function registerPlanChoice(app: ApiServer, pages: PortalPurchaseParts): void {
   const route = `${portalPath}/:handle/products/:productRef/plans`
   const named = z.object({ handle: z.string(), productRef: requiredReference })
   app.post(route, { schema: { hide: true, params: named } }, async (request, reply) => {
@@ -130,7 +139,7 @@ function registerPlanChoice(app: ApiServer, pages: PageParts): void {
 
 /** One of this customer's own: of others it is not said that they exist. */
 async function requirePurchase(
-  pages: PageParts,
+  pages: PortalPurchaseParts,
   request: FastifyRequest,
   reference: string,
 ): Promise<ShownPurchase> {

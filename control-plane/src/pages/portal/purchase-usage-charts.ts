@@ -4,13 +4,21 @@ import { listMeters, type Meter } from '@tollgate/domain/meters/repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Granularity } from '@tollgate/schemas/http/meters'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { Logger } from '@tollgate/platform/observability/logger'
+import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
-import { read } from '../../http/read.ts'
-import type { Caller } from '../../http/plugins/authentication.ts'
+import { read, type ReadParts } from '../../access/read.ts'
+import type { Caller } from '../../access/caller.ts'
 import { listUsageGroups, sumRolledUpByBucket } from '../../usage/query-rolled-up-usage.ts'
 import { wholeHours } from '../../usage/usage-over-time.ts'
-import type { PageParts } from '../frame.ts'
 import type { ChartBar } from '../usage-chart.tsx'
+
+export type UsageChartParts = ReadParts & {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly usageStore: UsageStore
+}
 
 const dayMs = 86_400_000
 
@@ -35,7 +43,7 @@ export type MeterChart = {
  * a moment ago may be missing from. Undefined while the store cannot say.
  */
 export async function purchaseUsageCharts(
-  pages: PageParts,
+  pages: UsageChartParts,
   caller: Caller,
   purchase: Purchase,
 ): Promise<readonly MeterChart[] | undefined> {

@@ -3,8 +3,7 @@ import { isPurchaseChargedBack } from '@tollgate/domain/billing/charged-back'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
 /** Why a purchase is suspended, where its customer can end that. */
@@ -12,7 +11,7 @@ export type Pause = 'disputed' | 'unpaid' | 'trial-ended'
 
 /** Returns why purchases are paused, by their references. One that is suspended for another reason has no entry. */
 export async function readPauses(
-  pages: PageParts,
+  pages: ReadParts,
   { caller }: Pick<Portal, 'caller'>,
   purchases: readonly Purchase[],
 ): Promise<ReadonlyMap<string, Pause>> {

@@ -1,24 +1,30 @@
 import { closePortal } from '@tollgate/domain/sessions/customer-sessions'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ApiServer } from '../../http/api-server.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { ApiServer } from '../../access/api-server.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemPage, problems } from '../problem.tsx'
 import { registerBillingPages } from './billing-routes.ts'
 import { registerCardPages } from './card-routes.tsx'
-import { registerCreditPages } from './credits-routes.ts'
+import { registerCreditPages, type PortalCreditsParts } from './credits-routes.ts'
 import { registerInvoicePages } from './invoice-routes.ts'
-import { registerPortalOpening } from './open-portal.tsx'
+import { registerPortalOpening, type OpenPortalParts } from './open-portal.tsx'
 import { portalOf, portalPath, requirePortal } from './portal.ts'
-import { registerPurchasePages } from './purchase-routes.ts'
-import { registerReturn } from './return-routes.tsx'
+import { registerPurchasePages, type PortalPurchaseParts } from './purchase-routes.ts'
+import { registerReturn, type ReturnPageParts } from './return-routes.tsx'
 import { registerUnpaidPages } from './unpaid-routes.tsx'
+import type { ReadParts } from '../../access/read.ts'
+
+export type PortalPagesParts = PortalPurchaseParts &
+  OpenPortalParts &
+  PortalCreditsParts &
+  ReturnPageParts
 
 const params = z.object({ handle: z.string() })
 
 /** Where customers see and change what they have: plans, usage, credits and payments. */
-export function registerPortal(app: ApiServer, pages: PageParts): void {
+export function registerPortal(app: ApiServer, pages: PortalPagesParts): void {
   registerPortalOpening(app, pages)
   registerReturn(app, pages)
   void app.register((instance, _options, done) => {
@@ -40,7 +46,7 @@ export function registerPortal(app: ApiServer, pages: PageParts): void {
   })
 }
 
-function registerSignOut(app: ApiServer, pages: PageParts): void {
+function registerSignOut(app: ApiServer, pages: ReadParts & { readonly clock: Clock }): void {
   app.post(`${portalPath}/:handle/sign-out`, { schema: { hide: true } }, async (request, reply) => {
     const { caller, session, frame } = portalOf(request)
     const { providerId, environment } = caller

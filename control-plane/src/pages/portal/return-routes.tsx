@@ -3,13 +3,17 @@ import { findReturned, type ReturnedPayment } from '@tollgate/domain/billing/fin
 import { lookAtUnpaid } from '@tollgate/domain/charging/pay-present'
 import { reconciler } from '@tollgate/domain/settlement/reconcile-intent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
-import { frameOf, type PageParts } from '../frame.ts'
+import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { frameOf } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { openPortalOf, portalPath } from './portal.ts'
+import { openPortalOf, portalPath, type PortalParts } from './portal.ts'
 import { ReturnedPage } from './returned-page.tsx'
 import { unpaidPath } from './unpaid-invoices.tsx'
+
+export type ReturnPageParts = PortalParts & { readonly payments: PaymentParts }
 
 const params = z.object({
   environment: z.enum(environments),
@@ -19,7 +23,7 @@ const params = z.object({
 
 /** Given to the processor, and kept with the attempt that it was given for. */
 export function returnUrlOf(
-  { hostedUrl }: Pick<PageParts, 'hostedUrl'>,
+  { hostedUrl }: { readonly hostedUrl: string },
   environment: Environment,
   intentRef: string,
   secret: string,
@@ -31,7 +35,7 @@ export function returnUrlOf(
  * Where a bank leads back to. Its customer may have signed out meanwhile, or in anew, or paid in another browser: who has
  * the portal open goes on there, and others are told what became of the payment, and nothing else.
  */
-export function registerReturn(app: ApiServer, pages: PageParts): void {
+export function registerReturn(app: ApiServer, pages: ReturnPageParts): void {
   const path = `${portalPath}/returned/:environment/:intentRef/:secret`
   app.get(path, { schema: { hide: true, params } }, async (request, reply) => {
     const { environment } = request.params
@@ -49,7 +53,7 @@ export function registerReturn(app: ApiServer, pages: PageParts): void {
 }
 
 async function requireReturned(
-  pages: PageParts,
+  pages: { readonly publisher: PublisherParts; readonly hostedUrl: string },
   { environment, intentRef, secret }: z.infer<typeof params>,
 ): Promise<ReturnedPayment> {
   const returnUrl = returnUrlOf(pages, environment, intentRef, secret)

@@ -2,8 +2,7 @@ import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { listInvoices } from '@tollgate/domain/invoices/repository'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import { invoiceName } from '../invoice-name.ts'
 import type { Portal } from './portal.ts'
 
@@ -12,7 +11,7 @@ const unpaidShownMax = 50
 
 /** What waits for money. */
 export async function readUnpaid(
-  pages: PageParts,
+  pages: ReadParts,
   { caller, customer }: Pick<Portal, 'caller' | 'customer'>,
 ): Promise<readonly Invoice[]> {
   const filter = { customerRef: customer.reference, status: 'open' } as const

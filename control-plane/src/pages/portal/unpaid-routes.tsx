@@ -9,9 +9,10 @@ import {
 import { drawReturnSecret } from '@tollgate/domain/billing/find-returned'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
-import type { ApiServer } from '../../http/api-server.ts'
-import { read } from '../../http/read.ts'
-import type { PageParts } from '../frame.ts'
+import type { Clock } from '@tollgate/platform/clock/clock'
+import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { read, type ReadParts } from '../../access/read.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -20,12 +21,18 @@ import { returnUrlOf } from './return-routes.tsx'
 import { unpaidPath } from './unpaid-invoices.tsx'
 import { UnpaidPage } from './unpaid-page.tsx'
 
+type Parts = ReadParts & {
+  readonly clock: Clock
+  readonly payments: PaymentParts
+  readonly hostedUrl: string
+}
+
 const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 const schema = { hide: true, params }
 const path = `${portalPath}/:handle/invoices/:invoiceRef/pay`
 
 /** Paying what the saved card could not be charged for: the bank asks its customer, or there is another card. */
-export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
+export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
   app.get(path, { schema }, async (request, reply) => {
     const { tried } = request.query as { readonly tried?: unknown }
     const { invoiceRef } = request.params
@@ -54,7 +61,7 @@ export function registerUnpaidPages(app: ApiServer, pages: PageParts): void {
 }
 
 async function showPayment(
-  pages: PageParts,
+  pages: ReadParts,
   request: FastifyRequest,
   reply: FastifyReply,
   payment: PresentPayment,
@@ -74,7 +81,7 @@ async function showPayment(
 }
 
 /** One of this customer's own: of others it is not said that they exist. */
-async function requireInvoice(pages: PageParts, request: FastifyRequest, invoiceRef: string) {
+async function requireInvoice(pages: ReadParts, request: FastifyRequest, invoiceRef: string) {
   const { caller, customer, frame } = portalOf(request)
   const invoice = await read(pages, caller, (sql) =>
     findInvoice(sql, caller.providerId, invoiceRef),

@@ -3,9 +3,8 @@ import { costsSomething, usageTermsOf } from '@tollgate/domain/pricing/usage-ter
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import { read } from '../../http/read.ts'
-import { shownPurchasesOf } from '../../purchases/present-purchases.ts'
-import type { PageParts } from '../frame.ts'
+import { read } from '../../access/read.ts'
+import { shownPurchasesOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
 import type { Portal } from './portal.ts'
 
 /** What is paid with the saved card, with nobody there. */
@@ -15,7 +14,7 @@ export type UsesOfCard = {
 }
 
 export async function readUsesOfCard(
-  pages: PageParts,
+  pages: PurchaseViewParts,
   { caller, customer }: Portal,
 ): Promise<UsesOfCard> {
   const { providerId } = caller

@@ -2,17 +2,21 @@ import cookie from '@fastify/cookie'
 import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { ApiServer } from '../../http/api-server.ts'
-import { statusOf } from '../../http/plugins/error-handler.ts'
-import { registerConsolePages } from '../console/register-console-pages.tsx'
-import type { PageParts } from '../frame.ts'
-import { registerFrontPage } from '../front/register-front-page.tsx'
+import type { ApiServer } from '../../access/api-server.ts'
+import { statusOf } from '../../access/refusal-of.ts'
+import { registerConsolePages, type ConsolePagesParts } from '../console/register-console-pages.tsx'
+import { registerFrontPage, type FrontPageParts } from '../front/register-front-page.tsx'
 import { registerInboxPage } from '../sign-in/inbox-page.tsx'
-import { sendProviderPage } from './provider-page.tsx'
+import { sendProviderPage, type ProviderFrame } from './provider-page.tsx'
 import { ProviderProblemError, ProviderProblemPage, providerProblems } from './provider-problem.tsx'
 
+export type ProviderPagesParts = FrontPageParts & ConsolePagesParts
+
 /** The page at `/` and those under `/console`. An error there is answered with a page, too. */
-export async function registerProviderPages(app: ApiServer, pages: PageParts): Promise<void> {
+export async function registerProviderPages(
+  app: ApiServer,
+  pages: ProviderPagesParts,
+): Promise<void> {
   await app.register(async (instance) => {
     const scope = instance.withTypeProvider<ZodTypeProvider>()
     await scope.register(cookie)
@@ -27,7 +31,7 @@ export async function registerProviderPages(app: ApiServer, pages: PageParts): P
 }
 
 function sendProblem(
-  pages: PageParts,
+  pages: ProviderFrame,
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,

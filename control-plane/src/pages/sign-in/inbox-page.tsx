@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import { listInbox } from '@tollgate/domain/customer-auth/inbox'
 import { environments } from '@tollgate/schemas/environment'
-import type { ApiServer } from '../../http/api-server.ts'
+import type { ApiServer } from '../../access/api-server.ts'
 import { isOfThisMachine } from '../front/read-demo.ts'
-import type { PageParts } from '../frame.ts'
+import type { InboxParts as PageParts } from './sign-in-page-parts.ts'
 import { ProviderPage, sendProviderPage } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
 

@@ -17,10 +17,10 @@ import {
   type UpstreamChecks,
   type UpstreamName,
 } from '../../customer-auth/upstream/upstream.ts'
-import type { ApiServer } from '../../http/api-server.ts'
-import { commit } from '../../http/commit.ts'
-import { originOf } from '../../http/plugins/authentication.ts'
-import type { PageParts } from '../frame.ts'
+import type { ApiServer } from '../../access/api-server.ts'
+import { commit } from '../../access/commit.ts'
+import { originOf } from '../../access/caller.ts'
+import type { SignInPageParts as PageParts } from './sign-in-page-parts.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'

@@ -7,11 +7,12 @@ import {
 } from '@tollgate/domain/customer-auth/browser-sessions'
 import { digestOfParts } from '@tollgate/domain/customer-auth/digest'
 import type { CustomerAuth } from '../../customer-auth/customer-auth.ts'
-import type { Caller } from '../../http/plugins/authentication.ts'
-import { read } from '../../http/read.ts'
+import type { Caller } from '../../access/caller.ts'
+import { read } from '../../access/read.ts'
 import { cookieOptions, formTokenOf, isFormToken } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import { frameOf, type Frame, type PageParts } from '../frame.ts'
+import { frameOf, type Frame } from '../frame.ts'
+import type { SignInPageParts as PageParts } from './sign-in-page-parts.ts'
 import { ProblemError, problems } from '../problem.tsx'
 
 /** What the pages work with that ask for a sign-in. */

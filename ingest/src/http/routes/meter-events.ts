@@ -3,7 +3,7 @@ import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/m
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { recordUsage } from '../../domain/record-usage.ts'
+import { recordUsage } from '../../recording/record-usage.ts'
 import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'

@@ -1,6 +1,6 @@
-import type { UsageRecordingParts } from '../../domain/record-usage.ts'
+import type { UsageRecordingParts } from '../../recording/record-usage.ts'
 import type { KeyDirectory, KeyHolder } from '../../domain/key-holder.ts'
-import type { MeterDirectory } from '../../domain/meter-directory.ts'
+import type { MetersCache } from '../../hot-state/meters-cache.ts'
 import type { Recharges } from '../../domain/recharges.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
 import type { UnknownNameCounts } from '../unknown-in-call.ts'
@@ -8,7 +8,7 @@ import type { UnknownNameCounts } from '../unknown-in-call.ts'
 /** What the routes that record usage are made of. */
 export type RecordingParts = UsageRecordingParts & {
   readonly keys: KeyDirectory
-  readonly meters: MeterDirectory
+  readonly meters: MetersCache
   readonly recharges: Recharges
   readonly nowMs: () => number
   readonly unknownNames: UnknownNameCounts

@@ -3,7 +3,7 @@ import type { CounterBatch } from '../hot-state.ts'
 import { CountChanges } from './count-changes.ts'
 import { partitionPart } from './hot-keys.ts'
 import { setMissingMarks } from './marks.ts'
-import { readHead, writeHead } from './partition-head.ts'
+import { readPartitionHead, writePartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
 /** Call inside a write transaction. All reading and computing comes first: what throws there has changed nothing. */
@@ -13,12 +13,12 @@ export function applyBatch(
   batch: CounterBatch,
 ): 'applied' | 'fenced' {
   const partition = partitionPart(batch.space, batch.partition)
-  const head = readHead(store, partition)
+  const head = readPartitionHead(store, partition)
   if (head.fence !== batch.expectedOffset) return 'fenced'
   const changes = new CountChanges(store, subjects, partition, head.inUse)
   for (const increment of batch.increments) changes.add(increment)
   changes.write()
   setMissingMarks(store, partition, batch.marks)
-  writeHead(store, partition, { ...head, fence: batch.nextOffset })
+  writePartitionHead(store, partition, { ...head, fence: batch.nextOffset })
   return 'applied'
 }

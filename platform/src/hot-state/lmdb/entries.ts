@@ -6,7 +6,7 @@ import { addedTime, listedMeanwhile, type AddedTime } from './added-time.ts'
 import { raiseEntriesVersion } from './entries-version.ts'
 import { foldSlots, slotPlace } from './fold-slots.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
-import { countsPart, namedCounts, readHead } from './partition-head.ts'
+import { countsPart, namedCounts, readPartitionHead } from './partition-head.ts'
 import { settle } from './reservations.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
@@ -45,7 +45,9 @@ export function putEntry(
   const record = new Map(subjects.read(place.subjectKey))
   const stored = record.get(at.scope)
   if (stored !== undefined && entry.version < stored.version) return 'done'
-  const counts = namedCounts(readHead(store, partition)).map((each) => countsPart(partition, each))
+  const counts = namedCounts(readPartitionHead(store, partition)).map((each) =>
+    countsPart(partition, each),
+  )
   const places = counts.flatMap((each) => slotPlaces(each, subject, at.scope))
   const before = stored?.windows ?? []
   const step = planStep(store, places, before, entry.windows, foldedMinutesMax)

@@ -34,9 +34,9 @@ import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { claimMarks } from './claim-marks.ts'
 import { readMarks } from './marks.ts'
 import { raiseOpenings } from './openings.ts'
-import { readHead } from './partition-head.ts'
+import { readPartitionHead } from './partition-head.ts'
 import { ReadTurn } from './read-turn.ts'
-import { beginRestore, finishRestore, restore } from './restore.ts'
+import { beginPartitionRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { release, reserve, settle, sweepReservations } from './reservations.ts'
 import { Sweeper } from './sweep.ts'
@@ -167,7 +167,7 @@ class LmdbHotState implements HotState {
 
   async appliedOffset(space: string, partition: number): Promise<number> {
     this.#turn.renew()
-    return readHead(this.#store, partitionPart(space, partition)).fence
+    return readPartitionHead(this.#store, partitionPart(space, partition)).fence
   }
 
   async readMarks(
@@ -194,7 +194,7 @@ class LmdbHotState implements HotState {
   }
 
   async beginRestore(space: string, partition: number): Promise<string> {
-    return await this.#atomically(() => beginRestore(this.#store, space, partition))
+    return await this.#atomically(() => beginPartitionRestore(this.#store, space, partition))
   }
 
   async restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'> {

@@ -24,7 +24,7 @@ export function headKey(partition: Buffer): Buffer {
   return hotKey(keySpaces.head, partition)
 }
 
-export function readHead(store: LmdbStore, partition: Buffer): PartitionHead {
+export function readPartitionHead(store: LmdbStore, partition: Buffer): PartitionHead {
   const bytes = store.getBinaryFast(headKey(partition))
   if (bytes === undefined)
     return { fence: 0, inUse: 0, shadow: undefined, lastCounts: 0, marked: 0 }
@@ -44,7 +44,7 @@ export function readCountsInUse(bytes: Buffer | undefined): { fence: number; inU
 }
 
 /** Call inside a write transaction. */
-export function writeHead(store: LmdbStore, partition: Buffer, head: PartitionHead): void {
+export function writePartitionHead(store: LmdbStore, partition: Buffer, head: PartitionHead): void {
   const bytes = Buffer.allocUnsafeSlow(headBytes)
   bytes.writeUIntLE(head.fence, 0, 6)
   bytes.writeUInt32LE(head.inUse, 6)

@@ -12,7 +12,7 @@ import {
 import { hotKey, keySpaces } from './hot-keys.ts'
 import { readMarks } from './marks.ts'
 import { readOpenings } from './openings.ts'
-import { readHead } from './partition-head.ts'
+import { readPartitionHead } from './partition-head.ts'
 import {
   expiredReservations,
   firstEndedPlace,
@@ -78,7 +78,7 @@ function openPlace(store: LmdbStore, request: PlaceRequest, nowMs: number): Open
   const record = readPlace(store, place)
   if (isPublishedSince(store, place, request) || isReadBefore(record, request)) return 'behind'
   const expired = expiredReservations(store, place, nowMs, expiredPerStepMax)
-  const isBehind = readHead(store, place.partition).fence < request.minOffset
+  const isBehind = readPartitionHead(store, place.partition).fence < request.minOffset
   const isAwaited = () => !request.isReservedFirst || mayMissUsage(store, place, record, expired)
   if (isBehind && isAwaited()) return 'behind'
   const used = usedOf(store, place, { ...request, scope: request.at.scope })

@@ -3,16 +3,16 @@ import type { RestoreFinish, RestorePosition, RestoreStep, SpansNotTaken } from 
 import { CountChanges } from './count-changes.ts'
 import { hotKey, keySpaces, partitionPart } from './hot-keys.ts'
 import { setMissingMarks } from './marks.ts'
-import { readHead, writeHead, type PartitionHead } from './partition-head.ts'
+import { readPartitionHead, writePartitionHead, type PartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
 /* Everything here is called inside a write transaction. */
 
-export function beginRestore(store: LmdbStore, space: string, partition: number): string {
+export function beginPartitionRestore(store: LmdbStore, space: string, partition: number): string {
   const part = partitionPart(space, partition)
-  const head = readHead(store, part)
+  const head = readPartitionHead(store, part)
   const counts = head.lastCounts + 1
-  writeHead(store, part, { ...head, shadow: { counts, step: 0 }, lastCounts: counts })
+  writePartitionHead(store, part, { ...head, shadow: { counts, step: 0 }, lastCounts: counts })
   store.removeSync(answerKey(part))
   return tokenOf(store, counts)
 }
@@ -23,7 +23,7 @@ export function restore(
   step: RestoreStep,
 ): SpansNotTaken | 'fenced' {
   const partition = partitionPart(step.space, step.partition)
-  const head = readHead(store, partition)
+  const head = readPartitionHead(store, partition)
   const answered = isNext(store, head, { ...step, step: step.step + 1 })
     ? store.getBinary(answerKey(partition))
     : undefined
@@ -46,18 +46,23 @@ export function restore(
   changes.write()
   setMissingMarks(store, partition, marks)
   const marked = Math.max(head.marked, markedOffset)
-  writeHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 }, marked })
+  writePartitionHead(store, partition, { ...head, shadow: { counts, step: step.step + 1 }, marked })
   store.putSync(answerKey(partition), Buffer.from(JSON.stringify({ cut, outside })))
   return { cut, outside }
 }
 
 export function finishRestore(store: LmdbStore, finish: RestoreFinish): 'restored' | 'fenced' {
   const partition = partitionPart(finish.space, finish.partition)
-  const head = readHead(store, partition)
+  const head = readPartitionHead(store, partition)
   if (!isNext(store, head, finish)) return 'fenced'
   const { counts } = head.shadow
   const { nextOffset } = finish
-  writeHead(store, partition, { ...head, fence: nextOffset, inUse: counts, shadow: undefined })
+  writePartitionHead(store, partition, {
+    ...head,
+    fence: nextOffset,
+    inUse: counts,
+    shadow: undefined,
+  })
   store.removeSync(answerKey(partition))
   return 'restored'
 }

@@ -11,7 +11,7 @@ import {
   timePart,
   timePartBytes,
 } from './hot-keys.ts'
-import { countsNumberBytes, countsPart, namedCounts, readHead } from './partition-head.ts'
+import { countsNumberBytes, countsPart, namedCounts, readPartitionHead } from './partition-head.ts'
 import { markIdBytes } from '../mark-id.ts'
 import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
@@ -96,7 +96,7 @@ export class Sweeper {
       if (windows.some((window) => window.id === id)) return 0
     }
     let dropped = 0
-    for (const counts of namedCounts(readHead(this.#store, partition))) {
+    for (const counts of namedCounts(readPartitionHead(this.#store, partition))) {
       const part = countsPart(partition, counts)
       const prefix = hotKey(keySpaces.counter, part, subject, textPart(scope))
       for (const { key, value } of this.#entries(prefix, keyAfter(prefix), Infinity)) {
@@ -116,7 +116,7 @@ export class Sweeper {
     if (keysMax <= 0) return 0
     const { slotsBeforeSecond, knownSubjectSlotsBeforeSecond } = limits
     const lastMinute = minuteOf(Math.max(slotsBeforeSecond, knownSubjectSlotsBeforeSecond))
-    const counts = countsPart(partition, readHead(this.#store, partition).inUse)
+    const counts = countsPart(partition, readPartitionHead(this.#store, partition).inUse)
     const prefix = hotKey(keySpaces.slot, counts)
     const end = Buffer.concat([prefix, timePart(dayOfMinute(lastMinute) + 1)])
     const positionName = counts.toString('latin1')
@@ -159,7 +159,7 @@ export class Sweeper {
 
   /** Deletes counts that were replaced or dropped. */
   #sweepStale(partition: Buffer, keysMax: number): number {
-    const named = namedCounts(readHead(this.#store, partition))
+    const named = namedCounts(readPartitionHead(this.#store, partition))
     let swept = 0
     for (const space of [keySpaces.counter, keySpaces.slot]) {
       const all = hotKey(space, partition)

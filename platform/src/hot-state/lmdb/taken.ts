@@ -3,7 +3,7 @@ import { expiredPerReadMax, type Taken, type TakenQuery } from '../reservations.
 import { decodeCounter } from './counter-format.ts'
 import { hotKey, keySpaces, textPart } from './hot-keys.ts'
 import { readOpenings } from './openings.ts'
-import { countsPart, readHead } from './partition-head.ts'
+import { countsPart, readPartitionHead } from './partition-head.ts'
 import {
   expiredReservations,
   readPlace,
@@ -22,7 +22,7 @@ export function readTaken(
   const place = reservationPlace(at)
   const record = readPlace(store, place)
   const expired = expiredReservations(store, place, nowMs, expiredPerReadMax)
-  const isBehind = readHead(store, place.partition).fence < minOffset
+  const isBehind = readPartitionHead(store, place.partition).fence < minOffset
   const mayBeMore = expired.length === expiredPerReadMax
   if (isBehind && (mayBeMore || mayMissUsage(store, place, record, expired))) return 'behind'
   const { subject, scope } = at
@@ -68,7 +68,7 @@ export function usedOf(
   { partition }: ReservationPlace,
   { subjects, scope, series, windowId }: CountersOfWindow,
 ): bigint {
-  const counts = countsPart(partition, readHead(store, partition).inUse)
+  const counts = countsPart(partition, readPartitionHead(store, partition).inUse)
   let used = 0n
   for (const subject of subjects) {
     const names = [subject, scope, series].map(textPart)

@@ -1,4 +1,4 @@
-import type { LowWallet, Recharges } from './recharges.ts'
+import type { LowWallet, Recharges } from '../domain/recharges.ts'
 import type { RecordedUsage } from './record-usage.ts'
 
 /** Marks, for each wallet that has run low, the first debit that left it so as the one that began a charge, if one began. */

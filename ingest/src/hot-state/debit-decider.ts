@@ -1,10 +1,10 @@
-import { decideDebit } from '@tollgate/domain/entitlements/credit-debit'
+import { decideDebit, type DebitDecision } from '@tollgate/domain/entitlements/credit-debit'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
 import { areCustomersPublished } from '@tollgate/domain/publications/published-since'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import type { Decided, DebitDecider } from '../domain/debit-decider.ts'
+
 import type { KeyHolder } from '../domain/key-holder.ts'
 import type { PlacedEvent } from '../domain/placed-event.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -19,11 +19,17 @@ export type DebitDeciderParts = {
   readonly payersMax: number
 }
 
+export type Decided = {
+  readonly decision: DebitDecision
+  /** The customer's own reference, where the customer holds the product. */
+  readonly ownRef: string | undefined
+}
+
 /**
  * Decides debits by the published entries of the customer. While these cannot be read, usage that a wallet paid the last
  * time is refused, since it would be free; all other usage is recorded, and the answer is silent on debits.
  */
-export class EntryDebitDecider implements DebitDecider {
+export class DebitDecider {
   readonly #parts: DebitDeciderParts
   /** What a wallet paid for the last time, in the order in which that was seen first. */
   readonly #payers = new Set<string>()
@@ -32,6 +38,7 @@ export class EntryDebitDecider implements DebitDecider {
     this.#parts = parts
   }
 
+  /** Returns a promise only if something must be read. Rejects with UnavailableError if a wallet pays and nothing can be read now. */
   decide(
     { environment }: KeyHolder,
     { event, subject, partition }: PlacedEvent,

@@ -13,7 +13,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { expect, it } from 'vitest'
 import { InFlightLimit } from '../domain/in-flight-limit.ts'
 import { createIngestCounts } from '../metrics.ts'
-import { CounterLimitChecker } from './counter-limit-checker.ts'
+import { LimitChecker } from './limit-checker.ts'
 
 it('gives its place back when an entitlement cannot be judged', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-limit-checker-'))
@@ -25,7 +25,7 @@ it('gives its place back when an entitlement cannot be judged', async () => {
   })
   const hotState = await openLmdbHotState({ folder: join(folder, 'hot'), role: 'projection' })
   const inFlight = new InFlightLimit({ countMax: 1, bytesMax: 0 })
-  const checker = new CounterLimitChecker({
+  const checker = new LimitChecker({
     log,
     hotState,
     ...createTailParts({ log, hotState }, readSettings(tailSettings, {})),

@@ -1,5 +1,7 @@
-import { readCountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
-import type { CountedUsage } from '@tollgate/domain/entitlements/counted-usage-reader'
+import {
+  readCountedUsage,
+  type CountedUsage,
+} from '@tollgate/domain/entitlements/counted-usage-reader'
 import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { carriedOverMicros } from '@tollgate/domain/entitlements/carried-over'
 import type { EntitlementDocuments } from '@tollgate/domain/entitlements/entitlement-documents'
@@ -13,14 +15,14 @@ import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import { TailBusyError } from '@tollgate/domain/entitlements/tail-busy-error'
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { leftMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
+import { spendableMicros, readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { EventLogUnavailableError, type EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import type { LimitChecker, LimitDecision } from '../domain/limit-checker.ts'
+import type { LimitDecision } from '../domain/limit-decision.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { IngestCounts } from '../metrics.ts'
 import { readOffer } from './read-offer.ts'
@@ -36,8 +38,11 @@ export type LimitCheckerParts = TailParts & {
   readonly tailRecordsMax: number
 }
 
-/** Answers limit checks from the published entitlement and the counters, which include all acknowledged usage. */
-export class CounterLimitChecker implements LimitChecker {
+/**
+ * Answers limit checks from the published entitlement and the counters, which include all acknowledged usage: at once where
+ * nothing has to be waited for. Fails with UnavailableError when that cannot be said truthfully now.
+ */
+export class LimitChecker {
   readonly #parts: LimitCheckerParts
 
   constructor(parts: LimitCheckerParts) {
@@ -95,7 +100,7 @@ export class CounterLimitChecker implements LimitChecker {
     const { customerRef } = used.entitlement
     const name = { environment, providerId, customerRef }
     const wallet = await readWallet(this.#parts, name, this.#parts.waitMs)
-    return settle({ ...used, creditMicros: leftMicros(wallet) })
+    return settle({ ...used, creditMicros: spendableMicros(wallet) })
   }
 
   #readUsage(

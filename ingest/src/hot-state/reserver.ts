@@ -5,15 +5,20 @@ import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/
 import type { TailParts } from '@tollgate/domain/entitlements/tail-parts'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { LimitsRequest } from '@tollgate/schemas/http/limits'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { usageTopic } from '@tollgate/schemas/topics'
 import type { InFlightLimit } from '../domain/in-flight-limit.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import type { LimitDecision } from '../domain/limit-checker.ts'
-import type { Reserver, ReserveRequest } from '../domain/reserver.ts'
+import type { LimitDecision } from '../domain/limit-decision.ts'
+
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { readOffer } from './read-offer.ts'
+
+export type ReserveRequest = LimitsRequest & {
+  readonly reserve: NonNullable<LimitsRequest['reserve']>
+}
 
 export type ReserverParts = TailParts & {
   readonly log: EventLog
@@ -28,15 +33,17 @@ export type ReserverParts = TailParts & {
 
 /**
  * Reserves in hot state, where this process may write to it. The embedded one has one writer at a time, which holds its
- * lock for as long as its own loop is busy; so there ingest only reads, and the control plane reserves.
+ * lock for as long as its own loop is busy; so there ingest only reads, and the control plane reserves. Fails with
+ * UnavailableError when units cannot be reserved exactly now.
  */
-export class CounterReserver implements Reserver {
+export class Reserver {
   readonly #parts: ReserverParts
 
   constructor(parts: ReserverParts) {
     this.#parts = parts
   }
 
+  /** Returns 'unknown' also where this process cannot reserve: the control plane can. */
   async reserve(holder: KeyHolder, request: ReserveRequest): Promise<LimitDecision> {
     const { hotState, inFlight } = this.#parts
     if (!hotState.canReserve()) return { kind: 'unknown' }
@@ -60,6 +67,7 @@ export class CounterReserver implements Reserver {
     }
   }
 
+  /** Returns whether the reservation was held until now. */
   async release(holder: KeyHolder, reservationId: string): Promise<boolean | 'unknown'> {
     const { hotState, log, inFlight } = this.#parts
     if (!hotState.canReserve()) return 'unknown'

@@ -1,16 +1,15 @@
 import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { isAllowedLink } from '@tollgate/schemas/http/link-hosts'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
-import { InvalidRequestError } from './plugins/validation.ts'
-import { read } from './read.ts'
+import type { Caller } from './caller.ts'
+import { InvalidRequestError } from '../errors.ts'
+import { read, type ReadParts } from './read.ts'
 
-/** Addresses by the field of the request that they stand in. Empty and missing ones lead nowhere. */
+/** Addresses by the field of the request that holds them. Empty and missing addresses are allowed. */
 type Links = Readonly<Record<string, string | null | undefined>>
 
-/** Refuses links to hosts that the provider's list leaves out. Pages of this installation may always be led to. */
+/** Refuses links to hosts that are not in the provider's list. Pages of this installation are always allowed. */
 export async function requireAllowedLinks(
-  parts: AppParts,
+  parts: ReadParts & { readonly hostedUrl: string },
   caller: Caller,
   links: Links,
 ): Promise<void> {
@@ -20,9 +19,9 @@ export async function requireAllowedLinks(
   requireLinksOf(parts, allowedLinkHosts, links)
 }
 
-/** The same for a list that is known. */
+/** The same for a list that the caller has read. */
 export function requireLinksOf(
-  { hostedUrl }: Pick<AppParts, 'hostedUrl'>,
+  { hostedUrl }: { readonly hostedUrl: string },
   hosts: readonly string[] | null,
   links: Links,
 ): void {
@@ -37,7 +36,7 @@ export function requireLinksOf(
 const notAllowed =
   'The host is not in allowedLinkHosts. Use a host of that list, or add it with PATCH /v1/ui/merchant.'
 
-/** Whether a page may lead there now: the list may be another one than when the address was stored. */
+/** Returns whether a page may link to the address now. The list may have changed since the address was stored. */
 export function mayLeadTo(
   hostedUrl: string,
   hosts: readonly string[] | null,

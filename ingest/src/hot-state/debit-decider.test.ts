@@ -5,7 +5,7 @@ import { entitlement, productRef } from '../../test/entitled-customer.ts'
 import type { PlacedEvent } from '../domain/placed-event.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import { createIngestCounts } from '../metrics.ts'
-import { EntryDebitDecider } from './entry-debit-decider.ts'
+import { DebitDecider } from './debit-decider.ts'
 
 const holder = { providerId: 'prv_1', environment: 'sandbox' } as const
 const nowMs = Date.UTC(2026, 0, 15)
@@ -18,7 +18,7 @@ const document = JSON.stringify({ ...entitlement, credit: { creditsPerUnit: 5, c
 
 it('rejects, and never throws, where a wallet that pays cannot be read', async () => {
   let read = (): string => document
-  const decider = new EntryDebitDecider({
+  const decider = new DebitDecider({
     hotState: {
       readEntryDocument: () => read(),
       readDocument: () => Promise.resolve(undefined),

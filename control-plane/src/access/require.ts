@@ -8,24 +8,21 @@ import { findProduct, type Product } from '@tollgate/domain/catalog/products-rep
 import { findProvider, type Provider } from '@tollgate/domain/providers/repository'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { refusals } from '../errors.ts'
-import type { AppParts } from './app-parts.ts'
-import type { Caller } from './plugins/authentication.ts'
-import { read, readControl } from './read.ts'
+import type { Caller } from './caller.ts'
+import { read, readControl, type ReadParts } from './read.ts'
 
-/* What a request names and must exist for the caller; what does not is refused, in the same words for everybody. */
+/* Reads what a request names. If it does not exist for the caller, the request is refused, in the same words for every caller. */
 
-type Stores = Pick<AppParts, 'database'>
-
-/** By the customer's own reference or any that was ever linked. */
+/** Finds a customer by its own reference or by any reference that was ever linked to it. */
 export function requireCustomer(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   anyReference: string,
 ): Promise<Customer> {
   return read(stores, caller, (sql) => getCustomer(sql, caller, anyReference))
 }
 
-/** The same, in a read in which more is to be found. */
+/** The same within a read that finds more. */
 export async function getCustomer(
   sql: Queryable,
   { providerId }: Caller,
@@ -37,7 +34,7 @@ export async function getCustomer(
 }
 
 export function requireProduct(
-  stores: Stores,
+  stores: ReadParts,
   caller: Caller,
   reference: string,
 ): Promise<Product> {
@@ -54,9 +51,9 @@ export async function getProduct(
   return product
 }
 
-/** The provider of a key: no request names one. */
+/** Returns the provider of a credential. No request names a provider. */
 export async function requireProvider(
-  stores: Stores,
+  stores: ReadParts,
   { providerId }: Pick<Caller, 'providerId'>,
 ): Promise<Provider> {
   const provider = await readControl(stores, { providerId }, (sql) => findProvider(sql, providerId))
@@ -64,8 +61,8 @@ export async function requireProvider(
   return provider
 }
 
-/** Balances are shown in the provider's currency; in dollars where nobody knows what it is worth. */
-export async function displayRateOf(stores: Stores, caller: Caller): Promise<ExchangeRate> {
+/** Returns the rate in which balances are shown: that of the provider's currency, or the dollar if it has no rate. */
+export async function displayRateOf(stores: ReadParts, caller: Caller): Promise<ExchangeRate> {
   const { defaultCurrency } = await requireProvider(stores, caller)
   const rate = await read(stores, caller, (sql) =>
     findExchangeRate(sql, caller.providerId, defaultCurrency),

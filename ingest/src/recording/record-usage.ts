@@ -3,17 +3,17 @@ import { paidUnits, wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
-import type { Decided, DebitDecider } from './debit-decider.ts'
-import type { EventRecorder, RecordOutcome } from './event-recorder.ts'
-import type { KeyHolder } from './key-holder.ts'
-import type { LowWallet } from './recharges.ts'
-import type { PauseAfterFailure } from './pause-after-failure.ts'
-import type { PlacedEvent, PlaceEvent } from './placed-event.ts'
-import { UnavailableError } from './unavailable-error.ts'
-import type { Wallets } from './wallets.ts'
+import type { Decided, DebitDecider } from '../hot-state/debit-decider.ts'
+import type { LogRecorder, RecordOutcome } from '../event-log/log-recorder.ts'
+import type { KeyHolder } from '../domain/key-holder.ts'
+import type { LowWallet } from '../domain/recharges.ts'
+import type { PauseAfterFailure } from '../domain/pause-after-failure.ts'
+import type { PlacedEvent, PlaceEvent } from '../domain/placed-event.ts'
+import { UnavailableError } from '../domain/unavailable-error.ts'
+import type { Wallets } from '../domain/wallets.ts'
 
 export type UsageRecordingParts = {
-  readonly recorder: EventRecorder
+  readonly recorder: LogRecorder
   readonly debits: DebitDecider
   readonly wallets: Wallets
   readonly place: PlaceEvent

@@ -5,7 +5,7 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
-import { present } from './present.ts'
+import { present } from '../domain/present.ts'
 
 export function purchaseToHttp(
   purchase: Purchase,

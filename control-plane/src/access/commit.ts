@@ -1,0 +1,7 @@
+import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
+import type { Clock } from '@tollgate/platform/clock/clock'
+
+export { commitAndPublish as commit } from '@tollgate/domain/publishing/commit-and-publish'
+
+/** What a request commits changes with. `operationOf` takes the time of the change from the clock. */
+export type ChangeParts = CommitParts & { readonly clock: Clock }

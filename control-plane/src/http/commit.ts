@@ -1,1 +1,0 @@
-export { commitAndPublish as commit } from '@tollgate/domain/publishing/commit-and-publish'
