@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   isNewerLook,
   takesAccess,
+  takingsOf,
   type DisputeStatus,
   type KnownDispute,
 } from './decide-dispute.ts'
@@ -78,4 +79,18 @@ test('a closed dispute whose movements nobody counted is newer only with another
   const movements = [undefined as never, undefined as never]
   expect(isNewerLook(known, { status: 'lost', movements })).toBe(false)
   expect(isNewerLook(known, { status: 'won', movements })).toBe(true)
+})
+
+/** Signed amounts of the balance, and how often the money was away and whether it is now, by hand. */
+test.each([
+  [[], 0, false],
+  [[-500n], 1, true],
+  [[-500n, 500n], 1, false],
+  [[-500n, 500n, -500n], 2, true],
+  [[-500n, 500n, -500n, 500n], 2, false],
+  [[-300n, -200n], 1, true],
+  [[-500n, 200n], 1, true],
+])('the movements %j take the money %i times, away now: %j', (amounts, times, isTaken) => {
+  const movements = amounts.map((amountMinor) => ({ amountMinor }))
+  expect(takingsOf(movements)).toEqual({ times, isTaken })
 })

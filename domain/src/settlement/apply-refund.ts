@@ -1,22 +1,20 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { isLastPeriodRefunded } from '../billing/is-last-period-refunded.ts'
 import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { claimCredits, undoClaim } from './claim-credits.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { findPostedPayment, taxOf } from './post-payment.ts'
+import { taxOf } from '../payments/taxed-terms.ts'
+import { findHandler } from '../purposes/payment-handlers.ts'
+import { findPostedPayment } from './post-payment.ts'
 import { postRefund, settleRefund } from './post-refund.ts'
 import {
   findRefund,
-  isStillPaid,
   saveRefund,
   sumRefunds,
   type PaymentRefund,
   type RefundState,
 } from '../payments/refunds-repository.ts'
-import { endRefunded } from './undo-change.ts'
 
 /** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
 const rank: Readonly<Record<RefundState, number>> = {
@@ -26,7 +24,7 @@ const rank: Readonly<Record<RefundState, number>> = {
   canceled: 2,
 }
 
-/** Makes of a refund what the processor says of it. What was paid for is taken away by a full refund that succeeded. */
+/** Makes of a refund what the processor says of it. What follows once it has succeeded depends on what was paid for. */
 export async function applyRefund(
   work: UnitOfWork,
   intentRef: string,
@@ -55,11 +53,10 @@ export async function applyRefund(
   await saveRefund(sql, providerId, kept, now)
   await postRefund(work, intent, kept, refund, known?.status === 'succeeded')
   await tell(work, kept)
-  if (status === 'succeeded') {
-    await claimCredits(work, intent, { reference: refund.id, cause: 'refund', ...refund })
-    await takeBack(work, intent)
-  }
-  if (known?.status === 'succeeded') await undoClaim(work, intent, refund.id)
+  const isReturned = known?.status === 'succeeded'
+  if (status !== 'succeeded' && !isReturned) return
+  const handler = await findHandler(work, intent)
+  await handler.onRefunded(work, intent, { ...refund, isReturned })
 }
 
 /**
@@ -109,26 +106,4 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
       return recordEvent(work, 'payment.refund_failed', { ...object, failure_reason })
     }
   }
-}
-
-/** A payment that gave nothing leaves nothing to take. */
-async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
-  const { purchaseRef } = intent
-  if (purchaseRef === null || (await isHeld(work, intent, purchaseRef))) return
-  await endRefunded(work, purchaseRef)
-}
-
-/**
- * Periods but the newest one are used, whichever payment began them, and so is usage that was billed. What was paid for
- * once, or more than once as a plan whose credits were bought again, is held as long as one payment of it stands.
- */
-async function isHeld(
-  work: UnitOfWork,
-  { customerRef, purpose, invoiceRef }: PaymentIntent,
-  purchaseRef: string,
-): Promise<boolean> {
-  const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
-  if (isRefunded !== undefined) return !isRefunded
-  if (purpose === 'usage_billing' && invoiceRef !== null) return true
-  return isStillPaid(work.sql, work.providerId, { customerRef, purchaseRef })
 }
