@@ -81,16 +81,16 @@ test('a closed dispute whose movements nobody counted is newer only with another
   expect(isNewerLook(known, { status: 'won', movements })).toBe(true)
 })
 
-/** Signed amounts of the balance, and how often the money was away and whether it is now, by hand. */
+/** Signed movements of the balance, how often they take the money, and whether it is away after them, by hand. */
 test.each([
   [[], 0, false],
-  [[-500n], 1, true],
-  [[-500n, 500n], 1, false],
-  [[-500n, 500n, -500n], 2, true],
-  [[-500n, 500n, -500n, 500n], 2, false],
-  [[-300n, -200n], 1, true],
-  [[-500n, 200n], 1, true],
-])('the movements %j take the money %i times, away now: %j', (amounts, times, isTaken) => {
-  const movements = amounts.map((amountMinor) => ({ amountMinor }))
+  [[-500], 1, true],
+  [[-500, 500], 1, false],
+  [[-500, 500, -500], 2, true],
+  [[-500, 500, -500, 500], 2, false],
+  [[-300, -200], 1, true],
+  [[-500, 200], 1, true],
+])('the movements %j take the money %i times, and it is away: %j', (amounts, times, isTaken) => {
+  const movements = amounts.map((amount) => ({ amountMinor: BigInt(amount) }))
   expect(takingsOf(movements)).toEqual({ times, isTaken })
 })

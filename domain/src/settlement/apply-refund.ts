@@ -1,7 +1,7 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { isLaterRefund, refundStateOf, taxOfRefund } from '../payments/decide-refund.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { taxOf } from '../payments/taxed-terms.ts'
@@ -13,16 +13,7 @@ import {
   saveRefund,
   sumRefunds,
   type PaymentRefund,
-  type RefundState,
 } from '../payments/refunds-repository.ts'
-
-/** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
-const rank: Readonly<Record<RefundState, number>> = {
-  pending: 0,
-  succeeded: 1,
-  failed: 2,
-  canceled: 2,
-}
 
 /** Makes of a refund what the processor says of it. What follows once it has succeeded depends on what was paid for. */
 export async function applyRefund(
@@ -34,8 +25,8 @@ export async function applyRefund(
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findRefund(sql, providerId, refund.id)
-  const status = stateOf(refund)
-  if (known !== undefined && rank[status] <= rank[known.status]) {
+  const status = refundStateOf(refund)
+  if (!isLaterRefund(known?.status, status)) {
     // What it took of the balance is told later than what became of it.
     return settleRefund(work, intent, { ...refund, status })
   }
@@ -43,7 +34,7 @@ export async function applyRefund(
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
-    taxMinor: known?.taxMinor ?? (await taxOfRefund(work, intent, refund)),
+    taxMinor: known?.taxMinor ?? (await findTaxOfRefund(work, intent, refund)),
     currency: refund.currency,
     status,
     reason: refund.reason ?? null,
@@ -59,11 +50,8 @@ export async function applyRefund(
   await handler.onRefunded(work, intent, { ...refund, isReturned })
 }
 
-/**
- * The tax that is not owed any more. Rounded once for all that was paid back by now, so that the parts of a payment add up
- * to its tax. Of a payment that gave nothing none was booked with it, and of one that paid an invoice a credit note says it.
- */
-async function taxOfRefund(
+/** No tax was booked of a payment that gave nothing, and a credit note states it of one that paid an invoice. */
+async function findTaxOfRefund(
   work: UnitOfWork,
   intent: PaymentIntent,
   { amountMinor }: Refund,
@@ -74,15 +62,13 @@ async function taxOfRefund(
   const posted = await findPostedPayment(work, intent)
   if (posted !== undefined && posted.invoiceRef !== null) return 0n
   const before = await sumRefunds(sql, providerId, intent.reference)
-  const refundedMinor = before.amountMinor + amountMinor
-  const upTo = divideRounded(taxMinor * refundedMinor, intent.originalAmountMinor)
-  const part = upTo - before.taxMinor
-  return part < 0n ? 0n : part < amountMinor ? part : amountMinor
-}
-
-/** Some refunds wait for the customer to say where the money shall go. */
-function stateOf({ status }: Refund): RefundState {
-  return status === 'requires_action' ? 'pending' : status
+  const payment = {
+    totalMinor: intent.originalAmountMinor,
+    taxMinor,
+    refundedMinor: before.amountMinor,
+    refundedTaxMinor: before.taxMinor,
+  }
+  return taxOfRefund(payment, amountMinor)
 }
 
 async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
