@@ -5,9 +5,9 @@ import {
   insertClaim,
   listClaims,
   markUndone,
-  type ClaimInForce,
   type TakeBack,
 } from '../payments/take-backs-repository.ts'
+import { claimedCredits, claimsAfterUndo, type BoughtCredits } from './decide-claims.ts'
 import type { SeenDispute, SettledRefund } from './payment-handler.ts'
 
 /** Claims the credits that the refunded part of the payment had bought, or gives them back if the refund failed late. */
@@ -36,9 +36,8 @@ export async function claimDisputed(
 }
 
 /**
- * Writes down that credits are to be taken back which were bought with money that was paid back: as many as its part of
- * the payment, rounded down for all that was paid back by now. A job takes them, as that needs the hot state. The caller
- * has locked the payment. Claimed before, it stays as it is.
+ * Claims the credits that the money had bought. A job takes them, because that needs the hot state. Nothing changes if the
+ * reference has a claim. The caller has locked the payment.
  */
 async function claimCredits(
   { sql, providerId, now }: UnitOfWork,
@@ -49,17 +48,12 @@ async function claimCredits(
   // Without a purchase nothing was given.
   if (intent.credits === null || intent.purchaseRef === null) return
   const others = await listClaims(sql, providerId, intentRef, reference)
-  const upTo = creditsOf(intent, sumOf(others, 'amountMinor') + amountMinor)
-  const before = sumOf(others, 'credits')
-  const credits = upTo > before ? upTo - before : 0n
+  const credits = claimedCredits(boughtBy(intent), others, amountMinor)
   const claim = { reference, cause, intentRef, customerRef, amountMinor, credits }
   await insertClaim(sql, providerId, claim, now)
 }
 
-/**
- * The money has come back: so are the credits to. What it had claimed alone, and others have a right to as well, is
- * claimed for these anew: they came second, and found less left of the payment than was paid back by them.
- */
+/** The money has come back: so do the credits. What other claims have a right to is claimed for them instead. */
 async function undoClaim(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
@@ -68,24 +62,13 @@ async function undoClaim(
   const { reference: intentRef, customerRef } = intent
   if (!(await markUndone(sql, providerId, reference, now))) return
   const inForce = await listClaims(sql, providerId, intentRef, reference)
-  const owed = creditsOf(intent, sumOf(inForce, 'amountMinor'))
-  const isTooMuch = sumOf(inForce, 'credits') > owed
-  const given = inForce.filter(({ amountMinor }) => isTooMuch && amountMinor === 0n)
-  for (const each of given) await markUndone(sql, providerId, each.reference, now)
-  const left = inForce.filter((each) => !given.includes(each))
-  const credits = owed - sumOf(left, 'credits')
-  if (credits <= 0n) return
-  const cause = left.some((each) => each.cause === 'dispute') ? 'dispute' : 'refund'
-  const rest = { reference: `${reference}:others`, cause, amountMinor: 0n, credits } as const
-  await insertClaim(sql, providerId, { ...rest, intentRef, customerRef }, now)
+  const { undone, rest } = claimsAfterUndo(boughtBy(intent), inForce)
+  for (const each of undone) await markUndone(sql, providerId, each, now)
+  if (rest === undefined) return
+  const others = { reference: `${reference}:others`, amountMinor: 0n, ...rest }
+  await insertClaim(sql, providerId, { ...others, intentRef, customerRef }, now)
 }
 
-/** What so much of the payment had bought, whole credits. */
-function creditsOf({ credits, originalAmountMinor }: PaymentIntent, amountMinor: bigint): bigint {
-  const partMinor = amountMinor < originalAmountMinor ? amountMinor : originalAmountMinor
-  return ((credits ?? 0n) * partMinor) / originalAmountMinor
-}
-
-function sumOf(claims: readonly ClaimInForce[], of: 'amountMinor' | 'credits'): bigint {
-  return claims.reduce((sum, claim) => sum + claim[of], 0n)
+function boughtBy({ credits, originalAmountMinor: amountMinor }: PaymentIntent): BoughtCredits {
+  return { credits: credits ?? 0n, amountMinor }
 }

@@ -54,9 +54,9 @@ export async function applySetup(
     // One that was begun by the release before is not known here yet.
     await insertSetup(sql, providerId, setupIntentId, customerRef, setup.createdAt)
     const isFirst = await endSetup(sql, providerId, setupIntentId, now)
-    const { onSucceeded, onFailed } = paymentHandlers['card-check']
-    if (isFirst && kept !== undefined) await onSucceeded(work, customerRef, kept)
-    if (isFirst && kept === undefined) await onFailed(work, customerRef)
+    const handler = paymentHandlers['card-check']
+    if (isFirst && kept !== undefined) await handler.onSucceeded(work, customerRef, kept)
+    if (isFirst && kept === undefined) await handler.onFailed(work, customerRef)
     return findReusablePaymentMethod(sql, providerId, customerRef)
   })
   if (kept === undefined) return 'ended'
