@@ -13,7 +13,7 @@ import {
 } from '../payments/intents-repository.ts'
 import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import { findProcessorCustomer } from '../payments/processor-customers-repository.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'

@@ -25,13 +25,11 @@ test.each([
   ['nothing says when it was queued', { queued: undefined, progress: undefined }, 'after'],
   ['progress is lost and no server was started again', { progress: undefined }, 'before'],
 ])('everything is lost if %s', (_, state, lives) => {
-  expect(judge(state as Partial<PublicationState>, lives).kind).toBe('everything')
+  expect(judge(state, lives).kind).toBe('everything')
 })
 
 test('everything is lost if the servers say so', () => {
-  expect(judge({ progress: undefined } as never, 'after', losing('everything')).kind).toBe(
-    'everything',
-  )
+  expect(judge({ progress: undefined }, 'after', losing('everything')).kind).toBe('everything')
 })
 
 test('what one server kept, and each torn partition, is lost', () => {
