@@ -1,9 +1,7 @@
 import { publish } from '@tollgate/domain/publishing/publisher'
-import {
-  postDebits,
-  readDebitPosition,
-  type StoredDebit,
-} from '@tollgate/domain/wallet/post-debits'
+import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
+import type { StoredDebit } from '@tollgate/domain/wallet/debits'
+import { postDebits } from '@tollgate/domain/wallet/post-debits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { requireComparedStore } from '@tollgate/domain/stored-usage/store-incarnation'
 import { hasWallets } from '@tollgate/domain/wallet/repository'

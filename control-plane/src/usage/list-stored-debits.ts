@@ -1,4 +1,4 @@
-import type { StoredDebit } from '@tollgate/domain/wallet/post-debits'
+import type { StoredDebit } from '@tollgate/domain/wallet/debits'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 

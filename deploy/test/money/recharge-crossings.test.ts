@@ -1,5 +1,6 @@
 import { findAutoRecharge, type AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
-import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
+import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
+import { postDebits } from '@tollgate/domain/wallet/post-debits'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { readProcessor } from './at-processor.ts'
 import { Life } from './life.ts'

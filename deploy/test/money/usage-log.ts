@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { usageColumns } from '@tollgate/aggregator/domain/usage-rows'
-import { postDebits, readDebitPosition } from '@tollgate/domain/wallet/post-debits'
+import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
+import { postDebits } from '@tollgate/domain/wallet/post-debits'
 import type { HotState, Increment } from '@tollgate/platform/hot-state/hot-state'
 import type { TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'

@@ -1,10 +1,8 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { selectNames, type CustomerName } from '../customers/repository.ts'
-import { creditsPerMinorUnit } from '../money/credits.ts'
-import { minorPerMajor } from '../money/currencies.ts'
-import type { Fraction } from '../money/decimal.ts'
 import { exchangeRateOf, toFraction } from '../money/exchange-rates.ts'
+import { leastCredits } from './least-credits.ts'
 
 /**
  * By customer with an active auto-recharge: a wallet with less than that may be topped up, 10^-6 credits. It is what the
@@ -32,16 +30,4 @@ export async function listPublishedThresholds(
     thresholds.set(customerRef, credits * BigInt(microsPerUnit))
   }
   return thresholds
-}
-
-/** The fewest whole credits that are shown as no less than the amount. */
-export function leastCredits(
-  amountMinor: bigint,
-  currency: string,
-  { numerator, denominator }: Fraction,
-): bigint {
-  // What is shown is rounded half up: half a minor unit less is enough.
-  const dividend = (2n * amountMinor - 1n) * creditsPerMinorUnit * 100n * denominator
-  const divisor = 2n * numerator * minorPerMajor(currency)
-  return (dividend + divisor - 1n) / divisor
 }

@@ -1,4 +1,4 @@
-import type { BilledUsage } from '../invoices/billed-usage.ts'
+import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import { unixSecond } from '../periods/periods.ts'
 import { planOfPeriod, type ProratedPurchase } from '../plans/included-units.ts'
 import { lateUsageLines, usageLines } from '../pricing/charges.ts'

@@ -4,13 +4,7 @@ import type { Invoice } from '../invoices/invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
-import {
-  findLastCharge,
-  findOpenAttempt,
-  insertAttempt,
-  savedMethodOf,
-  type PaymentAttempt,
-} from '../payments/attempts-repository.ts'
+import { findLastCharge, findOpenAttempt, insertAttempt } from '../payments/attempts-repository.ts'
 import type { IntentTerms } from '../settlement/decide-terms.ts'
 import {
   countIntentsOfInvoice,
@@ -19,11 +13,12 @@ import {
 } from '../payments/intents-repository.ts'
 import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { findProcessorCustomer } from '../payments/processor-customers.ts'
+import { findProcessorCustomer } from '../payments/processor-customers-repository.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
-import type { BegunCharge, FailedCharge, InvoiceCharge } from './charge-invoice.ts'
+import type { BegunCharge, InvoiceCharge } from './charge-invoice.ts'
+import { decideCharge, withoutCall } from './decide-charge.ts'
 
 /** Writes down the next call that charges the card for the invoice, where there is one to be made. */
 export async function beginCharge(
@@ -39,19 +34,11 @@ export async function beginCharge(
     return { kind: 'look', intentRef: intent.reference }
   }
   const last = await findLastCharge(sql, providerId, invoiceRef)
-  const failed = outcomeInTurn(last)
-  if (failed !== undefined && !isCounted(invoice, failed.failure)) {
-    return { kind: 'known', outcome: failed }
-  }
   const payer = await findPayer(work, invoice)
-  if (payer === undefined) return withoutCard(invoice, last, false)
-  const { method } = payer
-  if (last !== undefined && savedMethodOf(last) === method) {
-    // Only the customer, or another card, can change what came of it.
-    if (last?.decline === 'hard') return withoutCard(invoice, last, true)
-    const isAsked = last?.decline === 'customer' || intent?.status === 'requires_action'
-    if (isAsked) return withoutCard(invoice, last, false)
-  }
+  const facts = { invoice, intentStatus: intent?.status, last, method: payer?.method }
+  const decision = decideCharge(facts)
+  if (decision.kind === 'declined') return { kind: 'known', outcome: decision }
+  if (payer === undefined) throw new Error(`${invoiceRef} has no card to charge`)
   if (intent === undefined) {
     const number = (await countIntentsOfInvoice(sql, providerId, invoiceRef)) + 1
     const purchase = await findPurchase(work, invoice)
@@ -60,7 +47,7 @@ export async function beginCharge(
     const asked = { ...payer, isOutOfTurn }
     return { kind: 'send', ...(await openPayment(work, invoice, purchase, asked, terms, number)) }
   }
-  const request = { paymentMethodId: method, ...(isOutOfTurn && { isOutOfTurn }) }
+  const request = { paymentMethodId: payer.method, ...(isOutOfTurn && { isOutOfTurn }) }
   const call = { operation: 'confirm', request } as const
   const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
   return { kind: 'send', intent, attempt }
@@ -76,7 +63,9 @@ export async function beginFirstCharge(
   purchase: Purchase,
 ): Promise<BegunCharge | undefined> {
   const payer = await findPayer(work, invoice)
-  if (payer === undefined) return withoutCard(invoice, undefined, false)
+  if (payer === undefined) {
+    return { kind: 'known', outcome: withoutCall(invoice, undefined, false) }
+  }
   const terms = await findTerms(work, invoice)
   if (terms === undefined) return undefined
   return { kind: 'send', ...(await openPayment(work, invoice, purchase, payer, terms, 1)) }
@@ -129,40 +118,7 @@ async function findPurchase(
   return purchase
 }
 
-/**
- * Undefined if the last attempt has not failed, as far as is known, or does not count toward suspension: the customer was
- * present, or the provider asked for it. The attempt itself carries the mark, so it survives a crash.
- */
-export function outcomeInTurn(last: PaymentAttempt | undefined): FailedCharge | undefined {
-  return last?.request['isOutOfTurn'] === true ? undefined : outcomeOf(last)
-}
-
-/** Like `outcomeInTurn`, but also of a charge that the provider asked for. */
-export function outcomeOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
-  if (last?.request['presence'] === 'on_session') return undefined
-  if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
-  return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
-}
-
 const pending: BegunCharge = { kind: 'known', outcome: { kind: 'pending' } }
-
-/** No call is made, and yet this try has failed. Named by the last call as well, which is thereby counted. */
-function withoutCard(
-  { reference, failedCharges }: Invoice,
-  last: PaymentAttempt | undefined,
-  isFinal: boolean,
-): BegunCharge {
-  const failure = `${last?.key ?? reference}${unasked}${failedCharges}`
-  return { kind: 'known', outcome: { kind: 'declined', isFinal, failure } }
-}
-
-const unasked = ':unasked:'
-
-/** It, or a try behind it that made no call. */
-function isCounted({ countedFailure }: Invoice, failure: string): boolean {
-  if (countedFailure === null) return false
-  return countedFailure === failure || countedFailure.startsWith(`${failure}${unasked}`)
-}
 
 /** Also one over an amount that is not due any more: it is withdrawn, and the next try makes another. */
 async function isUnderWay(

@@ -5,8 +5,9 @@ import { carryOut } from '../settlement/carry-out.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
-import { beginCharge, beginFirstCharge, outcomeInTurn, outcomeOf } from './begin-charge.ts'
+import { beginCharge, beginFirstCharge } from './begin-charge.ts'
 import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
+import { outcomeInTurn, outcomeOf } from './decide-charge.ts'
 
 /** Charges what customers saved at the payment processor. */
 export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): ChargeInvoice {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice, updateInvoice } from '../invoices/repository.ts'
-import { movePurchase } from '../purchases/move-purchase.ts'
-import { lockPurchase, updatePurchase, type Purchase } from '../purchases/repository.ts'
-import { canMove } from '../purchases/transitions.ts'
+import { debtPurposeOf } from '../payments/payment-purpose.ts'
+import { lockPurchase } from '../purchases/repository.ts'
+import { paymentHandlers } from '../purposes/payment-handlers.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { ChargeOutcome, FailedCharge } from './charge-invoice.ts'
 import { decideRetry, type RetryDelays } from '../billing/decide-retry.ts'
@@ -45,7 +45,10 @@ export async function settleCharge(
   if (invoice.countedFailure === outcome.failure)
     return isDue(invoice, work.now) ? 'open' : 'nothing'
   const failed = await countFailure(work, invoice, outcome, delays)
-  if (purchase !== undefined) await fall(work, purchase, failed)
+  const period = await findRecurringPeriod(sql, providerId, invoiceRef)
+  const handler = paymentHandlers[debtPurposeOf(period !== undefined)]
+  const debt = { invoice: failed, purchase, period }
+  await handler.onFailed(work, { kind: 'charge-failed', debt })
   return 'settled'
 }
 
@@ -73,26 +76,4 @@ async function countFailure(
 function shareOf(invoiceRef: string, failedCharges: number): number {
   const digest = createHash('sha256').update(`${invoiceRef}:${failedCharges}`).digest()
   return digest.readUInt32BE() / 2 ** 32
-}
-
-/** What a charge that failed makes of the purchase. One that has ended, or stands still already, stays as it is. */
-async function fall(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Promise<void> {
-  const { sql, providerId, now } = work
-  const { failedCharges: retryCount, nextChargeAt: nextRetryAt } = invoice
-  if (purchase.status === 'trialing') {
-    const period = await findRecurringPeriod(sql, providerId, invoice.reference)
-    if (period === undefined) return
-    // Nobody has paid yet, so there is nothing to go on with meanwhile: a new card has it tried again.
-    await updateInvoice(sql, providerId, { ...invoice, nextChargeAt: null })
-    await movePurchase(work, purchase, 'trial-unpaid', { nextUsageBillAt: null })
-    return
-  }
-  const failed = { retryCount, nextRetryAt }
-  // The first failure is told even where it is the last: what is suspended was past due before.
-  const pastDue = canMove(purchase, 'renewal-failed')
-    ? await movePurchase(work, purchase, 'renewal-failed', failed)
-    : { ...purchase, ...failed }
-  if (pastDue.status !== 'past_due') return
-  if (nextRetryAt === null) await movePurchase(work, pastDue, 'retries-spent', failed)
-  else await updatePurchase(sql, providerId, { ...pastDue, updatedAt: now })
 }

@@ -15,9 +15,10 @@ import {
 import { carryOut } from '../settlement/carry-out.ts'
 import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { paysInvoice } from '../payments/payment-purpose.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
-import { changeTo, priceOf, refusalOfTotal } from '../settlement/taxed-terms.ts'
+import { changeTo, priceOf, refusalOfTotal } from '../payments/taxed-terms.ts'
 
 export type TaxOutcome =
   | { readonly kind: 'taxed'; readonly tax: TaxBreakdown; readonly currency: string }
@@ -84,8 +85,8 @@ async function begin(
   const customer = await lockCustomer(sql, providerId, customerRef)
   const intent = await lockIntent(sql, providerId, reference)
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
-  const { purpose, paymentMethodId, currency, originalAmountMinor } = intent
-  if (purpose === 'usage_billing' || paymentMethodId !== null) {
+  const { paymentMethodId, currency, originalAmountMinor } = intent
+  if (paysInvoice(intent) || paymentMethodId !== null) {
     return { kind: 'refused', reason: 'The payment is made without the customer' }
   }
   const known = await findTaxDetails(sql, providerId, customerRef)

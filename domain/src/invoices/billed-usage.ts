@@ -1,14 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { microsOfDecimal } from '../money/decimal.ts'
-
-export type BilledUsage = {
-  /** All that was billed of the period, what came late included. 10^-6 units. */
-  readonly usedMicros: bigint
-  /** Left over from the period before, as it was priced with. */
-  readonly carriedOverMicros: bigint
-  /** Used before by other purchases that shared the allowance, as it was priced with, late usage included. */
-  readonly usedBeforeMicros: bigint
-}
+import { sumBilledUsage, type BilledUsage, type UsageLineRow } from './sum-billed-usage.ts'
 
 /**
  * How much usage of a purchase's periods stands on invoices, by the start of the period in Unix milliseconds; also on void
@@ -21,9 +12,8 @@ export async function listBilledUsage(
   purchaseRef: string,
   periodStarts: readonly Date[],
 ): Promise<Map<number, BilledUsage>> {
-  const billed = new Map<number, BilledUsage>()
-  if (periodStarts.length === 0) return billed
-  const rows = await sql<BilledRow[]>`
+  if (periodStarts.length === 0) return new Map()
+  const rows = await sql<UsageLineRow[]>`
     select period_start, kind, inputs->>'usedUnits' as used, inputs->>'lateUnits' as late,
       inputs->>'carriedOverUnits' as carried, inputs->>'usedBeforeUnits' as before,
       inputs->>'lateBeforeUnits' as late_before
@@ -32,32 +22,5 @@ export async function listBilledUsage(
     where invoices.provider_id = ${providerId} and purchase_ref = ${purchaseRef}
       and kind in ('usage', 'late_usage') and period_start in ${sql([...periodStarts])}
     order by kind = 'late_usage'`
-  for (const row of rows) {
-    const start = row.period_start.getTime()
-    const known = billed.get(start)
-    if (row.kind === 'usage') {
-      billed.set(start, {
-        usedMicros: microsOfDecimal(row.used),
-        carriedOverMicros: microsOfDecimal(row.carried),
-        usedBeforeMicros: microsOfDecimal(row.before ?? '0'),
-      })
-    } else if (known !== undefined) {
-      billed.set(start, {
-        ...known,
-        usedMicros: known.usedMicros + microsOfDecimal(row.late ?? '0'),
-        usedBeforeMicros: known.usedBeforeMicros + microsOfDecimal(row.late_before ?? '0'),
-      })
-    }
-  }
-  return billed
-}
-
-type BilledRow = {
-  readonly period_start: Date
-  readonly kind: string
-  readonly used: string
-  readonly late: string | null
-  readonly carried: string
-  readonly before: string | null
-  readonly late_before: string | null
+  return sumBilledUsage(rows)
 }

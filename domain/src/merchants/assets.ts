@@ -1,29 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
+import type { AssetType } from './asset-type.ts'
 
 export const assetKinds = ['logo', 'icon'] as const
 export type AssetKind = (typeof assetKinds)[number]
-
-/** The pictures that any browser shows and none runs. */
-export type AssetType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
 
 export type Asset = {
   readonly contentType: AssetType
   readonly bytes: Buffer
 }
-
-/** Goes by the bytes themselves: what a sender says of them may be wrong. Undefined: none of these. */
-export function assetTypeOf(bytes: Buffer): AssetType | undefined {
-  if (bytes.subarray(0, 8).equals(pngStart)) return 'image/png'
-  if (bytes.subarray(0, 3).equals(jpegStart)) return 'image/jpeg'
-  const start = bytes.toString('latin1', 0, 12)
-  if (start.startsWith('RIFF') && start.endsWith('WEBP')) return 'image/webp'
-  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif'
-  return undefined
-}
-
-const pngStart = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
-const jpegStart = Buffer.from([0xff, 0xd8, 0xff])
 
 /** Takes the place of the earlier picture of that kind. Returns the SHA-256 that it is found by. */
 export async function putAsset(

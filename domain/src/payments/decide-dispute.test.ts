@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   isNewerLook,
   takesAccess,
+  takingsOf,
   type DisputeStatus,
   type KnownDispute,
 } from './decide-dispute.ts'
@@ -78,4 +79,18 @@ test('a closed dispute whose movements nobody counted is newer only with another
   const movements = [undefined as never, undefined as never]
   expect(isNewerLook(known, { status: 'lost', movements })).toBe(false)
   expect(isNewerLook(known, { status: 'won', movements })).toBe(true)
+})
+
+/** Signed movements of the balance, how often they take the money, and whether it is away after them, by hand. */
+test.each([
+  [[], 0, false],
+  [[-500], 1, true],
+  [[-500, 500], 1, false],
+  [[-500, 500, -500], 2, true],
+  [[-500, 500, -500, 500], 2, false],
+  [[-300, -200], 1, true],
+  [[-500, 200], 1, true],
+])('the movements %j take the money %i times, and it is away: %j', (amounts, times, isTaken) => {
+  const movements = amounts.map((amount) => ({ amountMinor: BigInt(amount) }))
+  expect(takingsOf(movements)).toEqual({ times, isTaken })
 })

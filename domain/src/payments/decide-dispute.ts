@@ -52,3 +52,20 @@ export function takesAccess(status: DisputeStatus, suspendOn: SuspendOnDispute):
       return false
   }
 }
+
+/** How often the money was taken that had been there, or was there again; and whether it is away now. */
+export function takingsOf(
+  movements: readonly Pick<Dispute['movements'][number], 'amountMinor'>[],
+): {
+  readonly times: number
+  readonly isTaken: boolean
+} {
+  let takenMinor = 0n
+  let times = 0
+  for (const { amountMinor } of movements) {
+    const wasTaken = takenMinor > 0n
+    takenMinor -= amountMinor
+    if (!wasTaken && takenMinor > 0n) times += 1
+  }
+  return { times, isTaken: takenMinor > 0n }
+}

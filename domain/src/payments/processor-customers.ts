@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Queryable } from '@tollgate/platform/database/database'
 import type { Customer } from '../customers/repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { PaymentUnknownError } from './payment-unknown-error.ts'
 import { processorOf, type PaymentParts } from './payment-parts.ts'
 import { providerMetadataKey } from './payment-intent.ts'
+import { findProcessorCustomer, keepProcessorCustomer } from './processor-customers-repository.ts'
 
 export const customerMetadataKey = 'tollgate_customer'
 
@@ -37,45 +37,4 @@ export async function requireProcessorCustomer(
         keepProcessorCustomer(sql, providerId, reference, made.value.id, now),
       )
   }
-}
-
-export async function findProcessorCustomer(
-  sql: Queryable,
-  providerId: string,
-  customerRef: string,
-): Promise<string | undefined> {
-  const [row] = await sql<{ processor_customer_id: string }[]>`
-    select processor_customer_id from processor_customers
-    where provider_id = ${providerId} and customer_ref = ${customerRef}`
-  return row?.processor_customer_id
-}
-
-/** The one that was kept first stays. Whose customer was deleted meanwhile is to be forgotten there, too. */
-async function keepProcessorCustomer(
-  sql: Queryable,
-  providerId: string,
-  customerRef: string,
-  id: string,
-  now: Date,
-): Promise<string> {
-  await sql`
-    insert into processor_customers
-      (provider_id, customer_ref, processor_customer_id, created_at, removal_due_at)
-    select provider_id, reference, ${id}, ${now}::timestamptz,
-      case when status = 'deleted' then ${now}::timestamptz end
-    from customers where provider_id = ${providerId} and reference = ${customerRef} for key share
-    on conflict (provider_id, customer_ref) do nothing`
-  return (await findProcessorCustomer(sql, providerId, customerRef)) ?? id
-}
-
-/** Carried out by a job, once nothing of the customer's is to be paid any more. */
-export async function wantProcessorCustomerRemoved(
-  sql: Queryable,
-  providerId: string,
-  customerRef: string,
-  now: Date,
-): Promise<void> {
-  await sql`
-    update processor_customers set removal_due_at = ${now}
-    where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }

@@ -1,47 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { environments } from '@tollgate/schemas/environment'
-import type { HotPlace } from '@tollgate/platform/hot-state/hot-state'
 import type { Queryable } from '@tollgate/platform/database/database'
-import {
-  readPublicationState,
-  writeProgress,
-  writeStart,
-  type PublicationState,
-} from './publication-state.ts'
+import { isWhole, judgeLoss, type PublishedLoss } from './judge-loss.ts'
+import { readPublicationState, writeProgress, writeStart } from './publication-state.ts'
 import type { PublicationSpace } from '../publications/repository.ts'
 import { poolOf } from './publisher.ts'
 import type { PublisherParts } from './publisher-parts.ts'
 import { queueEverything, queueLostPlaces } from '../publications/queue-targets.ts'
-
-/** What the hot state has, or may have, lost of what was published. */
-type PublishedLoss =
-  | { readonly kind: 'nothing' | 'everything' }
-  | { readonly kind: 'some'; readonly isLost: (place: HotPlace) => boolean }
-
-function judgeLoss(
-  { hotState }: Pick<PublisherParts, 'hotState'>,
-  { queued, progress, torn }: PublicationState,
-  lives: string,
-): PublishedLoss {
-  if (isWhole({ progress, torn })) return { kind: 'nothing' }
-  if (queued?.lives === undefined) return { kind: 'everything' }
-  // Something was lost, and no server says that it was the one.
-  if (progress === undefined && queued.lives === lives) return { kind: 'everything' }
-  const lost = hotState.lostBetween(queued.lives, lives)
-  if (lost === 'everything') return { kind: 'everything' }
-  return {
-    kind: 'some',
-    isLost: (place) => lost(place) || torn.some((each) => isSame(each, place)),
-  }
-}
-
-function isWhole({ progress, torn }: Pick<PublicationState, 'progress' | 'torn'>): boolean {
-  return progress !== undefined && torn.length === 0
-}
-
-function isSame(torn: PublicationState['torn'][number], place: HotPlace): boolean {
-  return 'partition' in place && place.space === torn.space && place.partition === torn.partition
-}
 
 /**
  * Queues what the hot state lost: all of it when it is new, was wiped, or is another server's copy; what one server of
@@ -62,7 +27,7 @@ export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['k
     await takeTurn(sql)
     const state = await readPublicationState(parts)
     const lives = await parts.hotState.lives()
-    const loss = judgeLoss(parts, state, lives)
+    const loss = judgeLoss(state, lives, parts.hotState)
     if (loss.kind === 'nothing') return loss.kind
     const id = randomUUID()
     await writeStart(parts, { id, incarnation: state.incarnation, lives })

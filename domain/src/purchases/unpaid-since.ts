@@ -1,13 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
-import { usagePeriodAt } from '../periods/periods.ts'
-import { pricesIn } from '../pricing/plan-prices.ts'
-import { cycleOf } from './access.ts'
+import { decideUnpaidSince, isPaidBeforehand } from './decide-unpaid-since.ts'
 import type { Purchase } from './repository.ts'
-import { endedSuspended } from './suspension.ts'
 
 /**
- * Since when the purchase gave access without being paid for it: a renewal that was not charged yet, or that failed, and
- * that is void because the purchase has ended. Undefined: all of it was paid, or nothing is due beforehand.
+ * Returns since when the purchase gave access without being paid for it: a renewal that was not charged yet, or that
+ * failed, and that is void because the purchase has ended. Undefined: all of it was paid, or nothing is due beforehand.
  */
 export async function findUnpaidSince(
   sql: Queryable,
@@ -15,24 +12,21 @@ export async function findUnpaidSince(
   purchase: Purchase,
   now: Date,
 ): Promise<Date | undefined> {
-  const { planSnapshot, currency, paidAt, reference, startDate } = purchase
-  const cycle = cycleOf(purchase)
-  if (planSnapshot === null || cycle === undefined || paidAt === null) return undefined
-  if ((pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) === 0n) return undefined
-  const [row] = await sql<{ paid_until: Date | null }[]>`
+  if (!isPaidBeforehand(purchase)) return undefined
+  return decideUnpaidSince(purchase, await findPaidUntil(sql, providerId, purchase.reference), now)
+}
+
+/** Returns the end of the last period whose invoice was paid; null: no invoice charged a period. */
+async function findPaidUntil(
+  sql: Queryable,
+  providerId: string,
+  purchaseRef: string,
+): Promise<Date | null> {
+  const [row] = await sql<[{ paid_until: Date | null }]>`
     select max(period_end) as paid_until from billed_periods as billed
     join invoices on invoices.provider_id = billed.provider_id
       and invoices.reference = billed.invoice_ref
-    where billed.provider_id = ${providerId} and billed.purchase_ref = ${reference}
+    where billed.provider_id = ${providerId} and billed.purchase_ref = ${purchaseRef}
       and billed.part = 'recurring' and invoices.status in ('paid', 'partly_refunded', 'refunded')`
-  // What a change charged pays for the period that it went on with.
-  const paidUntil = row?.paid_until ?? usagePeriodAt(cycle, startDate, startDate).end
-  return accessUntil(purchase, now) > paidUntil ? paidUntil : undefined
-}
-
-function accessUntil(purchase: Purchase, now: Date): Date {
-  const { endedAt, endDate, suspendedAt } = purchase
-  const suspended = endedSuspended(purchase) ? suspendedAt : null
-  const ends = [now, endedAt, endDate, suspended].flatMap((end) => (end === null ? [] : [end]))
-  return ends.reduce((first, end) => (end < first ? end : first))
+  return row.paid_until
 }

@@ -3,7 +3,7 @@ import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/paymen
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
 import { findChangeTo } from '../payments/attempts-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { priceOf, taxedTermsOf, termsAt } from './taxed-terms.ts'
+import { priceOf, taxedTermsOf, termsAt } from '../payments/taxed-terms.ts'
 
 /**
  * The intent over the money that it is over at the processor: one of our calls made it that. Whether anybody kept that

@@ -1,12 +1,22 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
+import { armRecharge, disarmRecharge } from '../auto-recharge/repository.ts'
+import { findReusablePaymentMethod } from '../cards/repository.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { chargeUnpaidNow } from '../invoices/unpaid.ts'
 import { findMerchant } from '../merchants/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { chargeBack, undoChargeBack } from './charge-back.ts'
-import { disputeRank, isNewerLook, takesAccess } from '../payments/decide-dispute.ts'
+import {
+  disputeRank,
+  isNewerLook,
+  takesAccess,
+  type KnownDispute,
+} from '../payments/decide-dispute.ts'
 import { findDispute, saveDispute } from '../payments/disputes-repository.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { SeenDispute } from '../purposes/payment-handler.ts'
+import { findHandler } from '../purposes/payment-handlers.ts'
 import { postDispute } from './post-dispute.ts'
 
 const disputed = disputeRank.needs_response
@@ -22,7 +32,7 @@ export async function applyDispute(
   dispute: Dispute,
 ): Promise<void> {
   const { sql, providerId } = work
-  const { id, status } = dispute
+  const { id } = dispute
   // Orders those who look at once.
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
@@ -31,7 +41,21 @@ export async function applyDispute(
   const takes = isNewer && (await saveLook(work, intent, dispute))
   // Money moves without a change of the status, too.
   await postDispute(work, intent, dispute)
-  if (!isNewer) return
+  if (isNewer) await tellOfMove(work, known, dispute)
+  const took = known?.takesAccess ?? false
+  const isChanged = isNewer && takes !== took
+  const access = isChanged ? (takes ? 'taken' : 'given-back') : 'unchanged'
+  if (access !== 'unchanged') await followCard(work, intent.customerRef, access)
+  const handler = await findHandler(work, intent)
+  await handler.onDisputed(work, intent, { ...dispute, access })
+}
+
+async function tellOfMove(
+  work: UnitOfWork,
+  known: KnownDispute | undefined,
+  dispute: Dispute,
+): Promise<void> {
+  const { status } = dispute
   const before = known === undefined ? -1 : disputeRank[known.status]
   if (before < disputed && disputeRank[status] >= disputed) {
     await tell(work, 'payment.disputed', dispute)
@@ -39,9 +63,24 @@ export async function applyDispute(
   if (disputeRank[status] === closed && known?.status !== status) {
     await tell(work, 'payment.dispute_closed', dispute)
   }
-  const took = known?.takesAccess ?? false
-  if (takes && !took) await chargeBack(work, intent)
-  if (took && !takes) await undoChargeBack(work, intent)
+}
+
+/** The customer's card is no longer charged, or is charged again. */
+async function followCard(
+  work: UnitOfWork,
+  customerRef: string,
+  access: Exclude<SeenDispute['access'], 'unchanged'>,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  await lockCustomer(sql, providerId, customerRef)
+  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
+  if (access === 'taken') {
+    if (card === undefined) await disarmRecharge(work, customerRef)
+    return
+  }
+  if (card === undefined) return
+  await armRecharge(work, customerRef, card)
+  await chargeUnpaidNow(sql, providerId, customerRef, now)
 }
 
 /** Returns whether it takes access away. */

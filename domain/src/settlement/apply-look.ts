@@ -1,7 +1,3 @@
-import { settleRecharge } from './settle-recharge.ts'
-import { settleUnpaid } from '../billing/settle-unpaid.ts'
-import type { SeenCard } from '../cards/repository.ts'
-import { saveCard } from './save-card.ts'
 import type {
   Decline,
   PaymentIntent as ProcessorIntent,
@@ -11,12 +7,14 @@ import { together } from '../postgres/together.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAnsweredAttempt, type AttemptDecline } from '../payments/attempts-repository.ts'
 import { adoptMoney } from './adopt-money.ts'
-import { bookPayment } from './book-payment.ts'
+import { endUnpaid } from './end-unpaid.ts'
+import type { PaymentLook } from './look-at-payment.ts'
 import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
-import { invoiceSale } from './invoice-sale.ts'
 import { nextLookAt } from '../payments/look-schedule.ts'
-import type { PaidWith, PaymentIntent } from '../payments/payment-intent.ts'
-import { postSettlement, postUndeliverable } from './post-payment.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { endsWhenDeclined } from '../payments/payment-purpose.ts'
+import { postSettlement } from './post-payment.ts'
+import { paidWithOf, settleSuccess } from './settle-success.ts'
 import { recordPaymentEnd, recordPaymentFailure } from '../payments/payment-event.ts'
 import {
   canIntentMove,
@@ -24,15 +22,6 @@ import {
   isFinal,
   type IntentTrigger,
 } from '../payments/transitions.ts'
-
-/** A payment as the processor had it at one moment. */
-export type PaymentLook = {
-  readonly payment: ProcessorIntent
-  /** What it was paid with; undefined while nothing was, or where that was no card. */
-  readonly card: SeenCard | undefined
-  /** Whether it was charged as the customer's saved card: paying with it saves nothing. */
-  readonly isCardSaved: boolean
-}
 
 /**
  * Makes of an intent what the processor says of it, and gives what was paid for. Whoever looks, however often and in
@@ -63,7 +52,7 @@ export async function applyLook(
   const isTold = event !== undefined && status !== found.status
   const [, ended] = await together([
     isTold ? recordPaymentEnd(work, event, moved) : undefined,
-    trigger === 'succeeded' ? settlePaid(work, moved, look, hostedUrl) : moved,
+    trigger === 'succeeded' ? settleSuccess(work, moved, look, hostedUrl) : moved,
   ])
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
   const { lastDecline } = look.payment
@@ -72,42 +61,8 @@ export async function applyLook(
     updateIntent(sql, providerId, kept),
     settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now),
   ])
-  if (isFinal(kept.status) && kept.purpose === 'credit_topup') await settleRecharge(work, kept)
-  if (isFinal(kept.status) && kept.status !== 'succeeded') await settleUnpaid(work, kept, false)
+  if (isFinal(kept.status) && kept.status !== 'succeeded') await endUnpaid(work, kept, false)
   return kept
-}
-
-async function settlePaid(
-  work: UnitOfWork,
-  intent: PaymentIntent,
-  { payment, card, isCardSaved }: PaymentLook,
-  hostedUrl: string,
-): Promise<PaymentIntent> {
-  const { now } = work
-  const settlementWanted = payment.settlement === undefined
-  const paidMethodId = payment.paymentMethodId ?? null
-  const told = { failureReason: null, settlementWanted, paidMethodId }
-  const paid = { ...intent, ...told, succeededAt: now }
-  const booking = await bookPayment(work, paid, hostedUrl)
-  if (booking.kind === 'undeliverable') {
-    await postUndeliverable(work, paid)
-    if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
-    return { ...paid, refundWanted: true, failureReason: booking.reason }
-  }
-  // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
-  const isFirst = paid.invoiceRef !== null && card?.paymentMethodId === paid.paymentMethodId
-  const isKnown = isCardSaved || isFirst
-  if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
-  const { purchaseRef, sale } = booking
-  const invoiceRef = sale === undefined ? paid.invoiceRef : await invoiceSale(work, paid, sale)
-  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
-  return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
-}
-
-function paidWithOf(card: SeenCard | undefined): PaidWith | null {
-  if (card === undefined) return null
-  const { brand, last4, expMonth, expYear } = card
-  return { brand, last4, expMonth, expYear }
 }
 
 /**
@@ -162,14 +117,13 @@ async function tellOfDecline(
   const decline = chargeId ?? `${lastDecline.code}:${lastDecline.declineCode ?? ''}`
   if (intent.declinedCharges.includes(decline)) return intent
   await recordPaymentFailure(work, intent, reasonOf(lastDecline))
-  const { paymentMethodId, purpose, declinedCharges } = intent
+  const { paymentMethodId, declinedCharges } = intent
   const isOffSession = paymentMethodId !== null
   return {
     ...intent,
     declinedCharges: [...declinedCharges, decline],
     failureReason: isOffSession ? reasonOf(lastDecline) : null,
-    // Nobody is there to try another card, and the next recharge is another payment. An invoice is tried again.
-    cancelWanted: intent.cancelWanted || (isOffSession && purpose === 'credit_topup'),
+    cancelWanted: intent.cancelWanted || endsWhenDeclined(intent),
   }
 }
 
@@ -180,5 +134,3 @@ export function declineKindOf({ isHard, needsCustomer }: Decline): AttemptDeclin
 export function reasonOf({ code, declineCode }: Decline): string {
   return declineCode ?? code
 }
-
-/** What was charged is what was asked for, or nothing is given for it. */

@@ -1,32 +1,21 @@
 import type { Refund } from '@tollgate/platform/payments/payment-objects'
-import { isLastPeriodRefunded } from '../billing/is-last-period-refunded.ts'
-import { divideRounded } from '../money/decimal.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { claimCredits, undoClaim } from './claim-credits.ts'
+import { isLaterRefund, refundStateOf, taxOfRefund } from '../payments/decide-refund.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { findPostedPayment, taxOf } from './post-payment.ts'
+import { taxOf } from '../payments/taxed-terms.ts'
+import { findHandler } from '../purposes/payment-handlers.ts'
+import { findPostedPayment } from './post-payment.ts'
 import { postRefund, settleRefund } from './post-refund.ts'
 import {
   findRefund,
-  isStillPaid,
   saveRefund,
   sumRefunds,
   type PaymentRefund,
-  type RefundState,
 } from '../payments/refunds-repository.ts'
-import { endRefunded } from './undo-change.ts'
 
-/** A refund goes on, never back: what comes late or twice changes nothing. It can fail after it had succeeded. */
-const rank: Readonly<Record<RefundState, number>> = {
-  pending: 0,
-  succeeded: 1,
-  failed: 2,
-  canceled: 2,
-}
-
-/** Makes of a refund what the processor says of it. What was paid for is taken away by a full refund that succeeded. */
+/** Makes of a refund what the processor says of it. What follows once it has succeeded depends on what was paid for. */
 export async function applyRefund(
   work: UnitOfWork,
   intentRef: string,
@@ -36,8 +25,8 @@ export async function applyRefund(
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findRefund(sql, providerId, refund.id)
-  const status = stateOf(refund)
-  if (known !== undefined && rank[status] <= rank[known.status]) {
+  const status = refundStateOf(refund)
+  if (!isLaterRefund(known?.status, status)) {
     // What it took of the balance is told later than what became of it.
     return settleRefund(work, intent, { ...refund, status })
   }
@@ -45,7 +34,7 @@ export async function applyRefund(
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
-    taxMinor: known?.taxMinor ?? (await taxOfRefund(work, intent, refund)),
+    taxMinor: known?.taxMinor ?? (await findTaxOfRefund(work, intent, refund)),
     currency: refund.currency,
     status,
     reason: refund.reason ?? null,
@@ -55,18 +44,14 @@ export async function applyRefund(
   await saveRefund(sql, providerId, kept, now)
   await postRefund(work, intent, kept, refund, known?.status === 'succeeded')
   await tell(work, kept)
-  if (status === 'succeeded') {
-    await claimCredits(work, intent, { reference: refund.id, cause: 'refund', ...refund })
-    await takeBack(work, intent)
-  }
-  if (known?.status === 'succeeded') await undoClaim(work, intent, refund.id)
+  const isReturned = known?.status === 'succeeded'
+  if (status !== 'succeeded' && !isReturned) return
+  const handler = await findHandler(work, intent)
+  await handler.onRefunded(work, intent, { ...refund, isReturned })
 }
 
-/**
- * The tax that is not owed any more. Rounded once for all that was paid back by now, so that the parts of a payment add up
- * to its tax. Of a payment that gave nothing none was booked with it, and of one that paid an invoice a credit note says it.
- */
-async function taxOfRefund(
+/** No tax was booked of a payment that gave nothing, and a credit note states it of one that paid an invoice. */
+async function findTaxOfRefund(
   work: UnitOfWork,
   intent: PaymentIntent,
   { amountMinor }: Refund,
@@ -77,15 +62,13 @@ async function taxOfRefund(
   const posted = await findPostedPayment(work, intent)
   if (posted !== undefined && posted.invoiceRef !== null) return 0n
   const before = await sumRefunds(sql, providerId, intent.reference)
-  const refundedMinor = before.amountMinor + amountMinor
-  const upTo = divideRounded(taxMinor * refundedMinor, intent.originalAmountMinor)
-  const part = upTo - before.taxMinor
-  return part < 0n ? 0n : part < amountMinor ? part : amountMinor
-}
-
-/** Some refunds wait for the customer to say where the money shall go. */
-function stateOf({ status }: Refund): RefundState {
-  return status === 'requires_action' ? 'pending' : status
+  const payment = {
+    totalMinor: intent.originalAmountMinor,
+    taxMinor,
+    refundedMinor: before.amountMinor,
+    refundedTaxMinor: before.taxMinor,
+  }
+  return taxOfRefund(payment, amountMinor)
 }
 
 async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
@@ -109,26 +92,4 @@ async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
       return recordEvent(work, 'payment.refund_failed', { ...object, failure_reason })
     }
   }
-}
-
-/** A payment that gave nothing leaves nothing to take. */
-async function takeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
-  const { purchaseRef } = intent
-  if (purchaseRef === null || (await isHeld(work, intent, purchaseRef))) return
-  await endRefunded(work, purchaseRef)
-}
-
-/**
- * Periods but the newest one are used, whichever payment began them, and so is usage that was billed. What was paid for
- * once, or more than once as a plan whose credits were bought again, is held as long as one payment of it stands.
- */
-async function isHeld(
-  work: UnitOfWork,
-  { customerRef, purpose, invoiceRef }: PaymentIntent,
-  purchaseRef: string,
-): Promise<boolean> {
-  const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
-  if (isRefunded !== undefined) return !isRefunded
-  if (purpose === 'usage_billing' && invoiceRef !== null) return true
-  return isStillPaid(work.sql, work.providerId, { customerRef, purchaseRef })
 }

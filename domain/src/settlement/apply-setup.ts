@@ -1,7 +1,7 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import type { SetupIntent } from '@tollgate/platform/payments/payment-objects'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
-import { saveCard } from './save-card.ts'
+import { paymentHandlers } from '../purposes/payment-handlers.ts'
 import { endSetup, insertSetup } from '../cards/setups-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
@@ -54,7 +54,9 @@ export async function applySetup(
     // One that was begun by the release before is not known here yet.
     await insertSetup(sql, providerId, setupIntentId, customerRef, setup.createdAt)
     const isFirst = await endSetup(sql, providerId, setupIntentId, now)
-    if (isFirst && kept !== undefined) await saveCard(work, customerRef, kept)
+    const handler = paymentHandlers['card-check']
+    if (isFirst && kept !== undefined) await handler.onSucceeded(work, customerRef, kept)
+    if (isFirst && kept === undefined) await handler.onFailed(work, customerRef)
     return findReusablePaymentMethod(sql, providerId, customerRef)
   })
   if (kept === undefined) return 'ended'

@@ -9,14 +9,14 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import { findCardOfMethod } from '../cards/repository.ts'
 import { together } from '../postgres/together.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { applyLook, declineKindOf, reasonOf, type PaymentLook } from './apply-look.ts'
+import { applyLook, declineKindOf, reasonOf } from './apply-look.ts'
 import {
   noteUnknown,
   savedMethodOf,
   settleAttempt,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
-import { lookAtPayment, withCard, type ChargedMethod } from './look-at-payment.ts'
+import { lookAtPayment, withCard, type ChargedMethod, type PaymentLook } from './look-at-payment.ts'
 import { noteSeller } from './note-seller.ts'
 import { refuseIntent } from './refuse-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'

@@ -4,6 +4,7 @@ import { majorText, minorPerMajor, processorMinimumOf } from '../money/currencie
 import { divideRounded } from '../money/decimal.ts'
 import { dollarCents, dollarsPerUnit } from '../money/dollar-amount.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
+import { chargeMinorMax } from '../payments/taxed-terms.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import { currenciesOf, listedPrice, pricesIn } from '../pricing/plan-prices.ts'
@@ -99,9 +100,6 @@ export function decideTopUpTerms(
   if (amountMinor === undefined) return refuse('amount is required for a credit top-up')
   return charge(amountMinor, rate, { mints: true })
 }
-
-/** Eight digits. */
-export const chargeMinorMax = 99_999_999n
 
 function charge(
   originalAmountMinor: bigint,

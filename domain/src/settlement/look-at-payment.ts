@@ -1,7 +1,15 @@
 import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import type { SeenCard } from '../cards/repository.ts'
-import type { PaymentLook } from './apply-look.ts'
+
+/** A payment as the processor had it at one moment. */
+export type PaymentLook = {
+  readonly payment: ProcessorIntent
+  /** What it was paid with; undefined while nothing was, or where that was no card. */
+  readonly card: SeenCard | undefined
+  /** Whether it was charged as the customer's saved card: paying with it saves nothing. */
+  readonly isCardSaved: boolean
+}
 
 /** Throws PaymentProcessorUnavailableError. Undefined: the processor knows of no such payment. */
 export async function lookAtPayment(

@@ -15,7 +15,7 @@ import {
   type IntentSwitch,
   type PaymentIntent,
 } from '../payments/payment-intent.ts'
-import { changeTo, termsAt } from './taxed-terms.ts'
+import { changeTo, termsAt } from '../payments/taxed-terms.ts'
 
 export type IntentDraft = {
   readonly purpose: IntentPurpose

@@ -1,11 +1,6 @@
 import type { Settlement } from '@tollgate/platform/payments/payment-objects'
 import { postMoney } from '../money-ledger/post-money.ts'
-import {
-  paymentKey,
-  paymentSettled,
-  paymentSucceeded,
-  type Money,
-} from '../money-ledger/postings.ts'
+import { paymentKey, paymentSettled, paymentSucceeded } from '../money-ledger/postings.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, type PostedTransaction } from '../money-ledger/ledger.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
@@ -15,16 +10,6 @@ export async function postUndeliverable(work: UnitOfWork, intent: PaymentIntent)
   const { reference: chargeRef, customerRef, currency, originalAmountMinor: amountMinor } = intent
   const payment = { chargeRef, customerRef, currency, amountMinor, pays: 'refunds' } as const
   await postMoney(work, paymentSucceeded(payment))
-}
-
-/** What was sold, without its tax. */
-export function netOf(intent: PaymentIntent): Money {
-  const { currency, originalAmountMinor } = intent
-  return { currency, amountMinor: originalAmountMinor - taxOf(intent) }
-}
-
-export function taxOf({ tax }: PaymentIntent): bigint {
-  return tax?.taxMinor ?? 0n
 }
 
 /** The processor's fee, and what it exchanged the payment into. */

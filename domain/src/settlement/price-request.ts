@@ -25,7 +25,7 @@ import {
 import type { IntentSwitch } from '../payments/payment-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
-import { refusalOfTotal } from './taxed-terms.ts'
+import { refusalOfTotal } from '../payments/taxed-terms.ts'
 
 export type PricedRequest = {
   readonly kind: 'priced'

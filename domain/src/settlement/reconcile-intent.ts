@@ -13,6 +13,7 @@ import { findIntent, lockIntent } from '../payments/intents-repository.ts'
 import { lookAtPayment, withCard } from './look-at-payment.ts'
 import { noteSeller } from './note-seller.ts'
 import { intentMetadataKey, type PaymentIntent } from '../payments/payment-intent.ts'
+import { paysInvoice } from '../payments/payment-purpose.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { payBack } from './pay-back.ts'
 import { isFinal } from '../payments/transitions.ts'
@@ -56,9 +57,8 @@ export function reconciler(providerId: string, environment: Operation['environme
   return jobOperation('reconcile-payments', { providerId, environment }, now)
 }
 
-/** An invoice waits until it is paid or written off, whoever does that; a customer who does not come does not. */
-function isAwaitingCustomer({ purpose, status }: PaymentIntent): boolean {
-  return purpose !== 'usage_billing' && status !== 'processing'
+function isAwaitingCustomer(intent: PaymentIntent): boolean {
+  return !paysInvoice(intent) && intent.status !== 'processing'
 }
 
 /** As the processor has it now. Nothing is known where it was never told of. */

@@ -1,5 +1,3 @@
-import { settleUnpaid } from '../billing/settle-unpaid.ts'
-import { settleRecharge } from './settle-recharge.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   settleAttempt,
@@ -9,7 +7,9 @@ import {
 import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { recordPaymentFailure } from '../payments/payment-event.ts'
+import { paysInvoice } from '../payments/payment-purpose.ts'
 import { canIntentMove, intentTransitions } from '../payments/transitions.ts'
+import { endUnpaid } from './end-unpaid.ts'
 
 /** Ends a payment that the processor would not make: there is nothing at the processor that could be paid. */
 export async function refuseIntent(
@@ -26,10 +26,9 @@ export async function refuseIntent(
   const { to: status } = intentTransitions.refused
   const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
   // It is asked for with the next invoice, so nothing has failed.
-  const isTooSmall = intent.invoiceRef !== null && reason === 'amount_too_small'
+  const isTooSmall = paysInvoice(intent) && reason === 'amount_too_small'
   if (!isTooSmall) await recordPaymentFailure(work, failed, reason)
   await updateIntent(sql, providerId, failed)
-  await settleRecharge(work, failed)
-  await settleUnpaid(work, failed, isTooSmall)
+  await endUnpaid(work, failed, isTooSmall)
   return failed
 }

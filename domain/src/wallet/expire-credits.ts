@@ -1,16 +1,14 @@
-import type { TransactionSql } from 'postgres'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { inFlightOf, placeOnLine, putBack, remove, sayInFlight } from './burn-order.ts'
+import { believed, setAside, type HeldGrant } from './expired-line.ts'
 import {
-  allocateRemoval,
-  inFlightOf,
-  placeOnLine,
-  putBack,
-  remove,
-  sayInFlight,
-  type Burn,
-} from './burn-order.ts'
-import { addExpiredMicros, endExpiry, listDueGrants, type DueGrant } from './expiring-grants.ts'
+  addExpiredMicros,
+  endExpiry,
+  holdCustomer,
+  listDueGrants,
+  type DueGrant,
+} from './expiring-grants.ts'
 import { listGrantsLeft, updateGrants, type CreditGrant } from './grants.ts'
 import { removalsHeldMsMax, type HoldCredits } from './hold-credits.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
@@ -31,7 +29,7 @@ export async function expireCredits(
   holdCredits: HoldCredits,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  if (!(await isCustomerThere(sql, providerId, customerRef))) {
+  if (!(await holdCustomer(sql, providerId, customerRef))) {
     return await endExpiry(sql, providerId, customerRef)
   }
   const wallet = await lockWallet(sql, providerId, customerRef, now)
@@ -45,13 +43,6 @@ export async function expireCredits(
 }
 
 type HoldOfWallet = Parameters<HoldCredits> extends [unknown, ...infer Rest] ? Rest : never
-
-type HeldGrant = {
-  readonly grantRef: string
-  /** Of the transaction, and of what is held for it. */
-  readonly key: string
-  readonly micros: bigint
-}
 
 /** In the order in which they expired. What is held for one of them is no usage that the next has paid for. */
 async function holdAll(
@@ -120,61 +111,4 @@ async function post(
     grants = remove(grants, burns[index]!)
     await addExpiredMicros(sql, providerId, grantRef, micros)
   }
-}
-
-/**
- * What was said to be in flight may be too much: it is no more than this. Where a grant has more held than is free of it,
- * an earlier try had held that, and somebody took it for usage of that very grant. Otherwise usage has come back.
- */
-function believed(
-  grants: readonly CreditGrant[],
-  held: readonly HeldGrant[],
-  inFlightMicros: bigint,
-): readonly CreditGrant[] {
-  let tooMuch = inFlightOf(grants) - inFlightMicros
-  if (tooMuch <= 0n) return grants
-  const corrected = grants.map((grant) => {
-    const own = held.find(({ grantRef }) => grantRef === grant.reference)?.micros ?? 0n
-    const mistaken = own - (grant.remainingMicros - grant.inFlightMicros)
-    const taken = smallest(mistaken, grant.inFlightMicros, tooMuch)
-    if (taken <= 0n) return grant
-    tooMuch -= taken
-    return { ...grant, inFlightMicros: grant.inFlightMicros - taken }
-  })
-  return sayInFlight(corrected, inFlightMicros)
-}
-
-function smallest(...amounts: readonly bigint[]): bigint {
-  return amounts.reduce((one, other) => (one < other ? one : other))
-}
-
-/**
- * The line without what is held, and where that is from. It is the grant's own, unless usage that came after an earlier
- * try has been posted to the grant since: then what that usage should have taken stands for it.
- */
-function setAside(
-  grants: readonly CreditGrant[],
-  held: readonly HeldGrant[],
-): { line: readonly CreditGrant[]; burns: Burn[][] } {
-  const burns: Burn[][] = []
-  let line = grants
-  for (const { grantRef, micros } of held) {
-    const aside = allocateRemoval(line, micros, grantRef)
-    burns.push(aside)
-    line = remove(line, aside)
-  }
-  return { line, burns }
-}
-
-/** Locks the customer as the posting's keys will: it comes before its wallet. */
-async function isCustomerThere(
-  sql: TransactionSql,
-  providerId: string,
-  customerRef: string,
-): Promise<boolean> {
-  const rows = await sql`
-    select from customers
-    where provider_id = ${providerId} and reference = ${customerRef} and status = 'active'
-    for key share`
-  return rows.length > 0
 }

@@ -87,3 +87,16 @@ export async function endExpiry(
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and expiry_due_at is not null and ${which}`
 }
+
+/** Returns false if the customer was deleted. Locks it as the posting's keys will: customers come before their wallets. */
+export async function holdCustomer(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<boolean> {
+  const rows = await sql`
+    select from customers
+    where provider_id = ${providerId} and reference = ${customerRef} and status = 'active'
+    for key share`
+  return rows.length > 0
+}

@@ -2,7 +2,6 @@ import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { jobActor, nameActor } from '../audit/actor.ts'
-import { selectNames } from '../customers/repository.ts'
 import type { PublicationTarget } from '../publications/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -12,6 +11,14 @@ import { crossingsOf } from './crossings.ts'
 import { allocateBurn, burn } from './burn-order.ts'
 import { insertBurns } from './burns.ts'
 import { valueEntries } from './credit-value.ts'
+import { holdCustomers, moveDebitPosition, nameKey, readDebitPosition } from './debit-positions.ts'
+import {
+  stepsOf,
+  walletsOf,
+  type DebitBatch,
+  type StoredDebit,
+  type WalletDebits,
+} from './debits.ts'
 import { listGrantsLeft, updateGrants } from './grants.ts'
 import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { WarningLevels } from './warning-levels.ts'
@@ -19,24 +26,6 @@ import { lockWallet, updateWallet } from './repository.ts'
 import { writeOff } from './write-off.ts'
 
 const poster = jobActor('post-debits')
-
-/** What a wallet paid for one usage record. */
-export type StoredDebit = {
-  readonly providerId: string
-  readonly customerRef: string
-  readonly productRef: string
-  /** 10^-6 credits, more than nothing. */
-  readonly micros: bigint
-}
-
-/** Debits of one partition of the log: all of them from one offset up to another. */
-export type DebitBatch = {
-  readonly partition: number
-  readonly fromOffset: number
-  readonly toOffset: number
-  /** In the order of the log. */
-  readonly debits: readonly StoredDebit[]
-}
 
 export type PostOutcome =
   | {
@@ -48,16 +37,6 @@ export type PostOutcome =
     }
   /** Somebody else has posted them, and nothing was changed. */
   | { readonly kind: 'elsewhere' }
-
-/** From where on debits of the partition are to be posted. */
-export async function readDebitPosition(sql: TransactionSql, partition: number): Promise<number> {
-  await sql`
-    insert into debit_positions (log_partition, next_offset) values (${partition}, 0)
-    on conflict do nothing`
-  const [row] = await sql<{ next_offset: bigint }[]>`
-    select next_offset from debit_positions where log_partition = ${partition} for update`
-  return Number(row!.next_offset)
-}
 
 /**
  * Posts what wallets paid: for each wallet one transaction of the ledger, the events of it, and the position behind it,
@@ -77,9 +56,8 @@ export async function postDebits(
   nameActor(sql, poster)
   const position = await readDebitPosition(sql, batch.partition)
   if (position !== batch.fromOffset) return { kind: 'elsewhere' }
-  const known = await findCustomers(sql, batch.debits)
-  const isKnown = ({ providerId, customerRef }: StoredDebit): boolean =>
-    known.has(JSON.stringify([providerId, customerRef]))
+  const known = await holdCustomers(sql, batch.debits)
+  const isKnown = (debit: StoredDebit): boolean => known.has(nameKey(debit))
   const publications: PublicationTarget[] = []
   const telling = {
     warnings: new WarningLevels(),
@@ -93,48 +71,9 @@ export async function postDebits(
       await postWallet(work, batch, wallet, telling)
     }),
   )
-  await sql`
-    update debit_positions set next_offset = ${batch.toOffset}
-    where log_partition = ${batch.partition}`
+  await moveDebitPosition(sql, batch.partition, batch.toOffset)
   const strangers = batch.debits.filter((debit) => !isKnown(debit))
   return { kind: 'posted', publications, strangers }
-}
-
-/**
- * Those that are there, under their names. They are locked as the postings' keys will lock them: customers always come
- * before their wallets.
- */
-async function findCustomers(
-  sql: TransactionSql,
-  debits: readonly StoredDebit[],
-): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ provider_id: string; reference: string }[]>`
-    select provider_id, reference from customers
-    where (provider_id, reference) in (${selectNames(sql, debits)})
-    order by provider_id, reference for key share`
-  return new Set(rows.map((row) => JSON.stringify([row.provider_id, row.reference])))
-}
-
-type WalletDebits = {
-  readonly providerId: string
-  readonly customerRef: string
-  /** Sums, by product. */
-  readonly byProduct: Map<string, bigint>
-}
-
-function walletsOf(debits: readonly StoredDebit[]): WalletDebits[] {
-  const wallets = new Map<string, WalletDebits>()
-  for (const { providerId, customerRef, productRef, micros } of debits) {
-    const key = JSON.stringify([providerId, customerRef])
-    const wallet = wallets.get(key) ?? {
-      providerId,
-      customerRef,
-      byProduct: new Map<string, bigint>(),
-    }
-    wallets.set(key, wallet)
-    wallet.byProduct.set(productRef, (wallet.byProduct.get(productRef) ?? 0n) + micros)
-  }
-  return [...wallets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
 }
 
 type Telling = {
@@ -194,20 +133,18 @@ async function tell(
   byProduct: ReadonlyMap<string, bigint>,
   { warnings, receivers }: Telling,
 ): Promise<void> {
-  let before = balanceMicros
-  for (const [productRef, micros] of byProduct) {
-    const after = before > micros ? before - micros : 0n
+  for (const step of stepsOf(balanceMicros, byProduct)) {
+    const { productRef, micros, beforeMicros, afterMicros } = step
     const warningMicros = await warnings.read(work, customerRef, productRef)
-    const crossings = crossingsOf(before, after, warningMicros)
+    const crossings = crossingsOf(beforeMicros, afterMicros, warningMicros)
     const debited = receivers.has(work.providerId) ? (['debited'] as const) : []
     for (const event of [...debited, ...crossings]) {
       await recordCreditEvent(work, event, {
         customerRef,
-        balanceMicros: after,
+        balanceMicros: afterMicros,
         amountMicros: -micros,
         productRef,
       })
     }
-    before = after
   }
 }

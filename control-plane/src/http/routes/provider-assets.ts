@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Database } from '@tollgate/platform/database/database'
-import { assetKinds, assetTypeOf, findAsset, putAsset } from '@tollgate/domain/merchants/assets'
+import { assetTypeOf } from '@tollgate/domain/merchants/asset-type'
+import { assetKinds, findAsset, putAsset } from '@tollgate/domain/merchants/assets'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { assetAddressSchema } from '@tollgate/schemas/http/merchants'
 import { refusals } from '../../errors.ts'

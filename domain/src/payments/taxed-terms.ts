@@ -8,8 +8,11 @@ import {
   type TaxBreakdownJson,
 } from '../invoices/tax-breakdown.ts'
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { chargeMinorMax } from './decide-terms.ts'
-import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { Money } from '../money-ledger/postings.ts'
+import type { PaymentIntent } from './payment-intent.ts'
+
+/** Eight digits: the most that one payment can be over, in minor units of its currency. */
+export const chargeMinorMax = 99_999_999n
 
 export type TaxedTerms = Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor' | 'tax'>
 
@@ -46,4 +49,15 @@ export function changeTo(tax: TaxBreakdown): JsonObject {
 export function taxedTermsOf(intent: PaymentIntent, change: JsonObject): TaxedTerms {
   const tax = taxFromJson(change['tax'] as TaxBreakdownJson)
   return { ...termsAt(intent, tax.totalMinor), tax }
+}
+
+/** Returns what was sold, without its tax. */
+export function netOf(intent: PaymentIntent): Money {
+  const { currency, originalAmountMinor } = intent
+  return { currency, amountMinor: originalAmountMinor - taxOf(intent) }
+}
+
+/** Returns the tax of the payment, 0 if it has none. */
+export function taxOf({ tax }: Pick<PaymentIntent, 'tax'>): bigint {
+  return tax?.taxMinor ?? 0n
 }

@@ -6,20 +6,20 @@ import { switchedPurchase, switchPrice } from '../purchases/new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { priceOf } from './taxed-terms.ts'
+import { priceOf } from '../payments/taxed-terms.ts'
 
 /**
  * The change of plan that was paid for, as it was priced. `gone`: what was to be changed has ended, or its period has,
- * while the customer took its time. Undefined: it pays a period of its own.
+ * while the customer took its time.
  */
 export function findSwitch(
   intent: PaymentIntent,
   plan: PlanSnapshot,
   held: Purchase | undefined,
   now: Date,
-): PlanSwitch | 'gone' | undefined {
+): PlanSwitch | 'gone' {
   const { planSwitch, currency } = intent
-  if (planSwitch === null) return undefined
+  if (planSwitch === null) throw new Error(`${intent.reference} changes no plan`)
   const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
   if (held?.reference !== fromPurchaseRef) return 'gone'
   const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })

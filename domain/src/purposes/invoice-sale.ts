@@ -11,7 +11,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { priceOf } from './taxed-terms.ts'
+import { priceOf } from '../payments/taxed-terms.ts'
 
 /** What a payment has bought, as its invoice tells it. */
 export type Sale = {

@@ -1,8 +1,5 @@
-import { armRecharge, disarmRecharge } from '../auto-recharge/repository.ts'
-import { findReusablePaymentMethod } from '../cards/repository.ts'
-import { lockCustomer } from '../customers/repository.ts'
 import { resumePurchase } from '../billing/resume-purchase.ts'
-import { chargeUnpaidNow, hasUnpaid } from '../invoices/unpaid.ts'
+import { hasUnpaid } from '../invoices/unpaid.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
 import { readChangeHistory } from '../purchases/plan-change-history.ts'
 import { carriedBy } from '../purchases/plan-changes.ts'
@@ -11,38 +8,34 @@ import { canMove } from '../purchases/transitions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { isPurchaseChargedBack } from '../billing/charged-back.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
+import type { SeenDispute } from './payment-handler.ts'
 
 /*
- * What follows when a dispute takes a payment away from the provider, in the transaction that says so. The caller has locked
- * the payment and saved the dispute, by which its card is no longer charged without its holder.
+ * What a dispute does to the purchase that the payment paid for, in the transaction that records it. The caller has locked
+ * the payment and the customer, because a change of plan would otherwise go on with a purchase that is suspended here, and
+ * has saved the dispute, so the disputed card is no longer charged unless its holder is present.
  */
 
-/**
- * Suspends what the payment paid for. A top-up gives access to nothing: the credits that are left of it are taken back.
- */
-export async function chargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
-  const { sql, providerId } = work
-  const { customerRef } = intent
-  // A change of plan locks the customer first, too, and would go on with a purchase that is suspended here.
-  await lockCustomer(sql, providerId, customerRef)
-  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
-  if (card === undefined) await disarmRecharge(work, customerRef)
+/** Suspends the purchase if the money is taken, and gives access back if the money is. */
+export async function moveAccess(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  access: SeenDispute['access'],
+): Promise<void> {
+  if (access === 'taken') await chargeBack(work, intent)
+  if (access === 'given-back') await undoChargeBack(work, intent)
+}
+
+async function chargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const purchase = await lockPaidFor(work, intent)
   if (purchase === undefined || !canMove(purchase, 'charged-back')) return
-  if (!(await isPurchaseChargedBack(sql, providerId, purchase))) return
+  if (!(await isPurchaseChargedBack(work.sql, work.providerId, purchase))) return
   await movePurchase(work, purchase, 'charged-back')
 }
 
-/** Gives access back once the bank has given the money back, unless something else keeps the purchase suspended. */
-export async function undoChargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
-  const { sql, providerId, now } = work
-  const { customerRef } = intent
-  await lockCustomer(sql, providerId, customerRef)
-  const card = await findReusablePaymentMethod(sql, providerId, customerRef)
-  if (card !== undefined) {
-    await armRecharge(work, customerRef, card)
-    await chargeUnpaidNow(sql, providerId, customerRef, now)
-  }
+/** Something else may keep the purchase suspended. */
+async function undoChargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
+  const { sql, providerId } = work
   const purchase = await lockPaidFor(work, intent)
   if (purchase === undefined || !canMove(purchase, 'dispute-won')) return
   // Paying what is open gives access back then.

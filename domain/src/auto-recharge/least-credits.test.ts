@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { displayMinor } from '../money/credits.ts'
 import { fractionOf } from '../money/decimal.ts'
-import { leastCredits } from './published-thresholds.ts'
+import { leastCredits } from './least-credits.ts'
 
 test('one credit less than the published threshold is shown as less than the amount', () => {
   fc.assert(

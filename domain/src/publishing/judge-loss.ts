@@ -1,0 +1,32 @@
+import type { HotPlace, HotState } from '@tollgate/platform/hot-state/hot-state'
+import type { PublicationState } from './publication-state.ts'
+
+/** What the hot state has, or may have, lost of what was published. */
+export type PublishedLoss =
+  | { readonly kind: 'nothing' | 'everything' }
+  | { readonly kind: 'some'; readonly isLost: (place: HotPlace) => boolean }
+
+export function judgeLoss(
+  { queued, progress, torn }: PublicationState,
+  lives: string,
+  hotState: Pick<HotState, 'lostBetween'>,
+): PublishedLoss {
+  if (isWhole({ progress, torn })) return { kind: 'nothing' }
+  if (queued?.lives === undefined) return { kind: 'everything' }
+  // Something was lost, and no server says that it was the one.
+  if (progress === undefined && queued.lives === lives) return { kind: 'everything' }
+  const lost = hotState.lostBetween(queued.lives, lives)
+  if (lost === 'everything') return { kind: 'everything' }
+  return {
+    kind: 'some',
+    isLost: (place) => lost(place) || torn.some((each) => isSame(each, place)),
+  }
+}
+
+export function isWhole({ progress, torn }: Pick<PublicationState, 'progress' | 'torn'>): boolean {
+  return progress !== undefined && torn.length === 0
+}
+
+function isSame(torn: PublicationState['torn'][number], place: HotPlace): boolean {
+  return 'partition' in place && place.space === torn.space && place.partition === torn.partition
+}

@@ -1,0 +1,36 @@
+import { usagePeriodAt } from '../periods/periods.ts'
+import { pricesIn } from '../pricing/plan-prices.ts'
+import { cycleOf } from './access.ts'
+import type { Purchase } from './repository.ts'
+import { endedSuspended } from './suspension.ts'
+
+/** Whether the purchase was paid for, and its periods cost something before they begin. */
+export function isPaidBeforehand(purchase: Purchase): boolean {
+  const { planSnapshot, currency, paidAt } = purchase
+  if (planSnapshot === null || cycleOf(purchase) === undefined || paidAt === null) return false
+  return (pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) > 0n
+}
+
+/**
+ * Returns since when the purchase, which is paid beforehand, gave access that was not paid for; undefined: all was paid.
+ * `paidUntil`: the end of the last period that was charged and paid; null: there is none, as of a change of plan, whose
+ * charge pays for the period that it went on with.
+ */
+export function decideUnpaidSince(
+  purchase: Purchase,
+  paidUntil: Date | null,
+  now: Date,
+): Date | undefined {
+  const cycle = cycleOf(purchase)
+  if (cycle === undefined) return undefined
+  const { startDate } = purchase
+  const paidTo = paidUntil ?? usagePeriodAt(cycle, startDate, startDate).end
+  return accessUntil(purchase, now) > paidTo ? paidTo : undefined
+}
+
+function accessUntil(purchase: Purchase, now: Date): Date {
+  const { endedAt, endDate, suspendedAt } = purchase
+  const suspended = endedSuspended(purchase) ? suspendedAt : null
+  const ends = [now, endedAt, endDate, suspended].flatMap((end) => (end === null ? [] : [end]))
+  return ends.reduce((first, end) => (end < first ? end : first))
+}

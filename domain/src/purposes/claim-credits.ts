@@ -1,0 +1,74 @@
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { takingsOf } from '../payments/decide-dispute.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import {
+  insertClaim,
+  listClaims,
+  markUndone,
+  type TakeBack,
+} from '../payments/take-backs-repository.ts'
+import { claimedCredits, claimsAfterUndo, type BoughtCredits } from './decide-claims.ts'
+import type { SeenDispute, SettledRefund } from './payment-handler.ts'
+
+/** Claims the credits that the refunded part of the payment had bought, or gives them back if the refund failed late. */
+export async function claimRefunded(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { id: reference, amountMinor, isReturned }: SettledRefund,
+): Promise<void> {
+  if (isReturned) await undoClaim(work, intent, reference)
+  else await claimCredits(work, intent, { reference, cause: 'refund', amountMinor })
+}
+
+/** Claims the credits that the disputed money had bought, for as long as it is away. */
+export async function claimDisputed(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { id, amountMinor, movements }: SeenDispute,
+): Promise<void> {
+  const { times, isTaken } = takingsOf(movements)
+  // Each time is a claim of its own. All but the last came back, also where no look was had in between.
+  for (let time = 1; time <= times; time += 1) {
+    const reference = time > 1 ? `${id}:${time}` : id
+    await claimCredits(work, intent, { reference, cause: 'dispute', amountMinor })
+    if (time < times || !isTaken) await undoClaim(work, intent, reference)
+  }
+}
+
+/**
+ * Claims the credits that the money had bought. A job takes them, because that needs the hot state. Nothing changes if the
+ * reference has a claim. The caller has locked the payment.
+ */
+async function claimCredits(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  { reference, cause, amountMinor }: Pick<TakeBack, 'reference' | 'cause' | 'amountMinor'>,
+): Promise<void> {
+  const { reference: intentRef, customerRef } = intent
+  // Without a purchase nothing was given.
+  if (intent.credits === null || intent.purchaseRef === null) return
+  const others = await listClaims(sql, providerId, intentRef, reference)
+  const credits = claimedCredits(boughtBy(intent), others, amountMinor)
+  const claim = { reference, cause, intentRef, customerRef, amountMinor, credits }
+  await insertClaim(sql, providerId, claim, now)
+}
+
+/** The money has come back: so do the credits. What other claims have a right to is claimed for them instead. */
+async function undoClaim(
+  { sql, providerId, now }: UnitOfWork,
+  intent: PaymentIntent,
+  reference: string,
+): Promise<void> {
+  const { reference: intentRef, customerRef } = intent
+  if (!(await markUndone(sql, providerId, reference, now))) return
+  const inForce = await listClaims(sql, providerId, intentRef, reference)
+  const { undone, rest } = claimsAfterUndo(boughtBy(intent), inForce)
+  for (const each of undone) await markUndone(sql, providerId, each, now)
+  if (rest === undefined) return
+  const others = { reference: `${reference}:others`, amountMinor: 0n, ...rest }
+  await insertClaim(sql, providerId, { ...others, intentRef, customerRef }, now)
+}
+
+function boughtBy({ credits, originalAmountMinor: amountMinor }: PaymentIntent): BoughtCredits {
+  return { credits: credits ?? 0n, amountMinor }
+}

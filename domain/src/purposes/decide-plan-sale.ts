@@ -1,0 +1,40 @@
+import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { soldOut } from '../purchases/decide-activation.ts'
+import { isPaidFor } from '../purchases/is-paid-for.ts'
+import { keptUntil } from '../purchases/notice.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import { undeliverable, type Undeliverable } from './payment-handler.ts'
+
+export type PlanSaleFacts = {
+  /** The plan that was paid for. */
+  readonly plan: PlanSnapshot
+  /** The customer's purchase of the product that gives access now; undefined: none. */
+  readonly held: Purchase | undefined
+  readonly buysCredits: boolean
+  readonly isSoldOut: boolean
+  /** The checkout may not end a plan, and the customer has got one since. */
+  readonly isBeyondCheckout: boolean
+  readonly now: Date
+}
+
+export type PlanSaleDecision =
+  /** The plan begins, in place of `held`. */
+  | { readonly kind: 'begin' }
+  /** The customer has the plan, and buys more credits for it. */
+  | { readonly kind: 'add-credits'; readonly held: Purchase }
+  | Undeliverable
+
+/** Decides what a plan that was paid for gives. All of it may have changed since the payment was made. */
+export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
+  const { plan, held, now } = facts
+  if (held !== undefined && held.planRef === plan.reference) {
+    if (facts.buysCredits) return { kind: 'add-credits', held }
+    if (isPaidFor(held)) return undeliverable('The plan was paid already')
+  }
+  if (facts.isSoldOut) return undeliverable(soldOut)
+  if (facts.isBeyondCheckout) return undeliverable('The checkout may not end another plan')
+  if (held !== undefined && keptUntil(held, plan, now) !== undefined) {
+    return undeliverable('The plan before is held by its notice')
+  }
+  return { kind: 'begin' }
+}

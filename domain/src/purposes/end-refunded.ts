@@ -1,0 +1,42 @@
+import { isLastPeriodRefunded } from '../billing/is-last-period-refunded.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { isStillPaid } from '../payments/refunds-repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { endRefunded } from './undo-change.ts'
+
+/*
+ * Which refund ends what its payment paid for. Without a purchase nothing was given, so there is nothing to end.
+ */
+
+/** Ends the purchase if the invoice charged its newest period and is refunded in full. Earlier periods are used. */
+export async function endRefundedPeriod(
+  work: UnitOfWork,
+  { purchaseRef, invoiceRef }: PaymentIntent,
+): Promise<void> {
+  if (purchaseRef === null) return
+  if (await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
+    await endRefunded(work, purchaseRef)
+}
+
+/**
+ * The same for a plan that was sold by the payment. If no period of it was charged, it ends once no payment of it is left:
+ * credits for a plan are bought more than once.
+ */
+export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
+  const { purchaseRef, invoiceRef } = intent
+  if (purchaseRef === null) return
+  const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
+  if (isRefunded === undefined) return endUnpaid(work, intent)
+  if (isRefunded) await endRefunded(work, purchaseRef)
+}
+
+/** Ends the purchase once no payment of it is left. */
+export async function endUnpaid(
+  work: UnitOfWork,
+  { customerRef, purchaseRef }: PaymentIntent,
+): Promise<void> {
+  if (purchaseRef === null) return
+  const { sql, providerId } = work
+  if (await isStillPaid(sql, providerId, { customerRef, purchaseRef })) return
+  await endRefunded(work, purchaseRef)
+}

@@ -1,0 +1,29 @@
+import { moveAccess } from './charge-back.ts'
+import { claimDisputed, claimRefunded } from './claim-credits.ts'
+import { endRefundedSale } from './end-refunded.ts'
+import { mintCredits } from './give-credits.ts'
+import type { PaymentHandler } from './payment-handler.ts'
+import { sellPlan } from './sell-plan.ts'
+
+/** A plan that begins a period of its own, or is bought for good, or the credits that a plan asks for. */
+export const firstSale: PaymentHandler = {
+  onSucceeded: async (work, { intent }) => {
+    const booking = await sellPlan(work, intent)
+    if (booking.kind === 'undeliverable' || intent.credits === null) return booking
+    return (await mintCredits(work, intent, intent.credits)) ?? booking
+  },
+
+  /** Nothing was given, and the customer can pay by another payment. */
+  onFailed: async () => undefined,
+
+  /** Credits are taken back in proportion. The purchase ends once no payment of it is left. */
+  onRefunded: async (work, intent, refund) => {
+    await claimRefunded(work, intent, refund)
+    if (!refund.isReturned) await endRefundedSale(work, intent)
+  },
+
+  onDisputed: async (work, intent, dispute) => {
+    await claimDisputed(work, intent, dispute)
+    await moveAccess(work, intent, dispute.access)
+  },
+}

@@ -1,0 +1,36 @@
+import { lockCustomer } from '../customers/repository.ts'
+import type { PaymentIntent } from '../payments/payment-intent.ts'
+import { netOf, untaxedTermsOf } from '../payments/taxed-terms.ts'
+import { topUpPurchase } from '../purchases/new-purchase.ts'
+import { insertPurchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { topUpCredits } from '../wallet/top-up-credits.ts'
+import { saleOfCredits } from './invoice-sale.ts'
+import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
+
+/** Puts the credits into the wallet. Their purchase gives access to nothing. */
+export async function giveTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
+  const { sql, providerId, now } = work
+  const { credits } = intent
+  const customer = await lockCustomer(sql, providerId, intent.customerRef)
+  if (customer === undefined) return undeliverable('The customer was deleted')
+  if (credits === null) throw new Error(`${intent.reference} buys no credits`)
+  const refused = await mintCredits(work, intent, credits)
+  if (refused !== undefined) return refused
+  const purchase = topUpPurchase(customer, { ...intent, ...untaxedTermsOf(intent) }, now)
+  await insertPurchase(sql, providerId, purchase)
+  const sale = saleOfCredits(intent, credits, purchase.reference)
+  return { kind: 'booked', purchaseRef: purchase.reference, sale }
+}
+
+/** Undefined: the wallet has taken them. */
+export async function mintCredits(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  credits: bigint,
+): Promise<Undeliverable | undefined> {
+  const { reference: paymentRef, customerRef } = intent
+  const paid = netOf(intent)
+  const outcome = await topUpCredits(work, { customerRef, credits, paid, paymentRef })
+  return outcome === 'full' ? undeliverable('The wallet takes no more credits') : undefined
+}

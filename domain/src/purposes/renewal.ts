@@ -1,0 +1,49 @@
+import { markPastDue, suspendTrial } from '../billing/mark-unpaid.ts'
+import { isUnbegun } from '../billing/settle-paid.ts'
+import { dropUnbegun } from '../payments/end-charges.ts'
+import { moveAccess } from './charge-back.ts'
+import { carryOverTooSmall, debtOf, isPayable, notPayable, payDebt } from './debts.ts'
+import { endRefundedPeriod } from './end-refunded.ts'
+import { undeliverable, type PaymentHandler } from './payment-handler.ts'
+
+/** An invoice that charges a period of a purchase, also the first one after a trial. */
+export const renewal: PaymentHandler = {
+  /** The period begins. Money for a period that cannot begin any more is paid back. */
+  onSucceeded: async (work, payment) => {
+    const debt = debtOf(payment)
+    const { invoice, purchase, period } = debt
+    if (!isPayable(invoice, payment.intent)) return undeliverable(notPayable)
+    if (purchase !== undefined && isUnbegun(purchase, period)) {
+      if (invoice.status === 'open') await dropUnbegun(work, invoice)
+      return undeliverable('The purchase does not go on')
+    }
+    return payDebt(work, payment, debt)
+  },
+
+  /**
+   * After a failed charge the purchase is past due, and suspended after the last one; a trial is suspended at once. Once
+   * the payment has ended, what the invoice charges for a period that will not begin is not owed.
+   */
+  onFailed: async (work, failure) => {
+    if (failure.kind === 'charge-failed') {
+      const { purchase, invoice } = failure.debt
+      if (purchase === undefined) return
+      if (purchase.status === 'trialing') await suspendTrial(work, purchase, invoice)
+      else await markPastDue(work, purchase, invoice)
+      return
+    }
+    const debt = debtOf(failure)
+    const { invoice, purchase, period } = debt
+    if (invoice.status !== 'open') return
+    const isDropped = purchase !== undefined && isUnbegun(purchase, period)
+    const owed = isDropped ? await dropUnbegun(work, invoice) : invoice
+    await carryOverTooSmall(work, failure, { ...debt, invoice: owed })
+  },
+
+  /** The purchase ends if the money was for its newest period and all of it was paid back. */
+  onRefunded: async (work, intent, { isReturned }) => {
+    if (!isReturned) await endRefundedPeriod(work, intent)
+  },
+
+  onDisputed: (work, intent, { access }) => moveAccess(work, intent, access),
+}

@@ -1,0 +1,19 @@
+import { claimDisputed, claimRefunded } from './claim-credits.ts'
+import { endUnpaid } from './end-refunded.ts'
+import { giveTopUp } from './give-credits.ts'
+import type { PaymentHandler } from './payment-handler.ts'
+
+/** Credits that the customer buys. Their purchase gives access to nothing, so a dispute suspends nothing. */
+export const topUp: PaymentHandler = {
+  onSucceeded: (work, { intent }) => giveTopUp(work, intent),
+
+  /** Nothing was given, and the customer can pay by another payment. */
+  onFailed: async () => undefined,
+
+  onRefunded: async (work, intent, refund) => {
+    await claimRefunded(work, intent, refund)
+    if (!refund.isReturned) await endUnpaid(work, intent)
+  },
+
+  onDisputed: (work, intent, dispute) => claimDisputed(work, intent, dispute),
+}

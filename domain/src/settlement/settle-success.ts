@@ -1,0 +1,59 @@
+import type { SeenCard } from '../cards/repository.ts'
+import type { PaidWith, PaymentIntent } from '../payments/payment-intent.ts'
+import { paysInvoice } from '../payments/payment-purpose.ts'
+import { lockDebt } from '../purposes/debts.ts'
+import { invoiceSale } from '../purposes/invoice-sale.ts'
+import type { Booking } from '../purposes/payment-handler.ts'
+import { handlerOf } from '../purposes/payment-handlers.ts'
+import { saveCard } from '../purposes/save-card.ts'
+import { completeCheckoutSession } from '../sessions/checkout-sessions.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import type { PaymentLook } from './look-at-payment.ts'
+import { postSettlement, postUndeliverable } from './post-payment.ts'
+
+/** Gives what was paid for, and returns the payment with what came of it. Money that buys nothing is to be paid back. */
+export async function settleSuccess(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { payment, card, isCardSaved }: PaymentLook,
+  hostedUrl: string,
+): Promise<PaymentIntent> {
+  const { now } = work
+  const settlementWanted = payment.settlement === undefined
+  const paidMethodId = payment.paymentMethodId ?? null
+  const told = { failureReason: null, settlementWanted, paidMethodId }
+  const paid = { ...intent, ...told, succeededAt: now }
+  const booking = await book(work, paid, hostedUrl)
+  if (booking.kind === 'undeliverable') {
+    await postUndeliverable(work, paid)
+    if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
+    return { ...paid, refundWanted: true, failureReason: booking.reason }
+  }
+  // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
+  const isFirst = paysInvoice(paid) && card?.paymentMethodId === paid.paymentMethodId
+  const isKnown = isCardSaved || isFirst
+  if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)
+  const { purchaseRef, sale } = booking
+  const invoiceRef = sale === undefined ? paid.invoiceRef : await invoiceSale(work, paid, sale)
+  if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
+  return { ...paid, purchaseRef, invoiceRef, paidWith: paidWithOf(card) }
+}
+
+async function book(work: UnitOfWork, intent: PaymentIntent, hostedUrl: string): Promise<Booking> {
+  const payment = { intent, debt: await lockDebt(work, intent) }
+  const booking = await handlerOf(payment).onSucceeded(work, payment)
+  if (booking.kind === 'booked' && intent.checkoutSessionId !== null) {
+    await completeCheckoutSession(work, hostedUrl, intent.checkoutSessionId, {
+      planRef: intent.planRef,
+      amountMinor: Number(intent.originalAmountMinor),
+      currency: intent.currency,
+    })
+  }
+  return booking
+}
+
+export function paidWithOf(card: SeenCard | undefined): PaidWith | null {
+  if (card === undefined) return null
+  const { brand, last4, expMonth, expYear } = card
+  return { brand, last4, expMonth, expYear }
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { stepsOf, walletsOf, type StoredDebit } from './debits.ts'
+
+const debit = (customerRef: string, productRef: string, micros: bigint): StoredDebit => ({
+  ...{ providerId: 'prv_1', customerRef, productRef, micros },
+})
+
+test('debits are added up by wallet and product, and wallets are in one order', () => {
+  const wallets = walletsOf([
+    debit('cus_b', 'prd_1', 3n),
+    debit('cus_a', 'prd_2', 5n),
+    debit('cus_b', 'prd_2', 7n),
+    debit('cus_b', 'prd_1', 11n),
+  ])
+  expect(wallets.map(({ customerRef, byProduct }) => [customerRef, [...byProduct]])).toEqual([
+    ['cus_a', [['prd_2', 5n]]],
+    [
+      'cus_b',
+      [
+        ['prd_1', 14n],
+        ['prd_2', 7n],
+      ],
+    ],
+  ])
+})
+
+test('each product takes from what the one before it has left, and never more than there is', () => {
+  const byProduct = new Map([
+    ['prd_1', 6n],
+    ['prd_2', 3n],
+    ['prd_3', 4n],
+    ['prd_4', 1n],
+  ])
+  const steps = stepsOf(10n, byProduct)
+  expect(steps.map((step) => [step.productRef, step.beforeMicros, step.afterMicros])).toEqual([
+    ['prd_1', 10n, 4n],
+    ['prd_2', 4n, 1n],
+    ['prd_3', 1n, 0n],
+    ['prd_4', 0n, 0n],
+  ])
+})
