@@ -42,6 +42,7 @@ COPY webhook-verifier/package.json webhook-verifier/
 COPY mcp-proxy/package.json mcp-proxy/
 COPY paywall/package.json paywall/
 COPY examples/mcp-server/package.json examples/mcp-server/
+COPY stripe-simulator/package.json stripe-simulator/
 COPY deploy/package.json deploy/
 
 FROM manifests AS build

@@ -1,10 +1,6 @@
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import { StripePaymentProcessor } from '@tollgate/platform/payments/stripe/stripe-payment-processor'
-import {
-  startSimulator,
-  type Simulator,
-  type SimulatorOptions,
-} from '../../src/stripe-simulator/simulator.ts'
+import { startSimulator, type Simulator, type SimulatorOptions } from '../src/simulator.ts'
 
 export const webhookSecret = 'whsec_test'
 

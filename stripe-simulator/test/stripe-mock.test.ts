@@ -1,7 +1,7 @@
 import { paymentProcessorContract } from '@tollgate/platform/testing/payment-processor-contract'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findFreePort } from '../../src/standalone/ports.ts'
+import { freePort } from '@tollgate/platform/testing/free-ports'
 import { startMirror, type Mirror } from './mirror.ts'
 import { openSimulator, processorAt, type SimulatorUnderTest } from './simulator-under-test.ts'
 import { hasGo, installStripeMock, startStripeMock, type RunningMock } from './stripe-mock.ts'
@@ -23,7 +23,7 @@ describe.runIf(hasGo)('as Stripe describes its API', () => {
   beforeAll(async () => {
     const installed = await installStripeMock()
     schemas = await StripeSchemas.read(installed.specification)
-    mock = await startStripeMock(installed.program, await findFreePort(new Set()))
+    mock = await startStripeMock(installed.program, await freePort())
     opened = await openSimulator()
     mirror = await startMirror(opened.simulator.url, mock.url)
     processor = processorAt(mirror.url)

@@ -1,25 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { StripeApiError } from '../../src/stripe-simulator/errors.ts'
-import { findBalance } from '../../src/stripe-simulator/objects/balance.ts'
-import { closeDispute, openDispute } from '../../src/stripe-simulator/objects/disputes.ts'
+import { StripeApiError } from '../src/errors.ts'
+import { findBalance } from '../src/objects/balance.ts'
+import { closeDispute, openDispute } from '../src/objects/disputes.ts'
 import {
   authenticatePayment,
   cancelPaymentIntent,
   confirmPaymentIntent,
   createPaymentIntent,
-} from '../../src/stripe-simulator/objects/payment-intents.ts'
-import {
-  cancelPayout,
-  createPayout,
-  failPayout,
-} from '../../src/stripe-simulator/objects/payouts.ts'
-import type { Kind, Records } from '../../src/stripe-simulator/objects/records.ts'
-import { createRefund, endRefund } from '../../src/stripe-simulator/objects/refunds.ts'
-import { tokenNames } from '../../src/stripe-simulator/objects/test-cards.ts'
-import { runDue } from '../../src/stripe-simulator/run-due.ts'
-import { MemoryPages } from '../../src/stripe-simulator/store/pages.ts'
-import { World } from '../../src/stripe-simulator/store/world.ts'
+} from '../src/objects/payment-intents.ts'
+import { cancelPayout, createPayout, failPayout } from '../src/objects/payouts.ts'
+import type { Kind, Records } from '../src/objects/records.ts'
+import { createRefund, endRefund } from '../src/objects/refunds.ts'
+import { tokenNames } from '../src/objects/test-cards.ts'
+import { runDue } from '../src/run-due.ts'
+import { MemoryPages } from '../src/store/pages.ts'
+import { World } from '../src/store/world.ts'
 
 /** One thing that anybody may do next; `pick` chooses the object it is done to. */
 type Step = {

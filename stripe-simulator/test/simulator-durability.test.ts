@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 async function start(): Promise<string> {
-  const main = fileURLToPath(new URL('../../dist/stripe-simulator/main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
   child = fork(main, {
     // Not those of a worker of vitest, which find sources.
     execArgv: [],

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callProcessor } from '../money/at-processor.ts'
-import { offeredCards } from '../../src/stripe-simulator/objects/offered-cards.ts'
+import { callProcessor } from './at-processor.ts'
+import { offeredCards } from '../src/objects/offered-cards.ts'
 import { openSimulator, type SimulatorUnderTest } from './simulator-under-test.ts'
 
 /* The test cards that the card page offers, through that page: each does what https://docs.stripe.com/testing says. */
@@ -158,7 +158,7 @@ test('a declined card stays in the form, with what was typed beside it', async (
 })
 
 test.each(['README.md', 'docs/hosted-pages.md'])('%s lists the same cards', async (path) => {
-  const text = await readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
   const rows = [...text.matchAll(/^\| ([^|]+?) +\| `([\d ]{19})` +\| ([^|]+?) +\|$/gm)]
   const listed = rows.map(([, name, number, effect]) => ({ name, number, effect }))
   expect(listed).toEqual(offeredCards)

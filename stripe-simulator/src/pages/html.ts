@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 const readPublic = (path: string): string =>
-  readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 /** The stylesheet of all pages: that of the hosted pages, and on top of it what only these have. Its address changes with it. */
 export const stylesheet = `${readPublic('../control-plane/public/pages.css')}
