@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EngineName } from './engine-names.ts'
-import { asShellFile, readShellFile, servicesEnvironment } from './services-environment.ts'
+import { asShellFile, readShellFile } from '../standalone/shell-file.ts'
+import { servicesEnvironment } from './services-environment.ts'
 
 const shellFile = (...addresses: [EngineName, string][]): string =>
   asShellFile(servicesEnvironment(new Map(addresses), 'secret'))
