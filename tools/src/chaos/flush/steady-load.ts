@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
+import { insist, type CustomerLedger } from '../load.ts'
+
+export type SteadyLoadCounts = {
+  readonly seconds: number
+  /** Events. */
+  readonly acked: number
+  /** Events that were sent once more because a request had no answer or a 502 to 504. */
+  readonly sentAgain: number
+  /** Requests that were refused although they were in order. One line each. */
+  readonly refusals: readonly string[]
+}
+
+export type SteadyLoad = {
+  /** What happened since the last call of this. */
+  take(): SteadyLoadCounts
+  /** Rejects when something got no answer within all patience. Else everything that was sent is acknowledged. */
+  stop(): Promise<void>
+}
+
+export type SteadyLoadOptions = {
+  readonly client: TollgateClient
+  readonly random: SeededRandom
+  readonly run: string
+  readonly productRef: string
+  readonly ledgers: readonly CustomerLedger[]
+  /** Events that are due per second, whether the ones before are answered or not. */
+  readonly rate: number
+}
+
+const eventsPerRequest = 100
+/** What is due beyond these waits for an answer, so that a service that stands still is not flooded. */
+export const requestsInFlightMax = 64
+const tickMs = 5
+const refusalsMax = 20
+
+/**
+ * Events of one unit that come at their rate, spread over all customers, whatever becomes of the ones before. Each bears a key and is
+ * sent until it is acknowledged.
+ */
+export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
+  const { client, random, run, productRef, ledgers, rate } = options
+  const inFlight = new Set<Promise<void>>()
+  let counts = new Counts()
+  let keys = 0
+  let isOver = false
+  let failure: Error | undefined
+
+  async function sendSome(): Promise<void> {
+    const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
+    const usages = some.map(({ customerRef }) => ({
+      customerRef,
+      productRef,
+      units: 1,
+      idempotencyKey: `${run}:${keys++}`,
+    }))
+    for (const ledger of some) {
+      ledger.sentUnits++
+      ledger.sentRecords++
+    }
+    const record = () => client.recordUsages(usages)
+    await askWithRetries(
+      () => insist(record, (refusal) => counts.refuse(refusal)),
+      patientRetries,
+      () => (counts.sentAgain += eventsPerRequest),
+    )
+    for (const ledger of some) {
+      ledger.units++
+      ledger.records++
+    }
+    counts.acked += eventsPerRequest
+  }
+  async function offer(): Promise<void> {
+    const startedAtMs = performance.now()
+    for (let requests = 0; !isOver; await sleep(tickMs)) {
+      const due = ((performance.now() - startedAtMs) / 1000) * (rate / eventsPerRequest)
+      for (; requests < due && inFlight.size < requestsInFlightMax && !isOver; requests++) {
+        const sent = sendSome()
+          .catch((error: unknown) => {
+            failure ??= error instanceof Error ? error : new Error(String(error))
+            isOver = true
+          })
+          .finally(() => inFlight.delete(sent))
+        inFlight.add(sent)
+      }
+    }
+    await Promise.all(inFlight)
+  }
+  const running = offer()
+  return {
+    take() {
+      const taken = counts
+      counts = new Counts()
+      return taken.taken()
+    },
+    async stop() {
+      isOver = true
+      await running
+      if (failure) throw failure
+    },
+  }
+}
+
+class Counts {
+  readonly #beganAtMs = performance.now()
+  readonly #refusals = new Set<string>()
+  acked = 0
+  sentAgain = 0
+
+  refuse(refusal: UnexpectedAnswerError): void {
+    if (this.#refusals.size < refusalsMax) {
+      this.#refusals.add(`usage was refused: ${refusal.message}`)
+    }
+  }
+
+  taken(): SteadyLoadCounts {
+    const { acked, sentAgain } = this
+    const seconds = (performance.now() - this.#beganAtMs) / 1000
+    return { seconds, acked, sentAgain, refusals: [...this.#refusals] }
+  }
+}
