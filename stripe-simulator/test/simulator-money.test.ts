@@ -10,7 +10,7 @@ import {
   createPaymentIntent,
 } from '../src/objects/payment-intents.ts'
 import { cancelPayout, createPayout, failPayout } from '../src/objects/payouts.ts'
-import type { Kind, Records } from '../src/objects/records.ts'
+import type { Kind, Records } from '../src/store/records.ts'
 import { createRefund, endRefund } from '../src/objects/refunds.ts'
 import { tokenNames } from '../src/objects/test-cards.ts'
 import { runDue } from '../src/run-due.ts'

@@ -7,7 +7,7 @@ import {
   webhookSecret,
   type SimulatorUnderTest,
 } from '../../../stripe-simulator/test/simulator-under-test.ts'
-import type { Fault } from '@tollgate/stripe-simulator/http/faults'
+import type { Fault } from '@tollgate/stripe-simulator/api/faults'
 import { Died, Life, type Death } from './life.ts'
 import { MortalService } from './mortal-service.ts'
 import { forgetOthers, type Stores } from './stores.ts'

@@ -12,9 +12,9 @@ import {
   submitCardForm,
   type PageAnswer,
 } from '../pages/intent-pages.ts'
-import type { Answer } from './answer.ts'
-import { parseForm } from './read-parameters.ts'
-import { serveApi, type ApiParts } from './serve-api.ts'
+import type { Answer } from '../answer.ts'
+import { parseForm } from '../api/read-parameters.ts'
+import { serveApi, type ApiParts } from '../api/serve-api.ts'
 
 export type ServerParts = ApiParts &
   AdminParts & {

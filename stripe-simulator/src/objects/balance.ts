@@ -1,5 +1,5 @@
 import { newId, type World } from '../store/world.ts'
-import type { Balance, BalanceTransaction } from './records.ts'
+import type { Balance, BalanceTransaction } from '../store/records.ts'
 import { emit } from './event-log.ts'
 
 /** What came in can be paid out after two days. */

@@ -3,7 +3,7 @@ import { feeOf } from './amounts.ts'
 import { move } from './balance.ts'
 import { openDispute } from './disputes.ts'
 import { emit } from './event-log.ts'
-import type { Charge, PaymentIntent, PaymentMethod } from './records.ts'
+import type { Charge, PaymentIntent, PaymentMethod } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
 /** One try of a payment intent, with what came of it. */

@@ -1,7 +1,7 @@
 import { invalid } from '../errors.ts'
 import { newId, type World } from '../store/world.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
-import type { Customer } from './records.ts'
+import type { Customer } from '../store/records.ts'
 import { emit } from './event-log.ts'
 
 export type CustomerChange = {

@@ -2,7 +2,7 @@ import { invalid } from '../errors.ts'
 import { newId, type World } from '../store/world.ts'
 import { move } from './balance.ts'
 import { emit } from './event-log.ts'
-import type { Dispute } from './records.ts'
+import type { Dispute } from '../store/records.ts'
 
 /** What the bank takes for a dispute, in minor units. */
 const disputeFee = 1_500

@@ -1,9 +1,9 @@
 import type { StripeApiError } from '../errors.ts'
 import { invalid } from '../errors.ts'
 import { present } from './present.ts'
-import type { Answer } from '../http/answer.ts'
+import type { Answer } from '../answer.ts'
 import { presentIntent } from './present.ts'
-import type { LastError, PaymentIntent, PaymentMethod, SetupIntent } from './records.ts'
+import type { LastError, PaymentIntent, PaymentMethod, SetupIntent } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
 /*

@@ -1,4 +1,4 @@
-import type { Metadata } from './records.ts'
+import type { Metadata } from '../store/records.ts'
 
 /** Empty text takes one away; empty text in place of them all takes all away. */
 export type MetadataChange = '' | Readonly<Record<string, string>>

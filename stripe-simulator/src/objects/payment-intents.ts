@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import { ok, type Answer } from '../http/answer.ts'
+import { ok, type Answer } from '../answer.ts'
 import { newId, type World } from '../store/world.ts'
 import { requireChargeable } from './amounts.ts'
 import { chargeCard, endCharge } from './charges.ts'
@@ -16,7 +16,7 @@ import {
 import { changedMetadata, type MetadataChange } from './metadata.ts'
 import { giveTo, requireUsable } from './payment-methods.ts'
 import { presentIntent } from './present.ts'
-import type { PaymentIntent, PaymentMethod } from './records.ts'
+import type { PaymentIntent, PaymentMethod } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
 /** How long a card that takes its time takes, on the simulated clock. */

@@ -4,7 +4,7 @@ import { present } from './present.ts'
 import { newId, type World } from '../store/world.ts'
 import { requireCustomer } from './customers.ts'
 import { emit } from './event-log.ts'
-import type { PaymentMethod } from './records.ts'
+import type { PaymentMethod } from '../store/records.ts'
 import { findTestCard, numberOfToken, testCard, type CardError } from './test-cards.ts'
 
 export type NewCard = {

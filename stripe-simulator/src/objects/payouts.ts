@@ -3,7 +3,7 @@ import { newId, type World } from '../store/world.ts'
 import { findBalance, move } from './balance.ts'
 import { emit } from './event-log.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
-import type { Payout } from './records.ts'
+import type { Payout } from '../store/records.ts'
 
 const daySeconds = 86_400
 

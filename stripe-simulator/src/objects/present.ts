@@ -1,4 +1,4 @@
-import type { PaymentIntent, SetupIntent } from './records.ts'
+import type { PaymentIntent, SetupIntent } from '../store/records.ts'
 
 /** Stands for the address of this simulator, which may be another one when the answer is read again. */
 export const simulatorOrigin = 'https://simulator.invalid'

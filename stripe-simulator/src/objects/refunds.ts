@@ -3,7 +3,7 @@ import { newId, type World } from '../store/world.ts'
 import { move } from './balance.ts'
 import { emit } from './event-log.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
-import type { Charge, Refund } from './records.ts'
+import type { Charge, Refund } from '../store/records.ts'
 import { testCard } from './test-cards.ts'
 
 /** How long a refund that does not end at once takes, on the simulated clock. */

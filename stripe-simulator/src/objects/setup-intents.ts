@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import { ok, type Answer } from '../http/answer.ts'
+import { ok, type Answer } from '../answer.ts'
 import { newId, type World } from '../store/world.ts'
 import { requireCustomer } from './customers.ts'
 import { emit } from './event-log.ts'
@@ -7,7 +7,7 @@ import { failed, lastError, unexpectedState, type Confirmation } from './intents
 import { changedMetadata, type MetadataChange } from './metadata.ts'
 import { giveTo, requireUsable } from './payment-methods.ts'
 import { presentIntent } from './present.ts'
-import type { PaymentMethod, SetupIntent } from './records.ts'
+import type { PaymentMethod, SetupIntent } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
 export type NewSetupIntent = Confirmation & {

@@ -1,4 +1,4 @@
-import type { LastError } from './records.ts'
+import type { LastError } from '../store/records.ts'
 
 /** Why a card is turned down. */
 export type CardError = Pick<LastError, 'code' | 'decline_code' | 'advice_code' | 'message'>

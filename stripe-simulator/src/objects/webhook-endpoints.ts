@@ -1,6 +1,6 @@
 import { newId, type World } from '../store/world.ts'
 import { changedMetadata, type MetadataChange } from './metadata.ts'
-import type { WebhookEndpoint } from './records.ts'
+import type { WebhookEndpoint } from '../store/records.ts'
 
 export type NewEndpoint = {
   readonly url: string

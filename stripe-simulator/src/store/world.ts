@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { missing } from '../errors.ts'
-import type { Kind, Mode, Records } from '../objects/records.ts'
+import type { Kind, Mode, Records } from './records.ts'
 import type { Pages } from './pages.ts'
 
 /** What will happen by itself once its time has come. */

@@ -1,7 +1,7 @@
 import { createHmac, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { present, simulatorOrigin } from '../objects/present.ts'
-import type { StripeEvent, WebhookEndpoint } from '../objects/records.ts'
+import type { StripeEvent, WebhookEndpoint } from '../store/records.ts'
 import type { Pages } from '../store/pages.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
 import { dueDeliveries, World, type DueDelivery } from '../store/world.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { StripeApiError } from '../errors.ts'
-import type { Mode } from '../objects/records.ts'
+import type { Mode } from '../store/records.ts'
 import type { Pages } from '../store/pages.ts'
-import type { Answer } from './answer.ts'
+import type { Answer } from '../answer.ts'
 
 /** Stripe keeps keys for at least that long; we for exactly that long. */
 const keptMs = 24 * 3_600_000

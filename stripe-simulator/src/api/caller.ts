@@ -1,5 +1,5 @@
 import { StripeApiError, unauthorized } from '../errors.ts'
-import type { Mode } from '../objects/records.ts'
+import type { Mode } from '../store/records.ts'
 
 export type Caller = { readonly mode: Mode; readonly isBrowser: boolean }
 

@@ -1,5 +1,5 @@
 import type { World } from '../store/world.ts'
-import type { Kind, Records } from '../objects/records.ts'
+import type { Kind, Records } from '../store/records.ts'
 import { present } from '../objects/present.ts'
 
 export type PageOptions = {

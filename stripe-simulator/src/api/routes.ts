@@ -20,14 +20,14 @@ import {
 } from '../objects/payment-methods.ts'
 import { cancelPayout, createPayout } from '../objects/payouts.ts'
 import { present, presentIntent } from '../objects/present.ts'
-import type { Kind } from '../objects/records.ts'
+import type { Kind } from '../store/records.ts'
 import { createRefund } from '../objects/refunds.ts'
 import {
   cancelSetupIntent,
   confirmSetupIntent,
   createSetupIntent,
 } from '../objects/setup-intents.ts'
-import { ok } from './answer.ts'
+import { ok } from '../answer.ts'
 import { isWithin, listPage } from './list-page.ts'
 import {
   currency,

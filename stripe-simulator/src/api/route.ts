@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { World } from '../store/world.ts'
-import type { Answer } from './answer.ts'
+import type { Answer } from '../answer.ts'
 import { readParameters, type Form } from './read-parameters.ts'
 
 export type Route = {

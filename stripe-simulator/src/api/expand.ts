@@ -1,5 +1,5 @@
 import type { World } from '../store/world.ts'
-import type { Kind } from '../objects/records.ts'
+import type { Kind } from '../store/records.ts'
 import { present } from '../objects/present.ts'
 import { invalidParameter } from '../errors.ts'
 

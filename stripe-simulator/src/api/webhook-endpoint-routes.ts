@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { present } from '../objects/present.ts'
 import { createEndpoint, updateEndpoint } from '../objects/webhook-endpoints.ts'
-import { ok } from './answer.ts'
+import { ok } from '../answer.ts'
 import { listPage } from './list-page.ts'
 import { expand, flag, metadata, page, text } from './read-parameters.ts'
 import { route, type Route } from './route.ts'
