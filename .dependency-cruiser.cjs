@@ -27,7 +27,7 @@ const clients = [
   ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^tools/src/bench/kafka-clients/'],
   ['@platformatic/kafka', '^tools/src/bench/kafka-clients/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
-  ['fastify', '^control-plane/'],
+  ['fastify', '^(control-plane|stripe-simulator)/'],
   ['pdfkit', '^control-plane/src/invoices/'],
   [
     'undici',

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { systemClock, type Clock } from '@tollgate/platform/clock/clock'
 import { Faults } from './api/faults.ts'
-import { createHttpServer } from './http/http-server.ts'
+import { createApp } from './http/create-app.ts'
 import { pruneKeys } from './api/idempotency.ts'
 import type { Mode } from './store/records.ts'
 import { ensureConfiguredEndpoint } from './objects/webhook-endpoints.ts'
@@ -49,7 +49,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const origin = (): string => `http://${host}:${port}`
   const webhooks = new WebhookSender({ pages, clock, origin })
   const faults = new Faults()
-  const server = createHttpServer({
+  const app = createApp({
     pages,
     clock,
     faults,
@@ -65,11 +65,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   }
   runDue(pages, clock.now())
   pruneKeys(pages, clock.now())
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, resolve)
-  })
-  port = (server.address() as AddressInfo).port
+  await app.listen({ port, host })
+  port = (app.server.address() as AddressInfo).port
   webhooks.start()
   const due = setInterval(() => runDue(pages, clock.now()), dueEveryMs)
   const prune = setInterval(() => pruneKeys(pages, clock.now()), pruneEveryMs)
@@ -77,9 +74,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const stop = async (): Promise<void> => {
     clearInterval(due)
     clearInterval(prune)
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeAllConnections()
-    await closed
+    await app.close()
     await webhooks.stop()
     await pages.close()
   }

@@ -29,18 +29,3 @@ export function route<Parameters>(
     answer: (world, id, form) => answer(world, readParameters(schema, form), id),
   }
 }
-
-/** What one has besides the route: the segment that `:id` stands for. */
-export function match(
-  routes: readonly Route[],
-  method: string,
-  path: string,
-): { readonly route: Route; readonly id: string } | undefined {
-  for (const each of routes) {
-    if (each.method !== method) continue
-    const pattern = new RegExp(`^${each.path.replace(':id', '([A-Za-z0-9_]+)')}$`)
-    const found = pattern.exec(path)
-    if (found !== null) return { route: each, id: found[1] ?? '' }
-  }
-  return undefined
-}

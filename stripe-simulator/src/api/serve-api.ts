@@ -9,12 +9,15 @@ import { expandAll } from './expand.ts'
 import type { Fault, Faults } from './faults.ts'
 import { fingerprintOf, keyInUse, keyOf, recall, remembered } from './idempotency.ts'
 import { parseForm, type Form } from './read-parameters.ts'
-import { match, type Route } from './route.ts'
-import { routes } from './routes.ts'
+import type { Route } from './route.ts'
 
 export type ApiRequest = {
   readonly method: string
   readonly path: string
+  /** The operation; undefined if there is none at this path. */
+  readonly route: Route | undefined
+  /** The segment of the path that `:id` stands for; empty if the operation has none. */
+  readonly id: string
   readonly query: string
   readonly body: string
   readonly authorization: string | undefined
@@ -100,11 +103,10 @@ type Call = {
 }
 
 function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
-  const { method, path, query, body, idempotencyKey } = request
+  const { method, path, route, id, query, body, idempotencyKey } = request
   const form = parseForm(method === 'POST' ? body : query)
   const caller = callerOf(request.authorization, form['key'])
-  const found = match(routes, method, path)
-  if (found === undefined) {
+  if (route === undefined) {
     throw new StripeApiError(
       404,
       {
@@ -116,8 +118,8 @@ function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
   }
   if (caller.isBrowser) {
     const world = new World({ pages, mode: caller.mode, nowMs: clock.now() })
-    const intent = world.find('payment_intent', found.id) ?? world.find('setup_intent', found.id)
-    requireProof(found.route.isForBrowsers, intent?.client_secret, form['client_secret'])
+    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
+    requireProof(route.isForBrowsers, intent?.client_secret, form['client_secret'])
   }
   if (idempotencyKey !== undefined && idempotencyKey.length > 255) {
     throw new StripeApiError(
@@ -128,7 +130,8 @@ function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
   }
   const isKeyed = method === 'POST' && idempotencyKey !== undefined
   return {
-    ...found,
+    route,
+    id,
     form,
     caller,
     storedKey: isKeyed ? keyOf(caller.mode, idempotencyKey) : undefined,

@@ -57,27 +57,32 @@ const habits = z
 
 /** What happens to one object that nobody asked for over the API: the bank decides, the customer answers. */
 type Happening = {
+  readonly path: string
   readonly kind: Kind
   readonly happen: (world: World, id: string, body: unknown) => Answer | object | void
 }
 
 const accepted = z.strictObject({ isAccepted: z.boolean() })
-const happenings: Readonly<Record<string, Happening>> = {
-  'payment_intents/authenticate': {
+const happenings: readonly Happening[] = [
+  {
+    path: 'payment_intents/:id/authenticate',
     kind: 'payment_intent',
     happen: (world, id, body) =>
       void authenticatePayment(world, id, accepted.parse(body).isAccepted),
   },
-  'payment_intents/settle': {
+  {
+    path: 'payment_intents/:id/settle',
     kind: 'payment_intent',
     happen: (world, id, body) =>
       settlePayment(world, id, z.strictObject({ isPaid: z.boolean() }).parse(body).isPaid),
   },
-  'setup_intents/authenticate': {
+  {
+    path: 'setup_intents/:id/authenticate',
     kind: 'setup_intent',
     happen: (world, id, body) => void authenticateSetup(world, id, accepted.parse(body).isAccepted),
   },
-  'charges/dispute': {
+  {
+    path: 'charges/:id/dispute',
     kind: 'charge',
     happen: (world, id, body) => {
       const wanted = z
@@ -89,7 +94,8 @@ const happenings: Readonly<Record<string, Happening>> = {
       return openDispute(world, id, wanted)
     },
   },
-  'disputes/close': {
+  {
+    path: 'disputes/:id/close',
     kind: 'dispute',
     happen: (world, id, body) => {
       const { ending } = z
@@ -98,14 +104,16 @@ const happenings: Readonly<Record<string, Happening>> = {
       return closeDispute(world, id, ending)
     },
   },
-  'refunds/end': {
+  {
+    path: 'refunds/:id/end',
     kind: 'refund',
     happen: (world, id, body) => {
       const { status } = z.strictObject({ status: z.enum(['succeeded', 'failed']) }).parse(body)
       return endRefund(world, id, status)
     },
   },
-  'payouts/move': {
+  {
+    path: 'payouts/:id/move',
     kind: 'payout',
     happen: (world, id, body) => {
       const { status } = z
@@ -114,7 +122,8 @@ const happenings: Readonly<Record<string, Happening>> = {
       return status === 'failed' ? failPayout(world, id) : movePayout(world, id, status)
     },
   },
-  'events/resend': {
+  {
+    path: 'events/:id/resend',
     kind: 'event',
     happen: (world, id) => {
       for (const { id: endpoint } of world.list('webhook_endpoint')) {
@@ -122,37 +131,61 @@ const happenings: Readonly<Record<string, Happening>> = {
       }
     },
   },
+]
+
+/** One operation under `/_simulator/`. `answer` throws a ZodError for a body that it does not understand. */
+export type AdminRoute = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `:id` stands for one segment. */
+  readonly path: string
+  readonly answer: (parts: AdminParts, body: unknown, id: string) => Answer | Promise<Answer>
 }
 
-/** `path` is what follows `/_simulator/`. Throws a ZodError for a body that is not understood. */
-export async function serveAdmin(
-  parts: AdminParts,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<Answer> {
-  const { clock, faults, webhooks } = parts
-  switch (`${method} ${path}`) {
-    case 'GET state':
-      return ok(stateOf(parts))
-    case 'POST clock':
+export const adminRoutes: readonly AdminRoute[] = [
+  { method: 'GET', path: 'state', answer: (parts) => ok(stateOf(parts)) },
+  {
+    method: 'POST',
+    path: 'clock',
+    answer: (parts, body) => {
       moveClock(parts, clockChange.parse(body))
-      return ok({ now: Math.floor(clock.now() / 1_000) })
-    case 'POST faults':
+      return ok({ now: Math.floor(parts.clock.now() / 1_000) })
+    },
+  },
+  {
+    method: 'POST',
+    path: 'faults',
+    answer: ({ faults }, body) => {
       faults.arm(fault.parse(body))
       return ok({ faults: faults.list() })
-    case 'DELETE faults':
+    },
+  },
+  {
+    method: 'DELETE',
+    path: 'faults',
+    answer: ({ faults }) => {
       faults.clear()
       return ok({ faults: [] })
-    case 'POST webhooks':
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks',
+    answer: ({ webhooks }, body) => {
       webhooks.habits = { ...webhooks.habits, ...withoutUndefined(habits.parse(body)) }
       return ok(webhooks.habits)
-    case 'POST webhooks/flush':
-      return ok({ sent: await webhooks.flush() })
-    default:
-      return method === 'POST' ? happenTo(parts, path, body) : notKnown(method, path)
-  }
-}
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/flush',
+    answer: async ({ webhooks }) => ok({ sent: await webhooks.flush() }),
+  },
+  ...happenings.map((happening): AdminRoute => ({
+    method: 'POST',
+    path: happening.path,
+    answer: (parts, body, id) => happenTo(parts, happening, id, body),
+  })),
+]
 
 function stateOf({ clock, faults, webhooks }: AdminParts): object {
   return {
@@ -176,26 +209,21 @@ function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockCha
   runDue(pages, clock.now())
 }
 
-function happenTo({ pages, clock }: AdminParts, path: string, body: unknown): Answer {
-  const [plural = '', id = '', verb = ''] = path.split('/')
-  const happening = Object.hasOwn(happenings, `${plural}/${verb}`)
-    ? happenings[`${plural}/${verb}`]
-    : undefined
-  if (happening === undefined) return notKnown('POST', path)
+function happenTo(
+  { pages, clock }: AdminParts,
+  { kind, happen }: Happening,
+  id: string,
+  body: unknown,
+): Answer {
   for (const mode of ['test', 'live'] as const) {
     const world = new World({ pages, mode, nowMs: clock.now() })
-    if (world.find(happening.kind, id) === undefined) continue
-    const result = happening.happen(world, id, body)
-    const shown = present(result ?? world.require(happening.kind, id))
+    if (world.find(kind, id) === undefined) continue
+    const result = happen(world, id, body)
+    const shown = present(result ?? world.require(kind, id))
     world.commit()
     return ok(shown)
   }
-  throw missing(happening.kind, id)
-}
-
-function notKnown(method: string, path: string): Answer {
-  const message = `The simulator has no ${method} ${path}.`
-  return { status: 404, body: { error: { type: 'invalid_request_error', message } } }
+  throw missing(kind, id)
 }
 
 function withoutUndefined<Fields extends object>(
