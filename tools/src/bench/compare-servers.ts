@@ -1,4 +1,4 @@
-import { median } from './statistics.ts'
+import { median } from '../load/statistics.ts'
 import { runWrk, type WrkLoad, type WrkResult } from './wrk.ts'
 
 export type Contest = {

@@ -5,9 +5,9 @@ import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/
 import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
-import { makeCustomers } from '../chaos/flush/make-customers.ts'
+import { makeCustomers } from '../load/make-customers.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { median, quantile } from './statistics.ts'
+import { median, quantile } from '../load/statistics.ts'
 
 type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { readMetric } from '../instance/metrics.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
-import { processorSeconds } from './process-clock.ts'
+import { processorSeconds } from '../load/process-clock.ts'
 
 export type ProjectionRate = {
   readonly records: number

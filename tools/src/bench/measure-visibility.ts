@@ -1,5 +1,5 @@
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { quantile } from './statistics.ts'
+import { quantile } from '../load/statistics.ts'
 
 export type Visibility = {
   readonly p50Ms: number

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { measuredCap } from '../client/measured-product.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import type { CustomerLedger } from './load.ts'
+import type { CustomerLedger } from '../load/usage-load.ts'
 
 export type LimitWatchCounts = {
   readonly asked: number

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quantile } from '../bench/statistics.ts'
+import { quantile } from '../load/statistics.ts'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { connectionsWithinLimit, crowdText, startCrowd } from './crowd/crowd.ts'
 import { failureProblems, startHealthyClients } from './healthy-clients.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { processorSeconds } from '../bench/process-clock.ts'
-import { quantile } from '../bench/statistics.ts'
+import { processorSeconds } from '../load/process-clock.ts'
+import { quantile } from '../load/statistics.ts'
 import type { HttpAnswer, HttpClient } from '@tollgate/deploy/client/http-client'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../instance/instance.ts'

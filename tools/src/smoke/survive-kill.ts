@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startLoad } from '../chaos/load.ts'
+import { startLoad } from '../load/usage-load.ts'
 import { createLogReading } from '../chaos/read-log.ts'
 import { readSums } from '../chaos/read-sums.ts'
 import { sumsAgree } from '../chaos/sums.ts'

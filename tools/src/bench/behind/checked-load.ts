@@ -1,6 +1,6 @@
 import { measuredCap } from '../../client/measured-product.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { quantile } from '../statistics.ts'
+import { quantile } from '../../load/statistics.ts'
 
 /** Units of each customer: those that were posted, and those of them that were acknowledged. */
 export class CustomerUnits {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '@tollgate/platform/database/database'
 import { newReference } from '@tollgate/schemas/references'
-import { areCustomersWaiting, copyCustomer } from '../../chaos/flush/copy-customer.ts'
+import { areCustomersWaiting, copyCustomer } from '../../load/copy-customer.ts'
 
 const pollMs = 200
 

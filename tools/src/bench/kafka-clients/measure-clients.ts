@@ -1,4 +1,4 @@
-import { median, quantile } from '../statistics.ts'
+import { median, quantile } from '../../load/statistics.ts'
 import type { ClientLog } from './client-log.ts'
 import { appendersOf, type AppendRate, type ClientRates } from './client-rates.ts'
 import { openKafkajsLog } from './kafkajs-log.ts'

@@ -2,7 +2,7 @@ import { fetchAgentToken } from '../../client/agent-token.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measuredCap } from '../../client/measured-product.ts'
 import type { Instance } from '../../instance/instance.ts'
-import { median } from '../statistics.ts'
+import { median } from '../../load/statistics.ts'
 import { runPacedLoad, type PacedLoad, type PacedResult } from './paced-load.ts'
 import { startChild, type Child } from './start-child.ts'
 

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quantile } from '../statistics.ts'
+import { quantile } from '../../load/statistics.ts'
 
 export type PacedLoad = {
   /** The calls of each client go to them in turn. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { quantile } from '../statistics.ts'
+import { quantile } from '../../load/statistics.ts'
 import { measureCeiling } from './measure-ceiling.ts'
 import { measureKills, type Kills } from './measure-kills.ts'
 import type { Rig } from './rig.ts'

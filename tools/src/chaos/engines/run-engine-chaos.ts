@@ -6,7 +6,7 @@ import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/clie
 import { stopRecorded } from '../../engines/stop-recorded.ts'
 import { killDescendants } from '../../instance/process-tree.ts'
 import { watchLimits, type LimitWatch } from '../limit-watch.ts'
-import { startLoad, type Load } from '../load.ts'
+import { startLoad, type Load } from '../../load/usage-load.ts'
 import { createLogReading, type LogTotals, type ReadLog } from '../read-log.ts'
 import { startChaosEngines, type ChaosEngines } from './chaos-engines.ts'
 import { startChaosServices, type ChaosServices } from './chaos-services.ts'

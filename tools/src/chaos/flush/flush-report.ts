@@ -1,4 +1,4 @@
-import { quantile } from '../../bench/statistics.ts'
+import { quantile } from '../../load/statistics.ts'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { totalOf } from '../engines/engine-sums.ts'
 import type { FlushOptions, FlushOutcome, Stretch } from './run-flush.ts'

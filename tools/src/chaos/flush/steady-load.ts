@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
-import { insist, type CustomerLedger } from '../load.ts'
+import { insist, type CustomerLedger } from '../../load/usage-load.ts'
 
 export type SteadyLoadCounts = {
   readonly seconds: number
