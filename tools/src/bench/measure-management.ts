@@ -7,7 +7,8 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { makeCustomers } from '../load/make-customers.ts'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { median, quantile } from '../load/statistics.ts'
+import { measureLanes } from '../load/lanes.ts'
+import { median } from '../load/statistics.ts'
 
 type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 
@@ -146,20 +147,10 @@ async function measure(
   references: readonly string[],
   seconds: number,
 ): Promise<ManagementRate> {
-  const tookMs: number[] = []
-  const startedMs = performance.now()
-  const endMs = startedMs + seconds * 1_000
   let next = 0
-  const caller = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      // A stride that has no divisor in common with the number spreads them, so that no cache has them by chance.
-      const number = (next++ * 7_919) % references.length
-      const askedMs = performance.now()
-      await ask(references[number]!, number)
-      tookMs.push(performance.now() - askedMs)
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, caller))
-  const elapsed = (performance.now() - startedMs) / 1_000
-  return { perSecond: tookMs.length / elapsed, p99Ms: quantile(tookMs, 0.99) }
+  return await measureLanes(callers, seconds, () => {
+    // A stride that has no divisor in common with the number spreads them, so that no cache has them by chance.
+    const number = (next++ * 7_919) % references.length
+    return ask(references[number]!, number)
+  })
 }

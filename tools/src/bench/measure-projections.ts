@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { readMetric } from '../instance/metrics.ts'
 import type { RunFile } from '@tollgate/deploy/standalone/run-file'
+import { runLanes, times } from '../load/lanes.ts'
 import { processorSeconds } from '../load/process-clock.ts'
 
 export type ProjectionRate = {
@@ -116,19 +117,17 @@ async function fillLog({
   customerRefs,
   records,
 }: BacklogOptions): Promise<void> {
-  let left = Math.ceil(records / bulkSize)
-  await Promise.all(
-    Array.from({ length: postersMax }, async () => {
-      while (left-- > 0) {
-        await client.recordUsages(
-          Array.from({ length: bulkSize }, (_, at) => ({
-            customerRef: customerRefs[at % customerRefs.length],
-            productRef,
-            units: 1,
-            metadata: { action: 'requests', requestId: `request-${left}-${at}` },
-          })),
-        )
-      }
-    }),
-  )
+  const batches = Math.ceil(records / bulkSize)
+  let next = 0
+  await runLanes(postersMax, times(batches), () => {
+    const batch = next++
+    return client.recordUsages(
+      Array.from({ length: bulkSize }, (_, at) => ({
+        customerRef: customerRefs[at % customerRefs.length],
+        productRef,
+        units: 1,
+        metadata: { action: 'requests', requestId: `request-${batch}-${at}` },
+      })),
+    )
+  })
 }

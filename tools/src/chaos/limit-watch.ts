@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { measuredCap } from '../client/measured-product.ts'
 import type { SeededRandom } from '../client/seeded-random.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import type { CustomerLedger } from '../load/usage-load.ts'
+import { startLanes } from '../load/lanes.ts'
+import { isTrue, type CustomerLedger } from '../load/ledger.ts'
 
 export type LimitWatchCounts = {
   readonly asked: number
@@ -41,10 +41,9 @@ const untrueMax = 20
  */
 export function watchLimits(options: LimitWatchOptions): LimitWatch {
   const { random, productRef, ledgers, lanes = 2 } = options
-  let isOver = false
   let counts = new Counts()
 
-  async function ask(): Promise<void> {
+  async function ask(): Promise<number> {
     const ledger = random.pick(ledgers)
     const acked = ledger.units
     // Of the stretch in which it was asked, whenever the answer comes.
@@ -52,33 +51,29 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
     own.asked++
     const askedAtMs = performance.now()
     const answer = await askAnyone(options.clients, random, ledger.customerRef, productRef)
-    if (answer === 'none') return
-    if (answer instanceof Error) return own.note(`a limit check was refused: ${answer.message}`)
+    if (answer === 'none') return restMs
+    if (answer instanceof Error) {
+      own.note(`a limit check was refused: ${answer.message}`)
+      return restMs
+    }
     own.answeredMs.push(performance.now() - askedAtMs)
     const counted = measuredCap - answer
-    if (counted >= acked && counted <= ledger.sentUnits) return
-    own.note(
-      `${new Date().toISOString()} ${ledger.customerRef}: ${counted} counted, ` +
-        `${acked} were acked before the question and ${ledger.sentUnits} sent before the answer`,
-    )
-  }
-  async function run(): Promise<void> {
-    while (!isOver) {
-      await ask()
-      await sleep(restMs)
+    if (!isTrue(counted, acked, ledger)) {
+      own.note(
+        `${new Date().toISOString()} ${ledger.customerRef}: ${counted} counted, ` +
+          `${acked} were acked before the question and ${ledger.sentUnits} sent before the answer`,
+      )
     }
+    return restMs
   }
-  const running = Promise.all(Array.from({ length: lanes }, run))
+  const running = startLanes(Array.from({ length: lanes }, () => ask))
   return {
     take() {
       const taken = counts
       counts = new Counts()
       return taken
     },
-    async stop() {
-      isOver = true
-      await running
-    },
+    stop: () => running.stop(),
   }
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measuredCap } from '../client/measured-product.ts'
 import { formatCount } from '@tollgate/platform/terminal/table'
-import type { CustomerLedger } from '../load/usage-load.ts'
+import type { CustomerLedger } from '../load/ledger.ts'
 import type { ReadLog } from './read-log.ts'
 import { addSums, noSums, type Sums } from './sums.ts'
 

@@ -1,10 +1,11 @@
 import { createSeededRandom } from '../client/seeded-random.ts'
 import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Credentials } from '@tollgate/deploy/standalone/credentials'
+import { forSeconds, runLanes } from '../load/lanes.ts'
 import { compareCustomers } from './compare.ts'
 import { findOrCreateDemoProduct } from './demo-product.ts'
+import { runMcpSession } from './mcp-session.ts'
 import { showComparing, showSending } from './progress.ts'
-import { runTraffic } from './run-traffic.ts'
 import { differences, summaryText } from './summary.ts'
 import type { CustomerTally } from './tally.ts'
 
@@ -35,12 +36,15 @@ export async function runDemo(
     const random = createSeededRandom(options.seed)
     const startedAtMs = Date.now()
     const tallies: CustomerTally[] = []
-    const isOver = (): boolean => Date.now() >= startedAtMs + options.seconds * 1000
     const run = startedAtMs.toString(36)
 
-    await showSending(options.seconds, tallies, () =>
-      runTraffic({ client, random, productRef, run, tallies, isOver }, options.agents),
-    )
+    await showSending(options.seconds, tallies, () => {
+      const goesOn = forSeconds(options.seconds)
+      const context = { client, random, productRef, run, tallies, isOver: () => !goesOn() }
+      let next = 1
+      // A session that has ended makes room for the next customer.
+      return runLanes(options.agents, goesOn, () => runMcpSession(context, next++))
+    })
     const comparisons = await showComparing(tallies.length, (onCompared) =>
       compareCustomers(
         { client, productRef, meterRef, now: Date.now, patienceMs: storedPatienceMs },

@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   createHttpClient,
   type HttpAnswer,
   type HttpClient,
 } from '@tollgate/deploy/client/http-client'
+import { startLanes } from '../load/lanes.ts'
 
 export type HealthyLap = {
   /** How long each call took that was answered 200. */
@@ -33,27 +33,24 @@ const timeoutMs = 30_000
 /** Well-meaning clients over kept-alive connections, which measure how long each of their calls takes. */
 export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): HealthyClients {
   const http = createHttpClient({ baseUrl, key, connectionsMax: clients, timeoutMs })
-  let isOver = false
   let answeredInAll = 0
   let latencies: number[] = []
   let failures = new Map<string, number>()
 
-  async function runClient(): Promise<void> {
-    while (!isOver) {
-      const startedMs = performance.now()
-      const outcome = await call(http).then(
-        ({ status }) => String(status),
-        (error: unknown) => String(error),
-      )
-      const tookMs = performance.now() - startedMs
-      if (outcome === '200') {
-        latencies.push(tookMs)
-        answeredInAll++
-      } else failures.set(outcome, (failures.get(outcome) ?? 0) + 1)
-      await sleep(Math.max(1, callEveryMs - tookMs))
-    }
+  async function callOnce(): Promise<number> {
+    const startedMs = performance.now()
+    const outcome = await call(http).then(
+      ({ status }) => String(status),
+      (error: unknown) => String(error),
+    )
+    const tookMs = performance.now() - startedMs
+    if (outcome === '200') {
+      latencies.push(tookMs)
+      answeredInAll++
+    } else failures.set(outcome, (failures.get(outcome) ?? 0) + 1)
+    return Math.max(1, callEveryMs - tookMs)
   }
-  const running = Array.from({ length: clients }, runClient)
+  const lanes = startLanes(Array.from({ length: clients }, () => callOnce))
 
   return {
     lap() {
@@ -63,8 +60,7 @@ export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): Hea
       return lap
     },
     async stop() {
-      isOver = true
-      await Promise.all(running)
+      await lanes.stop()
       http.close()
       return answeredInAll
     },

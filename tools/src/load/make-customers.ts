@@ -4,7 +4,7 @@ import { createPostgresDatabase } from '@tollgate/platform/database/postgres/pos
 import { newReference } from '@tollgate/schemas/references'
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { formatCount } from '@tollgate/platform/terminal/table'
-import { newLedger, type CustomerLedger } from './usage-load.ts'
+import { newLedger, type CustomerLedger } from './ledger.ts'
 import { areCustomersWaiting, copyCustomer, type CustomerCopy } from './copy-customer.ts'
 
 export type MakeCustomersOptions = {

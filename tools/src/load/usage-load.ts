@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
 import type { SeededRandom } from '../client/seeded-random.ts'
+import { startLanes, type Lanes } from './lanes.ts'
+import { enter, newLedger, type CustomerLedger } from './ledger.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
-/** What one customer's clients know for certain, and what may be so. */
-export type CustomerLedger = {
-  readonly customerRef: string
-  /** Acknowledged. */
-  units: number
-  records: number
-  /** Sent at least once, with an answer or without. */
-  sentUnits: number
-  sentRecords: number
-}
-
-export type Load = {
+/** A pause lets every request under way come to its answer, however often it must be sent again. */
+export type Load = Lanes & {
   /** Their records bear idempotency keys and are sent until there is an answer. */
   readonly ledgers: readonly CustomerLedger[]
   /** Their records have no key and are sent once. */
@@ -22,11 +14,6 @@ export type Load = {
   readonly retries: () => number
   /** The longest time without an acknowledgement since the last call of this. */
   readonly takeLongestGapMs: () => number
-  /** Lets every request under way come to its answer, however often it must be sent again, and holds new ones back. */
-  pause(): Promise<void>
-  resume(): void
-  /** As `pause`, for good. Rejects with the first refusal that no retry could help. */
-  stop(): Promise<void>
 }
 
 export type LoadOptions = {
@@ -64,86 +51,30 @@ export function startLoad(options: LoadOptions): Load {
   const pulse = createPulse()
   let retries = 0
   let keys = 0
-  let gate = openGate()
-  let isOver = false
-  let active = 0
-  let failure: Error | undefined
-
   const onRetry = (): void => void retries++
   const nextKey = (): string => `${options.run}:${keys++}`
   /** `send` tells whether something was acknowledged. */
-  async function runLane(send: () => Promise<boolean>): Promise<void> {
-    for (;;) {
-      await gate.opened
-      if (isOver) return
-      active++
-      try {
-        if (await send()) pulse.beat()
-      } catch (error) {
-        failure ??= error instanceof Error ? error : new Error(String(error))
-        isOver = true
-      } finally {
-        active--
-      }
-      if (restMsMax > 0) await sleep(random.integer(0, restMsMax))
-    }
+  const act = (send: () => Promise<boolean>) => async (): Promise<number> => {
+    if (await send()) pulse.beat()
+    return restMsMax > 0 ? random.integer(0, restMsMax) : 0
   }
-  const lanes = [
-    ...Array.from({ length: options.lanes }, () =>
-      runLane(() => sendKeyed(options, ledgers, nextKey, onRetry)),
-    ),
-    ...Array.from({ length: options.unkeyed?.lanes ?? 0 }, () =>
-      runLane(() => sendUnkeyed(options, unkeyedLedgers)),
-    ),
-  ]
-
-  async function pause(): Promise<void> {
-    gate = closeGate(gate)
-    do await sleep(5)
-    while (active > 0)
-    if (failure) throw failure
-  }
+  const sendWithKeys = act(() => sendKeyed(options, ledgers, nextKey, onRetry))
+  const sendWithout = act(() => sendUnkeyed(options, unkeyedLedgers))
+  const lanes = startLanes([
+    ...Array.from({ length: options.lanes }, () => sendWithKeys),
+    ...Array.from({ length: options.unkeyed?.lanes ?? 0 }, () => sendWithout),
+  ])
   return {
     ledgers,
     unkeyedLedgers,
     retries: () => retries,
     takeLongestGapMs: pulse.takeLongestMs,
-    pause,
+    ...lanes,
     resume: () => {
       pulse.restart()
-      gate.open()
-    },
-    async stop() {
-      isOver = true
-      gate.open()
-      await Promise.all(lanes)
-      if (failure) throw failure
+      lanes.resume()
     },
   }
-}
-
-export function newLedger(customerRef: string): CustomerLedger {
-  return { customerRef, units: 0, records: 0, sentUnits: 0, sentRecords: 0 }
-}
-
-type Gate = { readonly opened: Promise<void>; readonly open: () => void; isOpen: boolean }
-
-function closeGate(current: Gate): Gate {
-  if (!current.isOpen) return current
-  let resolve = (): void => undefined
-  const gate: Gate = {
-    opened: new Promise<void>((done) => (resolve = done)),
-    open: () => {
-      gate.isOpen = true
-      resolve()
-    },
-    isOpen: false,
-  }
-  return gate
-}
-
-function openGate(): Gate {
-  return { opened: Promise.resolve(), open: () => undefined, isOpen: true }
 }
 
 function createPulse() {
@@ -182,7 +113,7 @@ async function sendKeyed(
     const units = random.integer(1, 5)
     const { customerRef } = ledger
     const idempotencyKey = nextKey()
-    return { ledger, usage: { customerRef, productRef, units, idempotencyKey, metadata } }
+    return { ledger, units, usage: { customerRef, productRef, units, idempotencyKey, metadata } }
   })
   const usages = items.map(({ usage }) => usage)
   const record = (): Promise<unknown> => {
@@ -191,15 +122,7 @@ async function sendKeyed(
   }
   const send = (): Promise<unknown> =>
     askWithRetries(() => insist(record, options.onRefusal), patientRetries, onRetry)
-  for (const { ledger, usage } of items) {
-    ledger.sentUnits += usage.units
-    ledger.sentRecords++
-  }
-  await send()
-  for (const { ledger, usage } of items) {
-    ledger.units += usage.units
-    ledger.records++
-  }
+  await enter(items, send)
   // A client that lost the answer on its own side asks again; nothing may change.
   if (random.chance(resendRate)) await send()
   return true
@@ -233,10 +156,10 @@ async function sendUnkeyed(
 ): Promise<boolean> {
   const ledger = random.pick(ledgers)
   const units = random.integer(1, 5)
-  ledger.sentUnits += units
-  ledger.sentRecords++
+  const usage = { customerRef: ledger.customerRef, productRef, units }
   try {
-    await random.pick(clients).recordUsage({ customerRef: ledger.customerRef, productRef, units })
+    await enter([{ ledger, units }], () => random.pick(clients).recordUsage(usage))
+    return true
   } catch (error) {
     if (isRefusal(error)) {
       if (onRefusal === undefined) throw error
@@ -245,7 +168,4 @@ async function sendUnkeyed(
     await sleep(pauseMs)
     return false
   }
-  ledger.units += units
-  ledger.records++
-  return true
 }

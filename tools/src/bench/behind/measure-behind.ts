@@ -1,8 +1,10 @@
-import { createMeasuredProduct, measuredCap } from '../../client/measured-product.ts'
+import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import type { Instance } from '../../instance/instance.ts'
+import { runLanes, times } from '../../load/lanes.ts'
 import { untilCaughtUp } from '../measure-projections.ts'
-import { CustomerUnits, runCheckedLoad, type LoadResult } from './checked-load.ts'
+import { enter, newLedger, type CustomerLedger } from '../../load/ledger.ts'
+import { isCountedRight, runCheckedLoad, type LoadResult } from './checked-load.ts'
 import { MemoryWatch } from './memory-watch.ts'
 
 export type BehindOptions = {
@@ -54,8 +56,8 @@ export async function measureBehind(
     const product = await createMeasuredProduct(client, Date.now().toString(36), customers)
     const { productRef, customerRefs } = product
     for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
-    const units = new CustomerUnits()
-    const load = { client, productRef, customerRefs, units, callers, posters, seconds }
+    const ledgers = customerRefs.map(newLedger)
+    const load = { client, productRef, ledgers, callers, posters, seconds }
     const stages: BehindStage[] = []
     memory.start()
     const measure = async (name: string): Promise<void> => {
@@ -68,7 +70,7 @@ export async function measureBehind(
     await untilCaughtUp(await instance.runFile())
     process.kill(pid, 'SIGSTOP')
     try {
-      await postBacklog(client, productRef, customerRefs, units, backlog)
+      await postBacklog(client, productRef, ledgers, backlog)
       await measure('counters that stand still')
     } finally {
       process.kill(pid, 'SIGCONT')
@@ -76,7 +78,7 @@ export async function measureBehind(
     await measure('counters that catch up')
     const { restarts } = memory.take()
     await untilCaughtUp(await instance.runFile())
-    const wrongAtTheEnd = await countWrong(client, productRef, customerRefs, units)
+    const wrongAtTheEnd = await countWrong(client, productRef, ledgers)
     return { stages, backlog, callers, ingestRestarts: restarts, wrongAtTheEnd }
   } finally {
     memory.stop()
@@ -87,39 +89,35 @@ export async function measureBehind(
 async function postBacklog(
   client: TollgateClient,
   productRef: string,
-  customerRefs: readonly string[],
-  units: CustomerUnits,
+  ledgers: readonly CustomerLedger[],
   backlog: number,
 ): Promise<void> {
-  let batches = Math.ceil(backlog / bulkSize)
-  const post = async (): Promise<void> => {
-    while (batches-- > 0) {
-      const number = batches
-      const usages = Array.from({ length: bulkSize }, (_, at) => ({
-        customerRef: customerRefs[(number * 7 + at) % customerRefs.length]!,
-        productRef,
-        units: 1,
-        // Half of them may be repeated by their clients.
-        ...(at % 2 === 0 ? { idempotencyKey: `backlog-${number}-${at}` } : {}),
-      }))
-      const sending = client.recordUsages(usages)
-      await Promise.all(usages.map((each) => units.post(each.customerRef, 1, () => sending)))
-    }
-  }
-  await Promise.all(Array.from({ length: bulkPosters }, post))
+  let next = 0
+  await runLanes(bulkPosters, times(Math.ceil(backlog / bulkSize)), () => {
+    const number = next++
+    const entries = Array.from({ length: bulkSize }, (_, at) => ({
+      ledger: ledgers[(number * 7 + at) % ledgers.length]!,
+      units: 1,
+    }))
+    const usages = entries.map(({ ledger: { customerRef } }, at) => ({
+      customerRef,
+      productRef,
+      units: 1,
+      // Half of them may be repeated by their clients.
+      ...(at % 2 === 0 ? { idempotencyKey: `backlog-${number}-${at}` } : {}),
+    }))
+    return enter(entries, () => client.recordUsages(usages))
+  })
 }
 
 async function countWrong(
   client: TollgateClient,
   productRef: string,
-  customerRefs: readonly string[],
-  units: CustomerUnits,
+  ledgers: readonly CustomerLedger[],
 ): Promise<number> {
   let wrong = 0
-  for (const customerRef of customerRefs) {
-    const { remaining } = await client.checkLimit(customerRef, productRef)
-    const used = measuredCap - remaining
-    if (used < units.acknowledged(customerRef) || used > units.posted(customerRef)) wrong += 1
+  for (const ledger of ledgers) {
+    if (!(await isCountedRight(client, productRef, ledger))) wrong += 1
   }
   return wrong
 }

@@ -1,4 +1,5 @@
-import { median, quantile } from '../../load/statistics.ts'
+import { measureLanes } from '../../load/lanes.ts'
+import { median } from '../../load/statistics.ts'
 import type { ClientLog } from './client-log.ts'
 import { appendersOf, type AppendRate, type ClientRates } from './client-rates.ts'
 import { openKafkajsLog } from './kafkajs-log.ts'
@@ -57,25 +58,12 @@ async function append(
   seconds: number,
 ): Promise<AppendRate> {
   const value = Buffer.alloc(recordBytes, 'usage')
-  const latenciesMs: number[] = []
-  const startedAtMs = performance.now()
   const processorAtStart = process.cpuUsage()
-  const untilMs = startedAtMs + seconds * 1000
-  const appendInTurn = async (appender: number): Promise<void> => {
-    for (let begunAtMs = startedAtMs; begunAtMs < untilMs;) {
-      await log.append(topic, appender % partitions, value, Date.now(), `customer_${appender}`)
-      const nowMs = performance.now()
-      latenciesMs.push(nowMs - begunAtMs)
-      begunAtMs = nowMs
-    }
-  }
-  await Promise.all(Array.from({ length: appenders }, (_, appender) => appendInTurn(appender)))
+  const { acts, perSecond, p99Ms } = await measureLanes(appenders, seconds, (appender) =>
+    log.append(topic, appender % partitions, value, Date.now(), `customer_${appender}`),
+  )
   const { user, system } = process.cpuUsage(processorAtStart)
-  return {
-    perSecond: latenciesMs.length / ((performance.now() - startedAtMs) / 1000),
-    p99Ms: quantile(latenciesMs, 0.99),
-    processorUs: (user + system) / latenciesMs.length,
-  }
+  return { perSecond, p99Ms, processorUs: (user + system) / acts }
 }
 
 async function read(

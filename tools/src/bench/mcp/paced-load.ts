@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { runArrivals } from '../../load/arrivals.ts'
+import { times } from '../../load/lanes.ts'
 import { quantile } from '../../load/statistics.ts'
 
 export type PacedLoad = {
@@ -22,34 +23,24 @@ export type PacedResult = {
 }
 
 /**
- * Calls at their times and not one after the other, each measured from the moment at which it was due: a slow answer does not
- * make the load less. Clients that only waited for each other's answers would measure how much a busy machine can do.
+ * Calls at their times, each measured from the moment at which it was due. Clients that only waited for each other's answers
+ * would measure how much a busy machine can do.
  */
 export async function runPacedLoad(load: PacedLoad): Promise<PacedResult[]> {
   const { urls, headers, seconds, callsPerSecond } = load
   const agent = new Agent({ keepAlive: true, maxSockets: headers.length * 4 })
-  const everyMs = 1_000 / callsPerSecond
-  const startMs = performance.now()
   const measured = urls.map((url) => ({ url, latencies: [] as number[], errors: 0 }))
-  const call = async (
-    own: Readonly<Record<string, string>>,
-    dueMs: number,
-    at: number,
-  ): Promise<void> => {
-    const of = measured[at % measured.length]!
-    if (!(await isAnswered(agent, of.url, own, load.body))) of.errors += 1
-    of.latencies.push(performance.now() - dueMs)
-  }
-  const clients = headers.map(async (own, index) => {
-    const calls: Promise<void>[] = []
-    for (let number = 0; number < seconds * callsPerSecond; number++) {
-      const dueMs = startMs + (number + index / headers.length) * everyMs
-      await sleep(Math.max(0, dueMs - performance.now()))
-      calls.push(call(own, dueMs, number + index))
-    }
-    await Promise.all(calls)
+  const clients = headers.length
+  await runArrivals({
+    perSecond: callsPerSecond * clients,
+    goesOn: times(seconds * callsPerSecond * clients),
+    act: async (number, dueMs) => {
+      const client = number % clients
+      const of = measured[(Math.floor(number / clients) + client) % measured.length]!
+      if (!(await isAnswered(agent, of.url, headers[client]!, load.body))) of.errors += 1
+      of.latencies.push(performance.now() - dueMs)
+    },
   })
-  await Promise.all(clients)
   agent.destroy()
   return measured.map(({ latencies, errors }) => {
     const [p50Ms, p99Ms] = [quantile(latencies, 0.5), quantile(latencies, 0.99)]

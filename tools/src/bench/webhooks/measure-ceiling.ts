@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
+import { runLanes, times } from '../../load/lanes.ts'
 import type { Rig } from './rig.ts'
 
 const atATime = 64
@@ -13,15 +14,8 @@ const body = JSON.stringify({ id: 'evt_ceiling', filler: 'x'.repeat(980) })
 export async function measureCeiling(rig: Rig, deliveries: number): Promise<number> {
   await rig.clear()
   const agent = new Agent({ keepAlive: true, maxSockets: atATime })
-  let left = deliveries
-  const sendOnAndOn = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      await post(agent, rig.sink.url)
-    }
-  }
   const startedAtMs = performance.now()
-  await Promise.all(Array.from({ length: atATime }, sendOnAndOn))
+  await runLanes(atATime, times(deliveries), () => post(agent, rig.sink.url))
   const seconds = (performance.now() - startedAtMs) / 1_000
   agent.destroy()
   const { distinct } = await rig.sink.count()

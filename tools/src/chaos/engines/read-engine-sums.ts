@@ -1,6 +1,6 @@
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { measuredCap } from '../../client/measured-product.ts'
-import type { CustomerLedger } from '../../load/usage-load.ts'
+import type { CustomerLedger } from '../../load/ledger.ts'
 import type { CustomerSums } from './engine-sums.ts'
 import type { EngineStores, StoredSums } from './engine-stores.ts'
 

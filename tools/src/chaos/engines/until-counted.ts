@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CustomerLedger } from '../../load/usage-load.ts'
+import type { CustomerLedger } from '../../load/ledger.ts'
 import type { EngineStores } from './engine-stores.ts'
 
 const pollMs = 50

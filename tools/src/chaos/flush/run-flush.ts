@@ -14,7 +14,7 @@ import { openEngineStores, type EngineStores } from '../engines/engine-stores.ts
 import { readEngineSums } from '../engines/read-engine-sums.ts'
 import { createUntilCounted } from '../engines/until-counted.ts'
 import { watchLimits, type LimitWatchCounts } from '../limit-watch.ts'
-import type { CustomerLedger } from '../../load/usage-load.ts'
+import type { CustomerLedger } from '../../load/ledger.ts'
 import { makeCustomers } from '../../load/make-customers.ts'
 import { requestsInFlightMax, startSteadyLoad, type SteadyLoadCounts } from './steady-load.ts'
 import { untilWhole, type WholeAgain } from './until-whole.ts'

@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
 import type { SeededRandom } from '../../client/seeded-random.ts'
 import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
-import { insist, type CustomerLedger } from '../../load/usage-load.ts'
+import { runArrivals } from '../../load/arrivals.ts'
+import { enter, type CustomerLedger } from '../../load/ledger.ts'
+import { insist } from '../../load/usage-load.ts'
 
 export type SteadyLoadCounts = {
   readonly seconds: number
@@ -34,7 +35,6 @@ export type SteadyLoadOptions = {
 const eventsPerRequest = 100
 /** What is due beyond these waits for an answer, so that a service that stands still is not flooded. */
 export const requestsInFlightMax = 64
-const tickMs = 5
 const refusalsMax = 20
 
 /**
@@ -43,11 +43,9 @@ const refusalsMax = 20
  */
 export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   const { client, random, run, productRef, ledgers, rate } = options
-  const inFlight = new Set<Promise<void>>()
   let counts = new Counts()
   let keys = 0
   let isOver = false
-  let failure: Error | undefined
 
   async function sendSome(): Promise<void> {
     const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
@@ -57,39 +55,25 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
       units: 1,
       idempotencyKey: `${run}:${keys++}`,
     }))
-    for (const ledger of some) {
-      ledger.sentUnits++
-      ledger.sentRecords++
-    }
     const record = () => client.recordUsages(usages)
-    await askWithRetries(
-      () => insist(record, (refusal) => counts.refuse(refusal)),
-      patientRetries,
-      () => (counts.sentAgain += eventsPerRequest),
+    const entries = some.map((ledger) => ({ ledger, units: 1 }))
+    await enter(entries, () =>
+      askWithRetries(
+        () => insist(record, (refusal) => counts.refuse(refusal)),
+        patientRetries,
+        () => (counts.sentAgain += eventsPerRequest),
+      ),
     )
-    for (const ledger of some) {
-      ledger.units++
-      ledger.records++
-    }
     counts.acked += eventsPerRequest
   }
-  async function offer(): Promise<void> {
-    const startedAtMs = performance.now()
-    for (let requests = 0; !isOver; await sleep(tickMs)) {
-      const due = ((performance.now() - startedAtMs) / 1000) * (rate / eventsPerRequest)
-      for (; requests < due && inFlight.size < requestsInFlightMax && !isOver; requests++) {
-        const sent = sendSome()
-          .catch((error: unknown) => {
-            failure ??= error instanceof Error ? error : new Error(String(error))
-            isOver = true
-          })
-          .finally(() => inFlight.delete(sent))
-        inFlight.add(sent)
-      }
-    }
-    await Promise.all(inFlight)
-  }
-  const running = offer()
+  const running = runArrivals({
+    perSecond: rate / eventsPerRequest,
+    goesOn: () => !isOver,
+    inFlightMax: requestsInFlightMax,
+    act: sendSome,
+  })
+  // `stop` tells of a failure, however long before it happened.
+  running.catch(() => undefined)
   return {
     take() {
       const taken = counts
@@ -99,7 +83,6 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     async stop() {
       isOver = true
       await running
-      if (failure) throw failure
     },
   }
 }

@@ -1,4 +1,4 @@
-import { createSeededRandom } from '../../client/seeded-random.ts'
+import { laneRandoms, runLanes, times } from '../../load/lanes.ts'
 import { abortStages, sendAndAbort, type AbortOutcome } from './abort-connection.ts'
 import { nextAbortRequest } from './abort-request.ts'
 
@@ -30,26 +30,23 @@ export async function runAborts(options: AbortRunOptions): Promise<AbortRun> {
   const fates = new Map<string, Fate>()
   const statuses = new Map<number, number>()
   const offences: string[] = []
-  let left = options.aborts
   let records = 0
   const nextRecordKey = (): string => `${options.seed}:${records++}`
 
-  async function runLane(lane: number): Promise<void> {
-    const random = createSeededRandom(options.seed + lane * 7_919)
-    while (left-- > 0) {
-      const request = nextAbortRequest(random, options.key, nextRecordKey)
-      const stage = random.pick(abortStages)
-      const outcome = await sendAndAbort({ host, port: Number(port) }, request, stage, random)
-      for (const key of request.recordKeys) fates.set(key, fateOf(outcome))
-      const status = outcome.answer?.status
-      if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      if (status !== undefined && status >= 500 && status !== unavailable) {
-        offences.push(`a client that left ${stage} was answered ${status} ${outcome.answer?.body}`)
-      }
-      options.onAbort()
+  const randoms = laneRandoms(options.seed, lanes)
+  await runLanes(lanes, times(options.aborts), async (lane) => {
+    const random = randoms[lane]!
+    const request = nextAbortRequest(random, options.key, nextRecordKey)
+    const stage = random.pick(abortStages)
+    const outcome = await sendAndAbort({ host, port: Number(port) }, request, stage, random)
+    for (const key of request.recordKeys) fates.set(key, fateOf(outcome))
+    const status = outcome.answer?.status
+    if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    if (status !== undefined && status >= 500 && status !== unavailable) {
+      offences.push(`a client that left ${stage} was answered ${status} ${outcome.answer?.body}`)
     }
-  }
-  await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane)))
+    options.onAbort()
+  })
   return { fates, statuses, offences }
 }
 

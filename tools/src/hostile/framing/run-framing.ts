@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { createSeededRandom, type SeededRandom } from '../../client/seeded-random.ts'
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import { laneRandoms, runLanes, times } from '../../load/lanes.ts'
 import { plainCustomer, smugglingBytes, usageRequest } from './framed-bytes.ts'
 
 export type FramingRun = {
@@ -28,24 +29,20 @@ const status = /HTTP\/1\.1 (\d{3})/g
 /** Sends requests that must not be executed, each on a connection of its own, and waits until that has ended. */
 export async function runFraming(options: FramingRun): Promise<FramingTally> {
   const tally: FramingTally = { ackedRecords: 0, statuses: new Map(), offences: [] }
-  let left = options.requests
-
-  async function runLane(lane: number): Promise<void> {
-    const random = createSeededRandom(options.seed + lane * 7_919)
-    while (left-- > 0) {
-      const plain = random.chance(plainRate) ? usageRequest(options.key, plainCustomer) : undefined
-      const bytes = smugglingBytes(random, options.key)
-      const answers = await exchange(options.baseUrl, plain, packetsOf(random, bytes))
-      if (plain !== undefined && answers.shift() === '200') tally.ackedRecords++
-      const outcome = answers.join(' ') || 'no answer'
-      tally.statuses.set(outcome, (tally.statuses.get(outcome) ?? 0) + 1)
-      if (answers.some((each) => each < '400') && tally.offences.length < offencesMax) {
-        tally.offences.push(`${outcome} to ${JSON.stringify(bytes.toString('latin1'))}`)
-      }
-      options.onRequest()
+  const randoms = laneRandoms(options.seed, options.connections)
+  await runLanes(options.connections, times(options.requests), async (lane) => {
+    const random = randoms[lane]!
+    const plain = random.chance(plainRate) ? usageRequest(options.key, plainCustomer) : undefined
+    const bytes = smugglingBytes(random, options.key)
+    const answers = await exchange(options.baseUrl, plain, packetsOf(random, bytes))
+    if (plain !== undefined && answers.shift() === '200') tally.ackedRecords++
+    const outcome = answers.join(' ') || 'no answer'
+    tally.statuses.set(outcome, (tally.statuses.get(outcome) ?? 0) + 1)
+    if (answers.some((each) => each < '400') && tally.offences.length < offencesMax) {
+      tally.offences.push(`${outcome} to ${JSON.stringify(bytes.toString('latin1'))}`)
     }
-  }
-  await Promise.all(Array.from({ length: options.connections }, (_, lane) => runLane(lane)))
+    options.onRequest()
+  })
   return tally
 }
 

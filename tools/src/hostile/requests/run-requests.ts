@@ -1,5 +1,5 @@
 import type { SeededRandom } from '../../client/seeded-random.ts'
-import { createSeededRandom } from '../../client/seeded-random.ts'
+import { laneRandoms } from '../../load/lanes.ts'
 import { openHostileConnection, type HostileConnection } from './hostile-connection.ts'
 import { nextHostileRequest, type HostileRequest } from './hostile-request.ts'
 import { countAnswer, countMissing, createHostileTally, type HostileTally } from './tally.ts'
@@ -93,8 +93,7 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
     if (silent.length > silentConnectionsMax) silent.shift()?.destroy()
   }
 
-  const seeds = Array.from({ length: options.connections }, (_, at) => options.seed + at * 7_919)
-  await Promise.all(seeds.map((seed) => runConnection(createSeededRandom(seed))))
+  await Promise.all(laneRandoms(options.seed, options.connections).map(runConnection))
   for (const connection of silent) connection.destroy()
   return tally
 }
