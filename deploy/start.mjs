@@ -24,7 +24,7 @@ if (!Object.hasOwn(workspaces, command)) {
   process.exit(1)
 }
 // The bench compares Kafka clients that only it uses.
-await prepare({ development: command === 'bench' })
+await prepare({ development: command === 'bench', tools: workspaces[command] === 'tools' })
 
 const program = new URL(`../${workspaces[command]}/dist/${command}/main.js`, import.meta.url)
 process.argv.splice(1, process.argv.length, program.pathname, ...parameters)
