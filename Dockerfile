@@ -42,7 +42,9 @@ COPY webhook-verifier/package.json webhook-verifier/
 COPY mcp-proxy/package.json mcp-proxy/
 COPY paywall/package.json paywall/
 COPY examples/mcp-server/package.json examples/mcp-server/
+COPY stripe-simulator/package.json stripe-simulator/
 COPY deploy/package.json deploy/
+COPY tools/package.json tools/
 
 FROM manifests AS build
 ENV TURBO_TELEMETRY_DISABLED=1

@@ -56,7 +56,15 @@ export default tseslint.config(
   {
     // What runs in an installation reaches nobody in a way that is not guarded.
     files: ['**/*.{ts,tsx}'],
-    ignores: ['deploy/**', 'paywall/**', '**/test/**', '**/*.test.ts', '**/testing/**'],
+    ignores: [
+      'stripe-simulator/**',
+      'deploy/**',
+      'tools/**',
+      'paywall/**',
+      '**/test/**',
+      '**/*.test.ts',
+      '**/testing/**',
+    ],
     rules: {
       'no-restricted-globals': [
         'error',

@@ -16,14 +16,15 @@ const modules = join(root, 'node_modules')
 
 /**
  * Installs and builds what is missing. With `development: false` the packages of tests and checks are left out: they are
- * more than half of all packages, and a start needs none of them.
+ * more than half of all packages, and a start needs none of them. With `tools: false` that workspace is not built.
  */
-export async function prepare({ development }) {
+export async function prepare({ development, tools = true }) {
   requireNode(process.versions.node)
   if (!hasPackages({ development }))
     await install({ development: development || hasTestPackages() })
   const turbo = join(modules, 'turbo/bin/turbo')
   const build = [turbo, 'run', 'build', '--output-logs=errors-only']
+  if (!tools) build.push('--filter=!@tollgate/tools')
   await run(
     process.execPath,
     build,

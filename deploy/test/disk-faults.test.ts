@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { damageOldSegment, keepClickHouseCopy } from '../src/instance/disk-faults.ts'
+import { damageOldSegment, keepClickHouseCopy } from '../../tools/src/instance/disk-faults.ts'
 import { dataFolderAt } from '../src/standalone/data-folder.ts'
 
 test('an older copy of the ClickHouse folder can be put back as often as it is needed', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTollgateClient } from '../src/client/tollgate-client.ts'
-import { runToEnd, startInstance } from '../src/instance/instance.ts'
+import { runToEnd, startInstance } from '../../tools/src/instance/instance.ts'
 
 const sizeMegabytes = 160
 let disk: string

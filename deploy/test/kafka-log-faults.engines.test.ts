@@ -5,10 +5,10 @@ import { openKafkaEventLog } from '@tollgate/platform/event-log/kafka/kafka-even
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { copiesInSync } from '@tollgate/platform/testing/kafka-under-test'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { engineOf, type Engine, type EngineOptions } from '../src/engines/engine.ts'
-import { startKafka, startKafkaBroker } from '../src/engines/kafka.ts'
-import { planFreePorts, type PortPlan } from '../src/engines/port-plan.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
+import { engineOf, type Engine, type EngineOptions } from '../../tools/src/engines/engine.ts'
+import { startKafka, startKafkaBroker } from '../../tools/src/engines/kafka.ts'
+import { planFreePorts, type PortPlan } from '../../tools/src/engines/port-plan.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { whatIsMissing } from './engines/startable.ts'
 
 const timeout = 600_000

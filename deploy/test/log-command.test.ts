@@ -13,7 +13,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { repairLog } from '../src/event-log/repair-log.ts'
 import { verifyLog } from '../src/event-log/verify-log.ts'
-import { damageOldSegment } from '../src/instance/disk-faults.ts'
+import { damageOldSegment } from '../../tools/src/instance/disk-faults.ts'
 import { dataFolderAt, type DataFolder } from '../src/standalone/data-folder.ts'
 
 const topic = usageTopic('live')

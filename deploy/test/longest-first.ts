@@ -3,14 +3,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files that take longest, the longest first. One of them that begins last would be waited for alone. */
 const longest = [
   'deploy/test/kafka-log-faults.engines.test.ts',
-  'deploy/test/hostile.test.ts',
-  'deploy/test/engine-chaos.engines.test.ts',
+  'tools/test/hostile.test.ts',
+  'tools/test/engine-chaos.engines.test.ts',
   'platform/test/hot-state-redis.engines.test.ts',
-  'deploy/test/chaos.test.ts',
+  'tools/test/chaos.test.ts',
   'deploy/test/conformance/api-description.test.ts',
   'deploy/test/reservations.engines.test.ts',
   'deploy/test/reservations.test.ts',
-  'deploy/test/engine-failures.engines.test.ts',
+  'tools/test/engine-failures.engines.test.ts',
   'control-plane/test/kill-after-commit.test.ts',
   'platform/test/event-log-kafka-groups.engines.test.ts',
   'aggregator/test/kafka-projections.engines.test.ts',

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 import { migrate } from '../src/migrate/migrate.ts'
 import { dataFolderAt, type DataFolder } from '../src/standalone/data-folder.ts'
 import { lockFolder } from '../src/standalone/folder-lock.ts'

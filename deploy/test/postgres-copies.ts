@@ -1,5 +1,5 @@
 import { copiesVariable } from '@tollgate/platform/testing/copied-postgres'
-import { makeTemporaryFolder } from '../src/instance/temporary-folder.ts'
+import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
 /** Makes the folder for the data folders that the PostgreSQL servers of this run are copies of, once for both projects. */
 export default async function provideCopies(): Promise<(() => Promise<void>) | undefined> {

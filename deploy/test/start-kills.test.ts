@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { startUnderKills } from '../src/chaos/start-kills.ts'
-import { createSeededRandom } from '../src/client/seeded-random.ts'
+import { startUnderKills } from '../../tools/src/chaos/start-kills.ts'
+import { createSeededRandom } from '../../tools/src/client/seeded-random.ts'
 import { createTollgateClient } from '../src/client/tollgate-client.ts'
-import type { Instance } from '../src/instance/instance.ts'
-import { makeTemporaryFolder } from '../src/instance/temporary-folder.ts'
+import type { Instance } from '../../tools/src/instance/instance.ts'
+import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
 /*
  * Any process of an installation is killed while the installation starts, on a new folder and on one that was used. It

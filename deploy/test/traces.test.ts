@@ -7,8 +7,8 @@ import {
   type TraceCollector,
 } from '@tollgate/platform/testing/trace-collector'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
-import { startInstance, type Instance } from '../src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../src/instance/temporary-folder.ts'
+import { startInstance, type Instance } from '../../tools/src/instance/instance.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
 /** The whole installation of `npm start` with every request traced, and what its processes send. */
 let folder: TemporaryFolder

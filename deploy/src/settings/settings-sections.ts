@@ -7,9 +7,9 @@ import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { clickHouseReaderSettings } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
-import { engineSettings } from '../engines/settings.ts'
-import { standaloneSettings } from '../standalone/settings.ts'
-import { simulatorSettings } from '../stripe-simulator/config.ts'
+import { engineSettings } from './engine-settings.ts'
+import { standaloneSettings } from './standalone-settings.ts'
+import { simulatorSettings } from '@tollgate/stripe-simulator/config'
 
 /** Settings of one program, with what its part of `docs/configuration.md` says first. */
 export type SettingsSection = {
@@ -41,7 +41,7 @@ export const settingsSections: readonly SettingsSection[] = [
   },
   {
     title: 'stripe-simulator',
-    lead: 'The local Stripe of `npm start` (`deploy/src/stripe-simulator`).',
+    lead: 'The local Stripe of `npm start` (`stripe-simulator`).',
     settings: simulatorSettings,
   },
   {
@@ -58,7 +58,7 @@ export const settingsSections: readonly SettingsSection[] = [
   },
   {
     title: 'npm run engines:up',
-    lead: 'Read by `engines:up`, `engines:status` and `engines:down` (`deploy/local`).',
+    lead: 'Read by `engines:up`, `engines:status` and `engines:down` (`tools/local`).',
     settings: engineSettings,
   },
 ]

@@ -11,5 +11,5 @@ export const entries = {
   aggregator: find.resolve('@tollgate/aggregator/main'),
   ingest: find.resolve('@tollgate/ingest/main'),
   mcpProxy: find.resolve('@tollgate/mcp-proxy/main'),
-  stripeSimulator: find.resolve('@tollgate/deploy/stripe-simulator/main'),
+  stripeSimulator: find.resolve('@tollgate/stripe-simulator/main'),
 }

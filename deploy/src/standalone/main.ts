@@ -6,7 +6,7 @@ import { endAtOnce } from './end-at-once.ts'
 import { withEngines } from './with-engines.ts'
 import { openInstallation, type Installation } from './open-installation.ts'
 import { requireKnownSettings } from './require-known-settings.ts'
-import { standaloneSettings } from './settings.ts'
+import { standaloneSettings } from '../settings/standalone-settings.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { welcomeText } from './welcome.ts'
 

@@ -1,5 +1,5 @@
 import { readSettings } from '@tollgate/platform/config/settings'
-import { passwordIn } from '../engines/secret.ts'
+import { passwordIn } from './secret.ts'
 import type { DataFolder } from './data-folder.ts'
 import { Interruptions } from './interruptions.ts'
 import { postgresPart } from './postgres-part.ts'
@@ -18,7 +18,7 @@ import {
   type Addresses,
   type Shared,
 } from './services.ts'
-import { standaloneSettings } from './settings.ts'
+import { standaloneSettings } from '../settings/standalone-settings.ts'
 import { StartRefusedError } from './start-refused.ts'
 import { ownStores, simulatesStripe } from './stores.ts'
 import { supervise, type Part, type SupervisedPart } from './supervise.ts'

@@ -1,13 +1,18 @@
-import { join, resolve } from 'node:path'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { up } from '../engines/commands.ts'
-import { planPorts } from '../engines/port-plan.ts'
-import { readShellFile } from '../engines/services-environment.ts'
-import { engineSettings } from '../engines/settings.ts'
+import { engineSettings } from '../settings/engine-settings.ts'
+import { readShellFile } from './shell-file.ts'
 import { StartRefusedError } from './start-refused.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** Runs every command of this repository by its name. */
+const launcher = fileURLToPath(new URL('../../start.mjs', import.meta.url))
 
 /**
  * The environment of an installation on the real engines of this machine, which are started when they do not run and
@@ -18,13 +23,27 @@ export async function withEngines(
   environment: Environment,
   say: (line: string) => void,
 ): Promise<Environment> {
-  const settings = readSettings(engineSettings, environment)
-  const root = resolve(settings.root)
-  if (!(await up({ root, say }, planPorts(settings), {}))) {
+  const root = resolve(readSettings(engineSettings, environment).root)
+  if (!(await startEngines(environment, say))) {
     throw new StartRefusedError(
       'Not all engines run: see above. npm run engines:status tells more.',
     )
   }
   const engines = readShellFile(await readFile(join(root, 'engines.env'), 'utf8'))
   return { TOLLGATE_DATA_DIR: join(root, 'tollgate'), ...engines, ...environment }
+}
+
+/** Runs `npm run engines:up`. Returns whether all engines run. If one does not, the command has printed the reason. */
+async function startEngines(
+  environment: Environment,
+  say: (line: string) => void,
+): Promise<boolean> {
+  const child = spawn(process.execPath, [launcher, 'engines', 'up'], {
+    env: environment,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const closed = once(child, 'close')
+  for await (const line of createInterface({ input: child.stdout })) say(line)
+  const [exitCode] = (await closed) as [number | null]
+  return exitCode === 0
 }

@@ -3,7 +3,7 @@ import { CliError } from '@tollgate/platform/cli/cli-error'
 import { readSettings } from '@tollgate/platform/config/settings'
 import { dataFolderAt } from '../standalone/data-folder.ts'
 import { readRunFile } from '../standalone/run-file.ts'
-import { standaloneSettings } from '../standalone/settings.ts'
+import { standaloneSettings } from '../settings/standalone-settings.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { makeTemporaryFolder } from '../../src/instance/temporary-folder.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
 const run = promisify(execFile)
 

@@ -4,11 +4,11 @@ import {
   Wait,
   type StartedTestContainer,
 } from 'testcontainers'
-import type { EngineName } from '../../src/engines/engine-names.ts'
-import { kafkaProperties } from '../../src/engines/kafka-properties.ts'
-import { planFreePorts, type PortPlan } from '../../src/engines/port-plan.ts'
-import { redisArguments, settingsAsArguments } from '../../src/engines/redis.ts'
-import { startEach, type Started } from '../../src/engines/start-engines.ts'
+import type { EngineName } from '../../../tools/src/engines/engine-names.ts'
+import { kafkaProperties } from '../../../tools/src/engines/kafka-properties.ts'
+import { planFreePorts, type PortPlan } from '../../../tools/src/engines/port-plan.ts'
+import { redisArguments, settingsAsArguments } from '../../../tools/src/engines/redis.ts'
+import { startEach, type Started } from '../../../tools/src/engines/start-engines.ts'
 
 /** Those of deploy/compose.yaml. */
 const images = {

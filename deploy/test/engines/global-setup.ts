@@ -1,7 +1,7 @@
-import { makeTemporaryFolder } from '../../src/instance/temporary-folder.ts'
-import type { EngineName } from '../../src/engines/engine-names.ts'
-import { planFreePorts } from '../../src/engines/port-plan.ts'
-import { startEngines, type Started } from '../../src/engines/start-engines.ts'
+import { makeTemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import type { EngineName } from '../../../tools/src/engines/engine-names.ts'
+import { planFreePorts } from '../../../tools/src/engines/port-plan.ts'
+import { startEngines, type Started } from '../../../tools/src/engines/start-engines.ts'
 import { containerHost, startContainers } from './containers.ts'
 
 /** By these variables a suite learns where its engine is, and whether there is one. */
@@ -18,7 +18,7 @@ type Provided = Started<{ readonly address: string; stop(): Promise<void> }>
 
 /**
  * Gives a run of engine tests the engines whose address is not set yet: in containers where there are any, else from
- * deploy/local. What cannot be had is left out and named; in CI that is an error. Runs once, and only when the run has
+ * tools/local. What cannot be had is left out and named; in CI that is an error. Runs once, and only when the run has
  * a test of this project.
  */
 export default async function provideEngines(): Promise<(() => Promise<void>) | undefined> {

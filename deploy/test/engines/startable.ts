@@ -1,4 +1,4 @@
-import { missingPrograms } from '../../src/engines/programs.ts'
+import { missingPrograms } from '../../../tools/src/engines/programs.ts'
 
 /**
  * For suites that start engines themselves, which containers cannot stand in for: they are left out where programs are

@@ -6,11 +6,11 @@ import {
   startFixtureOrigin,
   type FixtureOrigin,
 } from '../../../mcp-proxy/test/fixture-origin/start-fixture-origin.ts'
-import { InstallationUnderTest } from '../../src/chaos/installation-under-test.ts'
-import { createSeededRandom } from '../../src/client/seeded-random.ts'
+import { InstallationUnderTest } from '../../../tools/src/chaos/installation-under-test.ts'
+import { createSeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '../../src/client/tollgate-client.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
-import { fetchAgentToken } from '../../src/client/agent-token.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
+import { fetchAgentToken } from '../../../tools/src/client/agent-token.ts'
 import { startDocumentHost, type DocumentHost } from './document-host.ts'
 import { connect } from './official-clients.ts'
 import { readInboxCode, signInByForms } from './sign-in.ts'

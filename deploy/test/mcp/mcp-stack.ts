@@ -9,7 +9,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { McpBootstrappedBody } from '@tollgate/schemas/http/mcp'
 import { startPayingStack, type PayingStack } from '../pages/paying.ts'
-import { fetchAgentToken } from '../../src/client/agent-token.ts'
+import { fetchAgentToken } from '../../../tools/src/client/agent-token.ts'
 
 /** A product whose MCP server is behind the proxy. */
 export type PaidServer = {

@@ -1,4 +1,4 @@
-import type { SeededRandom } from '../../src/client/seeded-random.ts'
+import type { SeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import type { Target } from '../../src/migrate/target/target.ts'
 
 /** Stands for the death of the process. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { killTree } from '../../src/instance/process-tree.ts'
+import { killTree } from '../../../tools/src/instance/process-tree.ts'
 
 const program = fileURLToPath(new URL('../../dist/tollgate/main.js', import.meta.url))
 

@@ -18,7 +18,7 @@ import { outcomes, type MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import type { SeededRandom } from '../../src/client/seeded-random.ts'
+import type { SeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import type { Source, SourcePartition } from '../../src/migrate/source/source.ts'
 
 const partitions = 3

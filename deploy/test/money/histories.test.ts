@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readProcessor } from './at-processor.ts'
+import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { MoneyWorld } from './money-world.ts'
 import { playStory, type Cast } from './play-story.ts'
 import { settleWorld } from './settle-world.ts'

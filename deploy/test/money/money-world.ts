@@ -6,8 +6,8 @@ import {
   openSimulator,
   webhookSecret,
   type SimulatorUnderTest,
-} from '../stripe/simulator-under-test.ts'
-import type { Fault } from '../../src/stripe-simulator/http/faults.ts'
+} from '../../../stripe-simulator/test/simulator-under-test.ts'
+import type { Fault } from '@tollgate/stripe-simulator/api/faults'
 import { Died, Life, type Death } from './life.ts'
 import { MortalService } from './mortal-service.ts'
 import { forgetOthers, type Stores } from './stores.ts'

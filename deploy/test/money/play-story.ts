@@ -17,7 +17,7 @@ import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purcha
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { takeCredits } from '@tollgate/domain/wallet/take-credits'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
-import { callProcessor, readProcessor } from './at-processor.ts'
+import { callProcessor, readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { walletLimits, type MortalService } from './mortal-service.ts'
 import type { MoneyWorld } from './money-world.ts'
 import type { PlanName, Shop } from './shop.ts'

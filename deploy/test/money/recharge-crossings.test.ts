@@ -2,7 +2,7 @@ import { findAutoRecharge, type AutoRecharge } from '@tollgate/domain/auto-recha
 import { readDebitPosition } from '@tollgate/domain/wallet/debit-positions'
 import { postDebits } from '@tollgate/domain/wallet/post-debits'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { readProcessor } from './at-processor.ts'
+import { readProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { Life } from './life.ts'
 import { MortalService } from './mortal-service.ts'
 import { MoneyWorld } from './money-world.ts'

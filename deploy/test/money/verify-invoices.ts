@@ -5,7 +5,7 @@ import type { InvoiceWithLines } from '@tollgate/domain/invoices/invoice'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { UsageCharge, LateUsageCharge } from '@tollgate/domain/pricing/line-inputs'
 import { expect } from 'vitest'
-import type { AtProcessor } from './at-processor.ts'
+import type { AtProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import type { Books } from './books.ts'
 
 type Payment = {

@@ -1,7 +1,11 @@
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { readWallet } from '@tollgate/domain/wallet/read-wallet'
 import { expect } from 'vitest'
-import { readBalance, readProcessor, type AtProcessor } from './at-processor.ts'
+import {
+  readBalance,
+  readProcessor,
+  type AtProcessor,
+} from '../../../stripe-simulator/test/at-processor.ts'
 import type { Cast } from './play-story.ts'
 import { environment } from './environment.ts'
 import { booksOf, type Books } from './books.ts'

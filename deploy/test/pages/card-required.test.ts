@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callProcessor } from '../money/at-processor.ts'
+import { callProcessor } from '../../../stripe-simulator/test/at-processor.ts'
 import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chromium, type Browser } from 'playwright-core'
-import { canInstallPackages, installPackage } from '../../src/engines/debian-packages.ts'
+import { canInstallPackages, installPackage } from '../../../tools/src/engines/debian-packages.ts'
 
 const executablePath = '/usr/bin/chromium'
 

@@ -6,7 +6,7 @@ import { freePort } from '@tollgate/platform/testing/free-ports'
 import { expect, vi } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import { startSimulator, type Simulator } from '../../src/stripe-simulator/simulator.ts'
+import { startSimulator, type Simulator } from '@tollgate/stripe-simulator/simulator'
 import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 

@@ -10,7 +10,10 @@ import {
   type Tenant,
   type TestStack,
 } from '../../../control-plane/test/test-stack.ts'
-import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
+import {
+  openSimulator,
+  type SimulatorUnderTest,
+} from '../../../stripe-simulator/test/simulator-under-test.ts'
 
 const secretKey = 'sk_test_1'
 export const webhookSecret = 'whsec_payments'

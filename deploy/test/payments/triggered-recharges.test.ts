@@ -5,7 +5,10 @@ import {
 } from '@tollgate/schemas/http/auto-recharge'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
-import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
+import {
+  openSimulator,
+  type SimulatorUnderTest,
+} from '../../../stripe-simulator/test/simulator-under-test.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { eventually } from './payment-stack.ts'
 

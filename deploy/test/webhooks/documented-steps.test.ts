@@ -5,8 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startInstance, type Instance } from '../../src/instance/instance.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
+import { startInstance, type Instance } from '../../../tools/src/instance/instance.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { measureKills, sendersUnderFire } from '../../src/bench/webhooks/measure-kills.ts'
-import { startRig, type Rig } from '../../src/bench/webhooks/rig.ts'
-import { makeTemporaryFolder, type TemporaryFolder } from '../../src/instance/temporary-folder.ts'
+import { measureKills, sendersUnderFire } from '../../../tools/src/bench/webhooks/measure-kills.ts'
+import { startRig, type Rig } from '../../../tools/src/bench/webhooks/rig.ts'
+import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
 /* Built dispatchers die (-9) again and again, and PostgreSQL is restarted once: nothing is lost, and little comes twice. */
 

@@ -23,7 +23,10 @@ import { Wallets } from '../../../control-plane/src/wallets/wallets.ts'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { startStack, type Stack } from '../stack.ts'
-import { openSimulator, type SimulatorUnderTest } from '../stripe/simulator-under-test.ts'
+import {
+  openSimulator,
+  type SimulatorUnderTest,
+} from '../../../stripe-simulator/test/simulator-under-test.ts'
 import type { Mode } from './model/calendar.ts'
 import { dollars, type ModelCurrency } from './model/money.ts'
 import { Life, mortal, mortalDatabase } from './mortal.ts'

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import type { Suite } from './suites.ts'
 
 const run = promisify(execFile)
-const releasesCommand = fileURLToPath(new URL('../../../deploy/node-releases.mjs', import.meta.url))
+const releasesCommand = fileURLToPath(new URL('../../../tools/node-releases.mjs', import.meta.url))
 
 /** What the suite found in one scenario. */
 export type CaseResult = {

@@ -19,7 +19,7 @@ import { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { freePort } from '@tollgate/platform/testing/free-ports'
 import type { Environment } from '@tollgate/schemas/environment'
 import { renewToken } from '../../../../mcp-proxy/test/renew-token.ts'
-import { startSimulator, type Simulator } from '../../../src/stripe-simulator/simulator.ts'
+import { startSimulator, type Simulator } from '@tollgate/stripe-simulator/simulator'
 import { startStack, type Stack } from '../../stack.ts'
 import { ToolOrigin } from './tool-origin.ts'
 

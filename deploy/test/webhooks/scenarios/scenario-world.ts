@@ -22,7 +22,10 @@ import { expect } from 'vitest'
 import type { TollgateClient } from '../../../src/client/tollgate-client.ts'
 import { createManualClock, type ManualClock } from '../../manual-clock.ts'
 import { startStack, type Stack } from '../../stack.ts'
-import { openSimulator, type SimulatorUnderTest } from '../../stripe/simulator-under-test.ts'
+import {
+  openSimulator,
+  type SimulatorUnderTest,
+} from '../../../../stripe-simulator/test/simulator-under-test.ts'
 
 const secretKey = 'sk_test_scenarios'
 const webhookSecret = 'whsec_scenarios'

@@ -1,0 +1,237 @@
+import { z } from 'zod'
+import { missing, StripeApiError } from '../errors.ts'
+import { ok, type Answer } from '../answer.ts'
+import type { Faults } from '../api/faults.ts'
+import { closeDispute, openDispute } from '../objects/disputes.ts'
+import { authenticatePayment, settlePayment } from '../objects/payment-intents.ts'
+import { failPayout, movePayout } from '../objects/payouts.ts'
+import { present } from '../objects/present.ts'
+import type { Kind } from '../store/records.ts'
+import { endRefund } from '../objects/refunds.ts'
+import { authenticateSetup } from '../objects/setup-intents.ts'
+import { tokenNames } from '../objects/test-cards.ts'
+import { runDue } from '../run-due.ts'
+import type { Pages } from '../store/pages.ts'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import { World } from '../store/world.ts'
+import type { WebhookSender } from '../webhooks/send-webhooks.ts'
+
+export type AdminParts = {
+  readonly pages: Pages
+  readonly clock: SimulatedClock
+  readonly faults: Faults
+  readonly webhooks: WebhookSender
+}
+
+const clockChange = z.strictObject({
+  /** Unix seconds. */
+  now: z.int().optional(),
+  advanceSeconds: z.int().min(0).optional(),
+  isHeld: z.boolean().default(false),
+})
+const fault = z.strictObject({
+  kind: z.enum([
+    'error_before',
+    'error_after',
+    'reset_before',
+    'reset_after',
+    'hang_before',
+    'hang_after',
+    'rate_limit',
+    'slow',
+  ]),
+  method: z.enum(['GET', 'POST', 'DELETE']).optional(),
+  path: z.string().optional(),
+  times: z.int().min(1).default(1),
+  delayMs: z.int().min(0).max(60_000).optional(),
+})
+const habits = z
+  .strictObject({
+    isHeld: z.boolean(),
+    delayMs: z.int().min(0),
+    order: z.enum(['created', 'reversed', 'shuffled']),
+    copies: z.int().min(1).max(10),
+    dropNext: z.int().min(0),
+  })
+  .partial()
+
+/** What happens to one object that nobody asked for over the API: the bank decides, the customer answers. */
+type Happening = {
+  readonly path: string
+  readonly kind: Kind
+  readonly happen: (world: World, id: string, body: unknown) => Answer | object | void
+}
+
+const accepted = z.strictObject({ isAccepted: z.boolean() })
+const happenings: readonly Happening[] = [
+  {
+    path: 'payment_intents/:id/authenticate',
+    kind: 'payment_intent',
+    happen: (world, id, body) =>
+      void authenticatePayment(world, id, accepted.parse(body).isAccepted),
+  },
+  {
+    path: 'payment_intents/:id/settle',
+    kind: 'payment_intent',
+    happen: (world, id, body) =>
+      settlePayment(world, id, z.strictObject({ isPaid: z.boolean() }).parse(body).isPaid),
+  },
+  {
+    path: 'setup_intents/:id/authenticate',
+    kind: 'setup_intent',
+    happen: (world, id, body) => void authenticateSetup(world, id, accepted.parse(body).isAccepted),
+  },
+  {
+    path: 'charges/:id/dispute',
+    kind: 'charge',
+    happen: (world, id, body) => {
+      const wanted = z
+        .strictObject({
+          reason: z.string().default('fraudulent'),
+          isInquiry: z.boolean().default(false),
+        })
+        .parse(body)
+      return openDispute(world, id, wanted)
+    },
+  },
+  {
+    path: 'disputes/:id/close',
+    kind: 'dispute',
+    happen: (world, id, body) => {
+      const { ending } = z
+        .strictObject({ ending: z.enum(['won', 'lost', 'warning_closed']) })
+        .parse(body)
+      return closeDispute(world, id, ending)
+    },
+  },
+  {
+    path: 'refunds/:id/end',
+    kind: 'refund',
+    happen: (world, id, body) => {
+      const { status } = z.strictObject({ status: z.enum(['succeeded', 'failed']) }).parse(body)
+      return endRefund(world, id, status)
+    },
+  },
+  {
+    path: 'payouts/:id/move',
+    kind: 'payout',
+    happen: (world, id, body) => {
+      const { status } = z
+        .strictObject({ status: z.enum(['in_transit', 'paid', 'failed']) })
+        .parse(body)
+      return status === 'failed' ? failPayout(world, id) : movePayout(world, id, status)
+    },
+  },
+  {
+    path: 'events/:id/resend',
+    kind: 'event',
+    happen: (world, id) => {
+      for (const { id: endpoint } of world.list('webhook_endpoint')) {
+        world.deliver({ event: id, endpoint, attempts: 0 })
+      }
+    },
+  },
+]
+
+/** One operation under `/_simulator/`. `answer` throws a ZodError for a body that it does not understand. */
+export type AdminRoute = {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `:id` stands for one segment. */
+  readonly path: string
+  readonly answer: (parts: AdminParts, body: unknown, id: string) => Answer | Promise<Answer>
+}
+
+export const adminRoutes: readonly AdminRoute[] = [
+  { method: 'GET', path: 'state', answer: (parts) => ok(stateOf(parts)) },
+  {
+    method: 'POST',
+    path: 'clock',
+    answer: (parts, body) => {
+      moveClock(parts, clockChange.parse(body))
+      return ok({ now: Math.floor(parts.clock.now() / 1_000) })
+    },
+  },
+  {
+    method: 'POST',
+    path: 'faults',
+    answer: ({ faults }, body) => {
+      faults.arm(fault.parse(body))
+      return ok({ faults: faults.list() })
+    },
+  },
+  {
+    method: 'DELETE',
+    path: 'faults',
+    answer: ({ faults }) => {
+      faults.clear()
+      return ok({ faults: [] })
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks',
+    answer: ({ webhooks }, body) => {
+      webhooks.habits = { ...webhooks.habits, ...withoutUndefined(habits.parse(body)) }
+      return ok(webhooks.habits)
+    },
+  },
+  {
+    method: 'POST',
+    path: 'webhooks/flush',
+    answer: async ({ webhooks }) => ok({ sent: await webhooks.flush() }),
+  },
+  ...happenings.map((happening): AdminRoute => ({
+    method: 'POST',
+    path: happening.path,
+    answer: (parts, body, id) => happenTo(parts, happening, id, body),
+  })),
+]
+
+function stateOf({ clock, faults, webhooks }: AdminParts): object {
+  return {
+    now: Math.floor(clock.now() / 1_000),
+    faults: faults.list(),
+    webhooks: webhooks.habits,
+    paymentMethods: tokenNames,
+  }
+}
+
+/** What comes due on the way has happened when this is answered. */
+function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockChange>): void {
+  const { now, advanceSeconds = 0, isHeld } = change
+  try {
+    if (now === undefined) clock.moveBy(advanceSeconds * 1_000, isHeld)
+    else clock.moveTo((now + advanceSeconds) * 1_000, isHeld)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new StripeApiError(400, { type: 'invalid_request_error', message: error.message })
+  }
+  runDue(pages, clock.now())
+}
+
+function happenTo(
+  { pages, clock }: AdminParts,
+  { kind, happen }: Happening,
+  id: string,
+  body: unknown,
+): Answer {
+  for (const mode of ['test', 'live'] as const) {
+    const world = new World({ pages, mode, nowMs: clock.now() })
+    if (world.find(kind, id) === undefined) continue
+    const result = happen(world, id, body)
+    const shown = present(result ?? world.require(kind, id))
+    world.commit()
+    return ok(shown)
+  }
+  throw missing(kind, id)
+}
+
+function withoutUndefined<Fields extends object>(
+  fields: Fields,
+): {
+  [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
+} {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>
+  }
+}

@@ -1,0 +1,56 @@
+import type { World } from '../store/world.ts'
+import type { Kind } from '../store/records.ts'
+import { present } from '../objects/present.ts'
+import { invalidParameter } from '../errors.ts'
+
+const kindOf: Readonly<Record<string, Kind>> = {
+  cus: 'customer',
+  pm: 'payment_method',
+  pi: 'payment_intent',
+  seti: 'setup_intent',
+  ch: 'charge',
+  re: 'refund',
+  dp: 'dispute',
+  po: 'payout',
+  txn: 'balance_transaction',
+}
+const depthMax = 4
+
+/** Not there as long as there is nothing to tell. */
+const optional: ReadonlySet<string> = new Set(['failure_balance_transaction'])
+
+type Fields = Record<string, unknown>
+
+/** Puts whole objects in place of their ids, along paths such as `data.latest_charge.balance_transaction`. */
+export function expandAll(world: World, body: object, paths: readonly string[]): object {
+  const expanded = structuredClone(body) as Fields
+  for (const path of paths) {
+    const steps = path.split('.')
+    if (steps.length > depthMax) {
+      throw invalidParameter(`You cannot expand more than ${depthMax} levels of a property.`, {
+        param: 'expand',
+      })
+    }
+    expandPath(world, expanded, steps, path)
+  }
+  return expanded
+}
+
+function expandPath(world: World, fields: Fields, steps: readonly string[], path: string): void {
+  const [step, ...others] = steps
+  if (step === undefined) return
+  if (!(step in fields)) {
+    if (optional.has(step)) return
+    throw invalidParameter(`This property cannot be expanded (${path}).`, { param: 'expand' })
+  }
+  const value = fields[step]
+  if (typeof value === 'string') {
+    const kind = kindOf[value.slice(0, value.indexOf('_'))]
+    if (kind !== undefined) fields[step] = present(world.require(kind, value))
+  }
+  const next = fields[step]
+  const inner: unknown[] = Array.isArray(next) ? next : [next]
+  for (const each of inner) {
+    if (typeof each === 'object' && each !== null) expandPath(world, each as Fields, others, path)
+  }
+}

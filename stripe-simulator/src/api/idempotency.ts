@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { StripeApiError } from '../errors.ts'
+import type { Mode } from '../store/records.ts'
+import type { Pages } from '../store/pages.ts'
+import type { Answer } from '../answer.ts'
+
+/** Stripe keeps keys for at least that long; we for exactly that long. */
+const keptMs = 24 * 3_600_000
+
+type Remembered = Answer & { readonly fingerprint: string; readonly atMs: number }
+
+export function keyOf(mode: Mode, key: string): string {
+  return `key/${mode}/${createHash('sha256').update(key).digest('hex')}`
+}
+
+/** Of what must be the same for a key to be given again. */
+export function fingerprintOf(method: string, path: string, body: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([method, path, body]))
+    .digest('hex')
+}
+
+/** What was answered to the same request before; throws when the key stood for another one. */
+export function recall(
+  pages: Pages,
+  storedKey: string,
+  fingerprint: string,
+  nowMs: number,
+): Answer | undefined {
+  const text = pages.get(storedKey)
+  if (text === undefined) return undefined
+  const remembered = JSON.parse(text) as Remembered
+  if (nowMs - remembered.atMs >= keptMs) return undefined
+  if (remembered.fingerprint === fingerprint) return remembered
+  throw new StripeApiError(
+    400,
+    {
+      type: 'idempotency_error',
+      message:
+        'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+    },
+    false,
+  )
+}
+
+export function remembered(answer: Answer, fingerprint: string, atMs: number): string {
+  return JSON.stringify({ ...answer, fingerprint, atMs } satisfies Remembered)
+}
+
+export function keyInUse(): StripeApiError {
+  return new StripeApiError(
+    409,
+    {
+      type: 'idempotency_error',
+      code: 'idempotency_key_in_use',
+      message: 'There is currently another in-progress request using this idempotent key.',
+    },
+    false,
+  )
+}
+
+/** Forgets the keys that no longer count. */
+export function pruneKeys(pages: Pages, nowMs: number): void {
+  const expired = new Map<string, undefined>()
+  for (const [key, text] of pages.range('key/', 'ascending')) {
+    if (nowMs - (JSON.parse(text) as Remembered).atMs >= keptMs) expired.set(key, undefined)
+  }
+  if (expired.size > 0) pages.commit(expired)
+}

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import type { Pages } from '../store/pages.ts'
+import { newId, World } from '../store/world.ts'
+import { StripeApiError } from '../errors.ts'
+import type { Answer } from '../answer.ts'
+import { callerOf, requireProof, type Caller } from './caller.ts'
+import { expandAll } from './expand.ts'
+import type { Fault, Faults } from './faults.ts'
+import { fingerprintOf, keyInUse, keyOf, recall, remembered } from './idempotency.ts'
+import { parseForm, type Form } from './read-parameters.ts'
+import type { Route } from './route.ts'
+
+export type ApiRequest = {
+  readonly method: string
+  readonly path: string
+  /** The operation; undefined if there is none at this path. */
+  readonly route: Route | undefined
+  /** The segment of the path that `:id` stands for; empty if the operation has none. */
+  readonly id: string
+  readonly query: string
+  readonly body: string
+  readonly authorization: string | undefined
+  readonly idempotencyKey: string | undefined
+}
+
+/** What becomes of a request: an answer, or none. */
+export type Reply =
+  | {
+      readonly kind: 'answer'
+      readonly answer: Answer
+      readonly requestId: string
+      readonly isReplay: boolean
+    }
+  | { readonly kind: 'reset' }
+  | { readonly kind: 'hang' }
+
+export type ApiParts = {
+  readonly pages: Pages
+  readonly clock: SimulatedClock
+  readonly faults: Faults
+  /** Keys whose requests are being worked on. */
+  readonly inUse: Set<string>
+}
+
+const broken: Answer = {
+  status: 500,
+  body: { error: { type: 'api_error', message: 'An error was injected by the simulator.' } },
+}
+const limited: Answer = {
+  status: 429,
+  body: {
+    error: { type: 'invalid_request_error', code: 'rate_limit', message: 'Too many requests.' },
+  },
+}
+
+/** One request to Stripe's API. Its effect, its events and what its key remembers become durable together, or not at all. */
+export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Reply> {
+  const requestId = newId('req_')
+  const answered = (answer: Answer): Reply => ({
+    kind: 'answer',
+    answer,
+    requestId,
+    isReplay: false,
+  })
+  try {
+    const call = readCall(parts, request)
+    const fault = parts.faults.take(request.method, call.route.path)
+    if (fault?.kind === 'rate_limit') return answered(limited)
+    if (fault?.kind === 'reset_before') return { kind: 'reset' }
+    if (fault?.kind === 'hang_before') return { kind: 'hang' }
+    if (call.storedKey === undefined) return await work(parts, request, call, fault, requestId)
+    if (parts.inUse.has(call.storedKey)) throw keyInUse()
+    const earlier = recall(parts.pages, call.storedKey, call.fingerprint, parts.clock.now())
+    if (earlier !== undefined) {
+      const { status, body } = earlier
+      return afterwards(fault, {
+        kind: 'answer',
+        answer: { status, body },
+        requestId,
+        isReplay: true,
+      })
+    }
+    parts.inUse.add(call.storedKey)
+    try {
+      return await work(parts, request, call, fault, requestId)
+    } finally {
+      parts.inUse.delete(call.storedKey)
+    }
+  } catch (error) {
+    if (!(error instanceof StripeApiError)) throw error
+    return answered({ status: error.status, body: { error: error.body } })
+  }
+}
+
+type Call = {
+  readonly route: Route
+  readonly id: string
+  readonly form: Form
+  readonly caller: Caller
+  readonly storedKey: string | undefined
+  readonly fingerprint: string
+}
+
+function readCall({ pages, clock }: ApiParts, request: ApiRequest): Call {
+  const { method, path, route, id, query, body, idempotencyKey } = request
+  const form = parseForm(method === 'POST' ? body : query)
+  const caller = callerOf(request.authorization, form['key'])
+  if (route === undefined) {
+    throw new StripeApiError(
+      404,
+      {
+        type: 'invalid_request_error',
+        message: `Unrecognized request URL (${method}: ${path}), or one that the simulator does not know.`,
+      },
+      false,
+    )
+  }
+  if (caller.isBrowser) {
+    const world = new World({ pages, mode: caller.mode, nowMs: clock.now() })
+    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
+    requireProof(route.isForBrowsers, intent?.client_secret, form['client_secret'])
+  }
+  if (idempotencyKey !== undefined && idempotencyKey.length > 255) {
+    throw new StripeApiError(
+      400,
+      { type: 'invalid_request_error', message: 'Idempotency keys have 255 characters at most.' },
+      false,
+    )
+  }
+  const isKeyed = method === 'POST' && idempotencyKey !== undefined
+  return {
+    route,
+    id,
+    form,
+    caller,
+    storedKey: isKeyed ? keyOf(caller.mode, idempotencyKey) : undefined,
+    fingerprint: fingerprintOf(method, path, body),
+  }
+}
+
+async function work(
+  parts: ApiParts,
+  request: ApiRequest,
+  call: Call,
+  fault: Fault | undefined,
+  requestId: string,
+): Promise<Reply> {
+  const answered = (answer: Answer): Reply => ({
+    kind: 'answer',
+    answer,
+    requestId,
+    isReplay: false,
+  })
+  if (fault?.kind === 'slow') await sleep(fault.delayMs ?? 0)
+  if (fault?.kind === 'error_before') {
+    const world = worldOf(parts, request, call, requestId)
+    remember(world, call, broken)
+    world.commit()
+    return answered(broken)
+  }
+  const instead = fault?.kind === 'error_after' ? broken : undefined
+  return afterwards(fault, answered(act(parts, request, call, requestId, instead)))
+}
+
+/** What still goes wrong once the answer is there. */
+function afterwards(fault: Fault | undefined, reply: Reply): Reply {
+  if (fault?.kind === 'reset_after') return { kind: 'reset' }
+  if (fault?.kind === 'hang_after') return { kind: 'hang' }
+  return reply
+}
+
+/** The effect, and what is answered: `instead`, where that is given. */
+function act(
+  parts: ApiParts,
+  request: ApiRequest,
+  call: Call,
+  requestId: string,
+  instead: Answer | undefined,
+): Answer {
+  const world = worldOf(parts, request, call, requestId)
+  try {
+    const { status, body } = call.route.answer(world, call.id, call.form)
+    const answer = instead ?? { status, body: expandAll(world, body, expandPaths(call.form)) }
+    remember(world, call, answer)
+    world.commit()
+    return answer
+  } catch (error) {
+    if (!(error instanceof StripeApiError)) throw error
+    const answer = { status: error.status, body: { error: error.body } }
+    if (!error.isRemembered) return answer
+    // What was changed before it was refused is dropped with its world.
+    const fresh = worldOf(parts, request, call, requestId)
+    remember(fresh, call, answer)
+    fresh.commit()
+    return answer
+  }
+}
+
+function worldOf(
+  { pages, clock }: ApiParts,
+  { idempotencyKey }: ApiRequest,
+  { caller }: Call,
+  requestId: string,
+): World {
+  const request = { id: requestId, idempotencyKey }
+  return new World({ pages, mode: caller.mode, nowMs: clock.now(), request })
+}
+
+function remember(world: World, call: Call, answer: Answer): void {
+  if (call.storedKey === undefined) return
+  world.set(call.storedKey, remembered(answer, call.fingerprint, world.nowMs))
+}
+
+function expandPaths(form: Form): readonly string[] {
+  const paths = form['expand']
+  return Array.isArray(paths) ? paths.map(String) : []
+}

@@ -1,0 +1,26 @@
+import type { FastifyReply } from 'fastify'
+import type { Answer } from '../answer.ts'
+import { simulatorOrigin } from '../objects/present.ts'
+import type { PageAnswer } from '../pages/intent-pages.ts'
+
+/** Where the server listens: what objects say of their own addresses begins with it. */
+export type Origin = { readonly origin: () => string }
+
+export function sendJson({ origin }: Origin, reply: FastifyReply, answer: Answer): FastifyReply {
+  const text = JSON.stringify(answer.body).replaceAll(simulatorOrigin, origin())
+  // As bytes, because Fastify adds a charset to JSON that is text, which Stripe does not send.
+  return reply.code(answer.status).type('application/json').send(Buffer.from(text))
+}
+
+export function sendPage(reply: FastifyReply, answer: PageAnswer): FastifyReply {
+  if (answer.kind === 'redirect') return reply.code(303).header('location', answer.url).send()
+  return reply
+    .code(answer.status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+    })
+    .send(answer.html)
+}

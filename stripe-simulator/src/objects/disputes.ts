@@ -1,0 +1,113 @@
+import { invalid } from '../errors.ts'
+import { newId, type World } from '../store/world.ts'
+import { move } from './balance.ts'
+import { emit } from './event-log.ts'
+import type { Dispute } from '../store/records.ts'
+
+/** What the bank takes for a dispute, in minor units. */
+const disputeFee = 1_500
+const evidenceSeconds = 9 * 86_400
+
+/** The cardholder asks for their money back: an inquiry takes nothing yet, a chargeback all that is not refunded. */
+export function openDispute(
+  world: World,
+  chargeId: string,
+  { reason, isInquiry }: { readonly reason: string; readonly isInquiry: boolean },
+): Dispute {
+  const charge = world.require('charge', chargeId, 'charge')
+  const amount = charge.amount - charge.amount_refunded
+  if (charge.status !== 'succeeded' || charge.disputed || amount === 0) {
+    throw invalid('Only a paid charge that is neither disputed nor refunded can be disputed.')
+  }
+  const dispute: Dispute = {
+    id: newId('dp_'),
+    object: 'dispute',
+    amount,
+    balance_transactions: [],
+    charge: charge.id,
+    created: world.now,
+    currency: charge.currency,
+    enhanced_eligibility_types: [],
+    evidence: { enhanced_evidence: {} },
+    evidence_details: {
+      due_by: world.now + evidenceSeconds,
+      enhanced_eligibility: {},
+      has_evidence: false,
+      past_due: false,
+      submission_count: 0,
+    },
+    is_charge_refundable: isInquiry,
+    livemode: charge.livemode,
+    metadata: {},
+    payment_intent: charge.payment_intent,
+    reason,
+    status: isInquiry ? 'warning_needs_response' : 'needs_response',
+  }
+  const simulator = { ...charge.simulator, disputedAmount: isInquiry ? 0 : amount }
+  world.put('charge', { ...charge, disputed: true, simulator })
+  world.add('dispute', dispute, [charge.id])
+  emit(world, 'charge.dispute.created', dispute)
+  if (isInquiry) return dispute
+  const withdrawn = moveFor(world, dispute, -amount, disputeFee)
+  emit(world, 'charge.dispute.funds_withdrawn', withdrawn)
+  return withdrawn
+}
+
+export type DisputeEnding = 'won' | 'lost' | 'warning_closed'
+
+/** The bank has decided. An inquiry can only be closed. */
+export function closeDispute(world: World, id: string, ending: DisputeEnding): Dispute {
+  const dispute = world.require('dispute', id)
+  const isInquiry = dispute.status === 'warning_needs_response'
+  const isOpen =
+    isInquiry || dispute.status === 'needs_response' || dispute.status === 'under_review'
+  if (!isOpen) throw invalid(`This dispute is already closed: it is ${dispute.status}.`)
+  if (isInquiry !== (ending === 'warning_closed')) {
+    throw invalid(`A dispute with the status ${dispute.status} cannot become ${ending}.`)
+  }
+  const closed: Dispute = { ...dispute, status: ending }
+  world.put('dispute', closed)
+  if (ending !== 'won') {
+    emit(world, 'charge.dispute.closed', closed)
+    return closed
+  }
+  const charge = world.require('charge', dispute.charge)
+  world.put('charge', { ...charge, simulator: { ...charge.simulator, disputedAmount: 0 } })
+  const reinstated = moveFor(world, closed, dispute.amount, 0)
+  emit(world, 'charge.dispute.funds_reinstated', reinstated)
+  emit(world, 'charge.dispute.closed', reinstated)
+  return reinstated
+}
+
+/** Evidence with the words that decide it, as in Stripe's test mode. */
+export function submitEvidence(world: World, id: string, text: string | undefined): Dispute {
+  const dispute = world.require('dispute', id)
+  if (text === 'winning_evidence') return closeDispute(world, id, 'won')
+  if (text === 'losing_evidence') return closeDispute(world, id, 'lost')
+  if (dispute.status !== 'needs_response') {
+    throw invalid(`This dispute takes no evidence: it is ${dispute.status}.`)
+  }
+  const details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 }
+  const reviewed: Dispute = { ...dispute, status: 'under_review', evidence_details: details }
+  world.put('dispute', reviewed)
+  emit(world, 'charge.dispute.updated', reviewed, { status: dispute.status })
+  return reviewed
+}
+
+function moveFor(world: World, dispute: Dispute, amount: number, fee: number): Dispute {
+  const transaction = move(world, {
+    type: 'adjustment',
+    reportingCategory: amount < 0 ? 'dispute' : 'dispute_reversal',
+    amount,
+    fee,
+    currency: dispute.currency,
+    source: dispute.id,
+    description: `Chargeback of ${dispute.charge}`,
+  })
+  const moved: Dispute = {
+    ...dispute,
+    balance_transactions: [...dispute.balance_transactions, transaction],
+  }
+  world.put('dispute', moved)
+  return moved
+}

@@ -1,0 +1,70 @@
+import type { StripeApiError } from '../errors.ts'
+import { invalid } from '../errors.ts'
+import { present } from './present.ts'
+import type { Answer } from '../answer.ts'
+import { presentIntent } from './present.ts'
+import type { LastError, PaymentIntent, PaymentMethod, SetupIntent } from '../store/records.ts'
+import { testCard, type CardError } from './test-cards.ts'
+
+/*
+ * What payment intents and setup intents have in common.
+ */
+
+export type Confirmation = {
+  readonly payment_method?: string | undefined
+  readonly off_session?: boolean | undefined
+  readonly return_url?: string | undefined
+}
+
+export const authenticationRequired: CardError = {
+  code: 'authentication_required',
+  decline_code: 'authentication_required',
+  message: 'Your card was declined. This transaction requires authentication.',
+}
+
+/** Whether the bank wants to ask its customer about this card now. */
+export function asksCustomer(method: PaymentMethod, isOffSession: boolean): boolean {
+  const { authentication } = testCard(method.simulator.number)
+  if (authentication === undefined) return false
+  switch (authentication) {
+    case 'always':
+      return true
+    case 'unless_set_up':
+      return !(isOffSession && method.simulator.isSetUp)
+    case 'on_session':
+      return !isOffSession
+  }
+}
+
+export function lastError(
+  error: CardError,
+  method: PaymentMethod,
+  charge: string | undefined,
+  type: LastError['type'] = 'card_error',
+): LastError {
+  return {
+    ...(charge !== undefined && { charge }),
+    ...error,
+    payment_method: present(method),
+    type,
+  }
+}
+
+/** The attempt has failed, and this is kept: the answer is an error that shows how the intent stands now. */
+export function failed(intent: PaymentIntent | SetupIntent, error: LastError): Answer {
+  const standing = presentIntent(intent)
+  const shownIntent =
+    intent.object === 'payment_intent' ? { payment_intent: standing } : { setup_intent: standing }
+  return { status: 402, body: { error: { ...error, ...shownIntent } } }
+}
+
+export function unexpectedState(intent: PaymentIntent | SetupIntent, verb: string): StripeApiError {
+  const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent'
+  const standing = presentIntent(intent)
+  return invalid(
+    `You cannot ${verb} this ${name} because it has a status of ${intent.status}.`,
+    intent.object === 'payment_intent'
+      ? { code: 'payment_intent_unexpected_state', payment_intent: standing }
+      : { code: 'setup_intent_unexpected_state', setup_intent: standing },
+  )
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto'
+import { invalid, missing, StripeApiError } from '../errors.ts'
+import { present } from './present.ts'
+import { newId, type World } from '../store/world.ts'
+import { requireCustomer } from './customers.ts'
+import { emit } from './event-log.ts'
+import type { PaymentMethod } from '../store/records.ts'
+import { findTestCard, numberOfToken, testCard, type CardError } from './test-cards.ts'
+
+export type NewCard = {
+  readonly number: string
+  readonly exp_month: number
+  readonly exp_year: number
+  readonly cvc?: string | undefined
+}
+
+type Person = { readonly name?: string | undefined; readonly email?: string | undefined }
+
+export function createPaymentMethod(
+  world: World,
+  card: NewCard,
+  person: Person = {},
+): PaymentMethod {
+  const number = card.number.replaceAll(/[\s-]/g, '')
+  const found = findTestCard(number)
+  if (found === undefined) {
+    throw cardError(402, {
+      code: 'incorrect_number',
+      message: 'Your card number is incorrect. The simulator takes test cards only.',
+    })
+  }
+  const now = new Date(world.nowMs)
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth() + 1]
+  if (card.exp_month < 1 || card.exp_month > 12) {
+    throw cardError(402, {
+      code: 'invalid_expiry_month',
+      message: "Your card's expiration month is invalid.",
+    })
+  }
+  if (card.exp_year < year || (card.exp_year === year && card.exp_month < month)) {
+    throw cardError(402, {
+      code: 'invalid_expiry_year',
+      message: "Your card's expiration year is invalid.",
+    })
+  }
+  const method: PaymentMethod = {
+    id: newId('pm_'),
+    object: 'payment_method',
+    billing_details: {
+      address: null,
+      email: person.email ?? null,
+      name: person.name ?? null,
+      phone: null,
+      tax_id: null,
+    },
+    card: {
+      brand: found.brand,
+      checks: null,
+      country: 'US',
+      display_brand: found.brand,
+      exp_month: card.exp_month,
+      exp_year: card.exp_year,
+      fingerprint: createHash('sha256').update(number).digest('hex').slice(0, 16),
+      funding: 'credit',
+      generated_from: null,
+      last4: number.slice(-4),
+      networks: null,
+      regulated_status: 'unregulated',
+      three_d_secure_usage: { supported: true },
+      wallet: null,
+    },
+    created: world.now,
+    customer: null,
+    livemode: world.mode === 'live',
+    metadata: {},
+    type: 'card',
+    simulator: { number, isSetUp: found.authentication === 'on_session', isUsedUp: false },
+  }
+  world.add('payment_method', method)
+  return method
+}
+
+/** By its id, or a new one where a token stands for its card. */
+export function requirePaymentMethod(world: World, id: string, param?: string): PaymentMethod {
+  const number = numberOfToken(id)
+  if (number === undefined) {
+    const found = world.find('payment_method', id)
+    if (found === undefined) throw missing('PaymentMethod', id, param)
+    return found
+  }
+  const year = new Date(world.nowMs).getUTCFullYear() + 8
+  return createPaymentMethod(world, { number, exp_month: 12, exp_year: year })
+}
+
+export function attachPaymentMethod(world: World, id: string, customer: string): PaymentMethod {
+  requireCustomer(world, customer, 'customer')
+  const method = requirePaymentMethod(world, id)
+  if (method.customer === customer) return method
+  if (method.customer !== null) {
+    throw invalid('The payment method you provided has already been attached to a customer.', {
+      code: 'payment_method_unexpected_state',
+    })
+  }
+  if (method.simulator.isUsedUp) throw usedUp()
+  const { attachError } = testCard(method.simulator.number)
+  if (attachError !== undefined) throw cardError(402, attachError)
+  return giveTo(world, method, customer)
+}
+
+/** Listed with the customer from then on. */
+export function giveTo(world: World, method: PaymentMethod, customer: string): PaymentMethod {
+  const attached: PaymentMethod = { ...method, customer }
+  world.put('payment_method', attached)
+  world.addToList('payment_method', method.id, customer)
+  emit(world, 'payment_method.attached', attached)
+  return attached
+}
+
+export function detachPaymentMethod(world: World, id: string): PaymentMethod {
+  const method = requirePaymentMethod(world, id)
+  if (method.customer === null) {
+    throw invalid('The payment method you provided is not attached to a customer.', {
+      code: 'payment_method_unexpected_state',
+    })
+  }
+  const customer = world.find('customer', method.customer)
+  if (customer?.invoice_settings.default_payment_method === id) {
+    const settings = { ...customer.invoice_settings, default_payment_method: null }
+    world.put('customer', { ...customer, invoice_settings: settings })
+  }
+  const detached: PaymentMethod = {
+    ...method,
+    customer: null,
+    simulator: { ...method.simulator, isUsedUp: true },
+  }
+  world.put('payment_method', detached)
+  emit(world, 'payment_method.detached', detached, { customer: method.customer })
+  return detached
+}
+
+/** For a payment or a set-up of that customer, or of nobody. */
+export function requireUsable(world: World, id: string, customer: string | null): PaymentMethod {
+  const method = requirePaymentMethod(world, id, 'payment_method')
+  if (method.customer !== null && method.customer !== customer) {
+    throw invalid(
+      'The PaymentMethod belongs to a Customer: give that customer, and no other, on the intent.',
+      { code: 'payment_intent_invalid_parameter', param: 'payment_method' },
+    )
+  }
+  if (method.customer === null && method.simulator.isUsedUp) throw usedUp()
+  return method
+}
+
+export function cardError(
+  status: number,
+  error: CardError,
+  more: { readonly payment_method?: PaymentMethod } = {},
+): StripeApiError {
+  const method = more.payment_method
+  return new StripeApiError(status, {
+    type: 'card_error',
+    ...error,
+    ...(method !== undefined && { payment_method: present(method) }),
+  })
+}
+
+function usedUp(): StripeApiError {
+  return invalid(
+    'The PaymentMethod was used without a Customer, or was detached from one, and may not be used again.',
+    { code: 'payment_method_unexpected_state', param: 'payment_method' },
+  )
+}

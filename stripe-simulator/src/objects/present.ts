@@ -1,0 +1,34 @@
+import type { PaymentIntent, SetupIntent } from '../store/records.ts'
+
+/** Stands for the address of this simulator, which may be another one when the answer is read again. */
+export const simulatorOrigin = 'https://simulator.invalid'
+
+/** A record as it leaves the simulator: without what only the simulator knows, and with what the customer must do. */
+export function present(record: object): object {
+  return isIntent(record) ? presentIntent(record) : shown(record)
+}
+
+export function presentIntent(intent: PaymentIntent | SetupIntent): object {
+  const { returnUrl } = intent.simulator
+  const url = `${simulatorOrigin}/_simulator/3ds/${intent.id}?client_secret=${intent.client_secret}`
+  const redirect = { type: 'redirect_to_url', redirect_to_url: { return_url: returnUrl, url } }
+  const browser = {
+    type: 'use_stripe_sdk',
+    use_stripe_sdk: { type: 'three_d_secure_redirect', stripe_js: url },
+  }
+  const action = returnUrl === null ? browser : redirect
+  return { ...shown(intent), next_action: intent.status === 'requires_action' ? action : null }
+}
+
+function shown(record: object): object {
+  const text = JSON.stringify(record, (key, value: unknown) =>
+    key === 'simulator' ? undefined : value,
+  )
+  return JSON.parse(text) as object
+}
+
+function isIntent(record: object): record is PaymentIntent | SetupIntent {
+  return (
+    'object' in record && (record.object === 'payment_intent' || record.object === 'setup_intent')
+  )
+}

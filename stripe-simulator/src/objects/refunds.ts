@@ -1,0 +1,142 @@
+import { invalid, missing } from '../errors.ts'
+import { newId, type World } from '../store/world.ts'
+import { move } from './balance.ts'
+import { emit } from './event-log.ts'
+import { changedMetadata, type MetadataChange } from './metadata.ts'
+import type { Charge, Refund } from '../store/records.ts'
+import { testCard } from './test-cards.ts'
+
+/** How long a refund that does not end at once takes, on the simulated clock. */
+const refundSeconds = 5
+
+export type NewRefund = {
+  readonly charge?: string | undefined
+  readonly payment_intent?: string | undefined
+  readonly amount?: number | undefined
+  readonly reason?: string | undefined
+  readonly metadata?: MetadataChange | undefined
+}
+
+export function createRefund(world: World, wanted: NewRefund): Refund {
+  const charge = requireRefundable(world, wanted)
+  const left = charge.amount - charge.amount_refunded
+  const amount = wanted.amount ?? left
+  if (charge.refunded) {
+    throw invalid(`Charge ${charge.id} has already been refunded.`, {
+      code: 'charge_already_refunded',
+    })
+  }
+  if (charge.simulator.disputedAmount > 0) {
+    throw invalid(`Charge ${charge.id} has been charged back; cannot issue a refund.`, {
+      code: 'charge_disputed',
+    })
+  }
+  if (amount < 1) throw invalid('Invalid positive integer', { param: 'amount' })
+  if (amount > left) {
+    throw invalid(
+      `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
+      {
+        param: 'amount',
+      },
+    )
+  }
+  const behaviour = testCard(charge.simulator.number).refund
+  const id = newId('re_')
+  const transaction = move(world, {
+    type: 'refund',
+    amount: -amount,
+    currency: charge.currency,
+    source: id,
+  })
+  const refund: Refund = {
+    id,
+    object: 'refund',
+    amount,
+    balance_transaction: transaction.id,
+    charge: charge.id,
+    created: world.now,
+    currency: charge.currency,
+    metadata: changedMetadata({}, wanted.metadata),
+    payment_intent: charge.payment_intent,
+    ...(behaviour === 'pending' && { pending_reason: 'processing' }),
+    reason: wanted.reason ?? null,
+    receipt_number: null,
+    status: behaviour === 'pending' ? 'pending' : 'succeeded',
+  }
+  world.add('refund', refund, [charge.id, charge.payment_intent])
+  const refunded = changeRefunded(world, charge.id, amount)
+  emit(world, 'refund.created', refund)
+  emit(world, 'charge.refunded', refunded)
+  if (behaviour !== undefined) {
+    const status = behaviour === 'pending' ? 'succeeded' : 'failed'
+    world.later(refundSeconds, { do: 'end_refund', id, status })
+  }
+  return refund
+}
+
+/** A refund that succeeded can fail yet: the money comes back to our balance, and can be given back anew. */
+export function endRefund(world: World, id: string, status: 'succeeded' | 'failed'): Refund {
+  const refund = world.require('refund', id)
+  if (refund.status === status) return refund
+  if (refund.status === 'failed') throw invalid('A refund that has failed stays failed.')
+  const { pending_reason: _, ...settled } = refund
+  if (status === 'succeeded') {
+    const ended: Refund = { ...settled, status }
+    world.put('refund', ended)
+    emit(world, 'refund.updated', ended, { status: refund.status })
+    return ended
+  }
+  const transaction = move(world, {
+    type: 'refund_failure',
+    amount: refund.amount,
+    currency: refund.currency,
+    source: refund.id,
+  })
+  const failed: Refund = {
+    ...settled,
+    status,
+    failure_balance_transaction: transaction.id,
+    failure_reason: 'expired_or_canceled_card',
+  }
+  world.put('refund', failed)
+  changeRefunded(world, refund.charge, -refund.amount)
+  emit(world, 'refund.updated', failed, { status: refund.status })
+  emit(world, 'refund.failed', failed)
+  emit(world, 'charge.refund.updated', failed, { status: refund.status })
+  return failed
+}
+
+function changeRefunded(world: World, chargeId: string, change: number): Charge {
+  const charge = world.require('charge', chargeId)
+  const amountRefunded = charge.amount_refunded + change
+  const changed: Charge = {
+    ...charge,
+    amount_refunded: amountRefunded,
+    refunded: amountRefunded === charge.amount,
+  }
+  world.put('charge', changed)
+  return changed
+}
+
+function requireRefundable(world: World, wanted: NewRefund): Charge {
+  const { charge: chargeId, payment_intent: intentId } = wanted
+  if (chargeId !== undefined) return requirePaid(world.require('charge', chargeId, 'charge'))
+  if (intentId === undefined) {
+    throw invalid(
+      'One of the following params should be provided for this request: payment_intent, charge.',
+    )
+  }
+  const intent = world.find('payment_intent', intentId)
+  if (intent === undefined) throw missing('payment_intent', intentId, 'payment_intent')
+  if (intent.latest_charge === null || intent.status !== 'succeeded') {
+    throw invalid(`This PaymentIntent (${intentId}) does not have a successful charge to refund.`)
+  }
+  return requirePaid(world.require('charge', intent.latest_charge))
+}
+
+function requirePaid(charge: Charge): Charge {
+  if (charge.status === 'succeeded') return charge
+  throw invalid(`Charge ${charge.id} was not paid; there is nothing to refund.`, {
+    code: 'charge_not_refundable',
+  })
+}

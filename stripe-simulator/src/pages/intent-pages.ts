@@ -1,0 +1,186 @@
+import { StripeApiError } from '../errors.ts'
+import { amountWords } from '../objects/amounts.ts'
+import { offeredCards } from '../objects/offered-cards.ts'
+import { authenticatePayment, confirmPaymentIntent } from '../objects/payment-intents.ts'
+import { createPaymentMethod } from '../objects/payment-methods.ts'
+import type { PaymentIntent, SetupIntent } from '../store/records.ts'
+import { authenticateSetup, confirmSetupIntent } from '../objects/setup-intents.ts'
+import type { Pages } from '../store/pages.ts'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import { World } from '../store/world.ts'
+import { cardForm } from './card-form.ts'
+import { escapeHtml, hidden, page } from './html.ts'
+
+export type PageParts = { readonly pages: Pages; readonly clock: SimulatedClock }
+
+export type PageAnswer =
+  | { readonly kind: 'page'; readonly status: number; readonly html: string }
+  | { readonly kind: 'redirect'; readonly url: string }
+
+/** What the person's browser sends: the query of a page, or the fields of its form. */
+export type Fields = Readonly<Record<string, unknown>>
+
+type Open = { readonly world: World; readonly intent: PaymentIntent | SetupIntent }
+
+/** Shows the question of the customer's bank: 3-D Secure. */
+export function showAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (intent.status !== 'requires_action') return alreadyEnded(intent)
+  const secret = hidden({ client_secret: intent.client_secret })
+  return shown(
+    page(
+      'Your bank asks',
+      `<form class="card narrow" method="post">${secret}
+<p>${escapeHtml(question(intent))}</p>
+<p>Are you the cardholder?</p>
+<div class="actions"><button class="button main" name="answer" value="accept">Yes, it is me</button>
+<button class="button" name="answer" value="refuse">No</button></div></form>`,
+    ),
+  )
+}
+
+export function answerAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { world, intent } = open
+  if (intent.status !== 'requires_action') return alreadyEnded(intent)
+  const isAccepted = fields['answer'] === 'accept'
+  if (intent.object === 'payment_intent') authenticatePayment(world, id, isAccepted)
+  else authenticateSetup(world, id, isAccepted)
+  const ended = world.require(intent.object, id)
+  world.commit()
+  return leave(ended, ended.simulator.returnUrl)
+}
+
+/** Shows the card form, in place of Stripe's own. `return_url` is where the browser goes after a success. */
+export function showCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  return cardPage(parts, id, fields)
+}
+
+export function submitCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { world, intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  try {
+    const card = {
+      number: textOf(fields['number']),
+      exp_month: Number(fields['exp_month']),
+      exp_year: Number(fields['exp_year']),
+    }
+    const confirmation = {
+      payment_method: createPaymentMethod(world, card).id,
+      return_url: returnUrl ?? undefined,
+    }
+    if (intent.object === 'payment_intent') confirmPaymentIntent(world, id, confirmation)
+    else confirmSetupIntent(world, id, confirmation)
+  } catch (error) {
+    if (!(error instanceof StripeApiError)) throw error
+    return cardPage(parts, id, fields, error.message)
+  }
+  const tried = world.require(intent.object, id)
+  world.commit()
+  if (tried.status === 'requires_action') {
+    return { kind: 'redirect', url: `/_simulator/3ds/${id}?client_secret=${tried.client_secret}` }
+  }
+  const { message } = lastErrorOf(tried) ?? {}
+  if (message !== undefined) return cardPage(parts, id, fields, message)
+  return leave(tried, returnUrl)
+}
+
+function cardPage(parts: PageParts, id: string, fields: Fields, complaint?: string): PageAnswer {
+  const open = findIntent(parts, id, fields)
+  if (open === undefined) return noIntent()
+  const { intent } = open
+  if (!isOpen(intent)) return alreadyEnded(intent)
+  const returnUrl = returnUrlOf(fields)
+  const isPayment = intent.object === 'payment_intent'
+  const content = cardForm({
+    purpose: question(intent),
+    submit: isPayment ? `Pay ${amountWords(intent.amount, intent.currency)}` : 'Save card',
+    complaint,
+    context: {
+      client_secret: intent.client_secret,
+      ...(returnUrl !== null && { return_url: returnUrl }),
+    },
+    number: textOf(fields['number']) || offeredCards[0].number,
+    month: textOf(fields['exp_month']) || '12',
+    year: textOf(fields['exp_year']) || String(yearAfter(parts)),
+    securityCode: textOf(fields['cvc']) || '123',
+    isJustChosen: complaint === undefined && fields['number'] !== undefined,
+  })
+  const status = complaint === undefined ? 200 : 402
+  return shown(page(isPayment ? 'Pay by card' : 'Save a card', content), status)
+}
+
+function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Open | undefined {
+  for (const mode of ['test', 'live'] as const) {
+    const world = new World({ pages, mode, nowMs: clock.now() })
+    const intent = world.find('payment_intent', id) ?? world.find('setup_intent', id)
+    if (intent !== undefined && intent.client_secret === fields['client_secret']) {
+      return { world, intent }
+    }
+  }
+  return undefined
+}
+
+/** Back to whoever sent the person here, with what Stripe adds to the address. */
+function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): PageAnswer {
+  if (returnUrl === null) return alreadyEnded(intent)
+  const url = new URL(returnUrl)
+  const isDone = intent.status === 'succeeded' || intent.status === 'processing'
+  url.searchParams.set(intent.object, intent.id)
+  url.searchParams.set(`${intent.object}_client_secret`, intent.client_secret)
+  url.searchParams.set('redirect_status', isDone ? 'succeeded' : 'failed')
+  return { kind: 'redirect', url: url.href }
+}
+
+function question(intent: PaymentIntent | SetupIntent): string {
+  if (intent.object === 'setup_intent') return 'The card is saved for later payments.'
+  return `A payment of ${amountWords(intent.amount, intent.currency)}.`
+}
+
+function lastErrorOf(intent: PaymentIntent | SetupIntent): { readonly message: string } | null {
+  return intent.object === 'payment_intent' ? intent.last_payment_error : intent.last_setup_error
+}
+
+function isOpen({ status }: PaymentIntent | SetupIntent): boolean {
+  return status === 'requires_payment_method' || status === 'requires_confirmation'
+}
+
+/** An address of the web alone: a script in it would run as the page it is clicked on. */
+function returnUrlOf(fields: Fields): string | null {
+  const url = textOf(fields['return_url'])
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function yearAfter({ clock }: PageParts): number {
+  return new Date(clock.now()).getUTCFullYear() + 1
+}
+
+function alreadyEnded({ status }: PaymentIntent | SetupIntent): PageAnswer {
+  return shown(
+    page(
+      'Nothing to do',
+      `<p>This payment has the status ${escapeHtml(status)}. You can close this page.</p>`,
+    ),
+  )
+}
+
+function noIntent(): PageAnswer {
+  return shown(
+    page('Not found', '<p>No payment has this address, or the link is incomplete.</p>'),
+    404,
+  )
+}
+
+function shown(html: string, status = 200): PageAnswer {
+  return { kind: 'page', status, html }
+}

@@ -1,0 +1,166 @@
+import { randomInt } from 'node:crypto'
+import { missing } from '../errors.ts'
+import type { Kind, Mode, Records } from './records.ts'
+import type { Pages } from './pages.ts'
+
+/** What will happen by itself once its time has come. */
+export type DueAction =
+  | { readonly do: 'settle_payment'; readonly id: string; readonly isPaid: boolean }
+  | { readonly do: 'end_refund'; readonly id: string; readonly status: 'succeeded' | 'failed' }
+  | { readonly do: 'make_available'; readonly id: string }
+  | { readonly do: 'move_payout'; readonly id: string; readonly status: 'in_transit' | 'paid' }
+
+/** An event on its way to an endpoint. */
+export type Delivery = {
+  readonly event: string
+  readonly endpoint: string
+  /** Those that have failed. */
+  readonly attempts: number
+}
+
+export type DueDelivery = Delivery & { readonly mode: Mode; readonly key: string }
+
+export type WorldOptions = {
+  readonly pages: Pages
+  readonly mode: Mode
+  readonly nowMs: number
+  /** Of the request that it is made for: events tell. */
+  readonly request?: { readonly id: string; readonly idempotencyKey: string | undefined }
+}
+
+/**
+ * The objects of one mode as one request sees and changes them. Nothing is kept before `commit`, and then all of it at
+ * once: objects, what follows from them later, and the events with their deliveries.
+ */
+export class World {
+  readonly mode: Mode
+  readonly nowMs: number
+  readonly request: WorldOptions['request']
+  readonly #pages: Pages
+  readonly #changes = new Map<string, string | undefined>()
+
+  constructor({ pages, mode, nowMs, request }: WorldOptions) {
+    this.#pages = pages
+    this.mode = mode
+    this.nowMs = nowMs
+    this.request = request
+  }
+
+  /** Unix seconds. */
+  get now(): number {
+    return Math.floor(this.nowMs / 1_000)
+  }
+
+  find<Of extends Kind>(kind: Of, id: string): Records[Of] | undefined {
+    const text = this.#get(this.#objectKey(kind, id))
+    return text === undefined ? undefined : (JSON.parse(text) as Records[Of])
+  }
+
+  /** Throws what Stripe answers when there is none; `param` is the parameter that named it. */
+  require<Of extends Kind>(kind: Of, id: string, param?: string): Records[Of] {
+    const record = this.find(kind, id)
+    if (record === undefined) throw missing(kind, id, param)
+    return record
+  }
+
+  /** A new object. It is listed under each of the objects it belongs to. */
+  add<Of extends Kind>(kind: Of, record: Records[Of], belongsTo: readonly string[] = []): void {
+    this.put(kind, record)
+    const number = this.#nextNumber()
+    this.#changes.set(this.#placeKey(record.id), number)
+    for (const owner of ['', ...belongsTo]) {
+      this.#changes.set(`${this.#listKey(kind, owner)}${number}`, record.id)
+    }
+  }
+
+  /** The object has come to belong to another one. */
+  addToList(kind: Kind, id: string, owner: string): void {
+    this.#changes.set(`${this.#listKey(kind, owner)}${this.#get(this.#placeKey(id))}`, id)
+  }
+
+  put<Of extends Kind>(kind: Of, record: Records[Of]): void {
+    this.#changes.set(this.#objectKey(kind, record.id), JSON.stringify(record))
+  }
+
+  /** Of an object that belongs to no other. */
+  remove(kind: Kind, id: string): void {
+    const number = this.#get(this.#placeKey(id))
+    this.#changes.set(this.#objectKey(kind, id), undefined)
+    this.#changes.set(this.#placeKey(id), undefined)
+    this.#changes.set(`${this.#listKey(kind, '')}${number}`, undefined)
+  }
+
+  /** The newest first, those older than `after`. What this request itself has added is not among them. */
+  *list<Of extends Kind>(kind: Of, owner = '', after?: string): Iterable<Records[Of]> {
+    const prefix = this.#listKey(kind, owner)
+    const past = after === undefined ? undefined : prefix + this.#get(this.#placeKey(after))
+    for (const [, id] of this.#pages.range(prefix, 'descending', past)) {
+      const record = this.find(kind, id)
+      if (record !== undefined) yield record
+    }
+  }
+
+  /** Does it after so many seconds of the simulated clock. */
+  later(seconds: number, action: DueAction): void {
+    const key = `due/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
+    this.#changes.set(key, JSON.stringify({ mode: this.mode, action }))
+  }
+
+  /** Sends it after so many seconds of the simulated clock. */
+  deliver(delivery: Delivery, seconds = 0): void {
+    const key = `delivery/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
+    this.#changes.set(key, JSON.stringify({ ...delivery, mode: this.mode }))
+  }
+
+  /** What must be kept together with all else. */
+  set(key: string, value: string | undefined): void {
+    this.#changes.set(key, value)
+  }
+
+  commit(): void {
+    if (this.#changes.size > 0) this.#pages.commit(this.#changes)
+    this.#changes.clear()
+  }
+
+  #afterSeconds(seconds: number): string {
+    return String(this.nowMs + seconds * 1_000).padStart(15, '0')
+  }
+
+  #get(key: string): string | undefined {
+    return this.#changes.has(key) ? this.#changes.get(key) : this.#pages.get(key)
+  }
+
+  #objectKey(kind: Kind, id: string): string {
+    return `object/${this.mode}/${kind}/${id}`
+  }
+
+  #placeKey(id: string): string {
+    return `place/${this.mode}/${id}`
+  }
+
+  #listKey(kind: Kind, owner: string): string {
+    return `list/${this.mode}/${kind}/${owner}/`
+  }
+
+  /** Grows with every use, so that what is listed under it is in the order it was made. */
+  #nextNumber(): string {
+    const number = Number(this.#get('number') ?? '0') + 1
+    this.#changes.set('number', String(number))
+    return String(number).padStart(15, '0')
+  }
+}
+
+/** Of both modes, those that were to be sent before the time, the oldest first. */
+export function* dueDeliveries(pages: Pages, untilMs: number): Iterable<DueDelivery> {
+  for (const [key, text] of pages.range('delivery/', 'ascending')) {
+    if (Number(key.split('/')[1]) > untilMs) return
+    yield { ...(JSON.parse(text) as Omit<DueDelivery, 'key'>), key }
+  }
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** Such as `pi_` with 24 letters and digits. */
+export function newId(prefix: string): string {
+  return prefix + Array.from({ length: 24 }, () => alphabet[randomInt(alphabet.length)]).join('')
+}

@@ -1,0 +1,174 @@
+import { createHmac, randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { present, simulatorOrigin } from '../objects/present.ts'
+import type { StripeEvent, WebhookEndpoint } from '../store/records.ts'
+import type { Pages } from '../store/pages.ts'
+import type { SimulatedClock } from '../store/simulated-clock.ts'
+import { dueDeliveries, World, type DueDelivery } from '../store/world.ts'
+
+/** How webhooks are treated. */
+export type WebhookHabits = {
+  /** Nothing is sent but by a flush. */
+  readonly isHeld: boolean
+  /** Milliseconds of the simulated clock that each waits. */
+  readonly delayMs: number
+  /** Among those that are sent together. */
+  readonly order: 'created' | 'reversed' | 'shuffled'
+  /** How often each is sent. */
+  readonly copies: number
+  /** So many of the next are lost. */
+  readonly dropNext: number
+}
+
+export const usualHabits: WebhookHabits = {
+  isHeld: false,
+  delayMs: 0,
+  order: 'created',
+  copies: 1,
+  dropNext: 0,
+}
+
+export type WebhookParts = {
+  readonly pages: Pages
+  readonly clock: SimulatedClock
+  /** Where this simulator is reached, for the links in what it sends. */
+  readonly origin: () => string
+}
+
+const attemptsMax = 8
+const firstRetrySeconds = 1
+const timeoutMs = 10_000
+const batchMax = 100
+const parallelMax = 8
+
+/** Sends what was to be sent before a time of the simulated clock, once. Returns how many were taken. */
+export async function sendWebhooks(
+  parts: WebhookParts,
+  habits: WebhookHabits,
+  takeDrop: () => boolean,
+  untilMs: number,
+): Promise<number> {
+  const found: DueDelivery[] = []
+  for (const delivery of dueDeliveries(parts.pages, untilMs)) {
+    if (found.push(delivery) === batchMax) break
+  }
+  const due = inOrder(found, habits.order)
+  let next = 0
+  const worker = async (): Promise<void> => {
+    for (let each = due[next++]; each !== undefined; each = due[next++]) {
+      if (takeDrop()) forget(parts, each)
+      else await send(parts, each, habits.copies)
+    }
+  }
+  // One at a time where the order is to be seen.
+  const workers = habits.order === 'shuffled' ? parallelMax : 1
+  await Promise.all(Array.from({ length: workers }, worker))
+  return due.length
+}
+
+function inOrder(due: DueDelivery[], order: WebhookHabits['order']): readonly DueDelivery[] {
+  if (order === 'reversed') return due.reverse()
+  if (order === 'created') return due
+  for (let last = due.length - 1; last > 0; last--) {
+    const other = randomInt(last + 1)
+    ;[due[last], due[other]] = [due[other]!, due[last]!]
+  }
+  return due
+}
+
+/** A delivery is forgotten once it was answered 2xx: killed before that, the simulator sends it again. */
+async function send(parts: WebhookParts, delivery: DueDelivery, copies: number): Promise<void> {
+  const { pages, clock } = parts
+  const { mode, key, event: eventId, endpoint: endpointId, attempts } = delivery
+  const world = new World({ pages, mode, nowMs: clock.now() })
+  const event = world.find('event', eventId)
+  const endpoint = world.find('webhook_endpoint', endpointId)
+  if (event === undefined || endpoint === undefined) return forget(parts, delivery)
+  let isDone = true
+  for (let copy = 1; copy <= copies; copy++) {
+    isDone = (await isTaken(parts, event, endpoint)) && isDone
+  }
+  if (isDone || attempts + 1 >= attemptsMax) return forget(parts, delivery)
+  const later = new World({ pages, mode, nowMs: clock.now() })
+  later.set(key, undefined)
+  const retry = { event: eventId, endpoint: endpointId, attempts: attempts + 1 }
+  later.deliver(retry, firstRetrySeconds * 2 ** attempts)
+  later.commit()
+}
+
+async function isTaken(
+  { clock, origin }: WebhookParts,
+  event: StripeEvent,
+  endpoint: WebhookEndpoint,
+): Promise<boolean> {
+  const body = JSON.stringify(present(event)).replaceAll(simulatorOrigin, origin())
+  const seconds = Math.floor(clock.now() / 1_000)
+  const digest = createHmac('sha256', endpoint.simulator.secret)
+    .update(`${seconds}.${body}`)
+    .digest('hex')
+  try {
+    const answer = await fetch(endpoint.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'stripe-signature': `t=${seconds},v1=${digest}`,
+        'user-agent': 'Stripe/1.0 (Tollgate simulator)',
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    await answer.arrayBuffer()
+    return answer.ok
+  } catch {
+    return false
+  }
+}
+
+function forget({ pages }: WebhookParts, { key }: DueDelivery): void {
+  pages.commit(new Map([[key, undefined]]))
+}
+
+/** Sends what comes due until it is told to stop. */
+export class WebhookSender {
+  habits: WebhookHabits = usualHabits
+  readonly #parts: WebhookParts
+  readonly #stopping = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(parts: WebhookParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  /** All that is there now, whatever it waits for. Returns how many there were. */
+  flush(): Promise<number> {
+    return sendWebhooks(this.#parts, this.habits, this.#takeDrop, Infinity)
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      const { isHeld, delayMs } = this.habits
+      const untilMs = isHeld ? -Infinity : this.#parts.clock.now() - delayMs
+      const sent = await sendWebhooks(this.#parts, this.habits, this.#takeDrop, untilMs)
+      if (sent === 0) await sleep(lookMs, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  readonly #takeDrop = (): boolean => {
+    if (this.habits.dropNext === 0) return false
+    this.habits = { ...this.habits, dropNext: this.habits.dropNext - 1 }
+    return true
+  }
+}
+
+const lookMs = 50

@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { callProcessor } from './at-processor.ts'
+import { offeredCards } from '../src/objects/offered-cards.ts'
+import { openSimulator, type SimulatorUnderTest } from './simulator-under-test.ts'
+
+/* The test cards that the card page offers, through that page: each does what https://docs.stripe.com/testing says. */
+
+let opened: SimulatorUnderTest
+let customerId: string
+
+beforeAll(async () => {
+  opened = await openSimulator()
+  customerId = (await ask<{ id: string }>('POST', 'customers', {})).id
+})
+afterAll(() => opened.close())
+
+type Intent = {
+  readonly id: string
+  readonly client_secret: string
+  readonly status: string
+  readonly latest_charge: string | null
+  readonly last_payment_error: { readonly code: string; readonly decline_code?: string } | null
+  readonly last_setup_error: { readonly code: string } | null
+}
+type Kind = 'payment_intents' | 'setup_intents'
+
+async function ask<Answer>(method: 'GET' | 'POST', path: string, fields?: object): Promise<Answer> {
+  const { body } = await callProcessor(
+    opened.simulator.url,
+    method,
+    path,
+    fields as Record<string, string> | undefined,
+  )
+  return body as Answer
+}
+
+/** Clicks the card on the page of a new intent, submits the form as it was filled, and answers the bank if it asks. */
+async function enter(kind: Kind, name: string): Promise<Intent> {
+  const created = await ask<Intent>('POST', kind, {
+    customer: customerId,
+    ...(kind === 'payment_intents' && { amount: '10000', currency: 'usd' }),
+  })
+  const { id, client_secret } = created
+  const url = `${opened.simulator.url}/_simulator/card/${id}`
+  const start = await fetch(`${url}?client_secret=${client_secret}`)
+  const link = linkOf(await start.text(), name)
+  const chosen = await (await fetch(new URL(link, url))).text()
+  const submitted = await fetch(url, {
+    method: 'POST',
+    body: new URLSearchParams(fieldsOf(chosen)),
+    redirect: 'manual',
+  })
+  const bank = submitted.headers.get('location')
+  expect(bank !== null).toBe(name === '3-D Secure')
+  if (bank !== null) {
+    expect(bank).toContain('/_simulator/3ds/')
+    const body = new URLSearchParams({ client_secret, answer: 'accept' })
+    await fetch(new URL(bank, url), { method: 'POST', body })
+  }
+  return ask<Intent>('GET', `${kind}/${id}`)
+}
+
+function linkOf(html: string, name: string): string {
+  const [, link] = new RegExp(`<a href="([^"]+)"[^>]*>\\s*<span class="name">${name}<`).exec(html)!
+  return link!.replaceAll('&amp;', '&')
+}
+
+function fieldsOf(html: string): Record<string, string> {
+  const inputs = [...html.matchAll(/<input [^>]*name="([^"]+)"[^>]*value="([^"]*)"/g)]
+  return Object.fromEntries(inputs.map(([, name, value]) => [name!, value!]))
+}
+
+const declinedCards: Readonly<Record<string, object>> = {
+  Declined: { code: 'card_declined', decline_code: 'generic_decline' },
+  'Insufficient funds': { code: 'card_declined', decline_code: 'insufficient_funds' },
+  Expired: { code: 'expired_card' },
+  'Declined once saved': { code: 'card_declined', decline_code: 'generic_decline' },
+}
+
+describe.each(offeredCards.map(({ name }) => name))('%s', (name) => {
+  test('pays or is declined', async () => {
+    const intent = await enter('payment_intents', name)
+    const error = declinedCards[name]
+    expect(intent).toMatchObject(
+      error === undefined
+        ? { status: 'succeeded', last_payment_error: null }
+        : { status: 'requires_payment_method', last_payment_error: error },
+    )
+  })
+
+  test('is saved or refused', async () => {
+    const intent = await enter('setup_intents', name)
+    const error = name === 'Declined once saved' ? undefined : declinedCards[name]
+    expect(intent).toMatchObject(
+      error === undefined
+        ? { status: 'succeeded', last_setup_error: null }
+        : { status: 'requires_payment_method', last_setup_error: error },
+    )
+  })
+})
+
+test('a refusal at the bank of the 3-D Secure card pays nothing', async () => {
+  const { id, client_secret } = await ask<Intent>('POST', 'payment_intents', {
+    amount: '10000',
+    currency: 'usd',
+    confirm: 'true',
+    payment_method: 'pm_card_authenticationRequired',
+    return_url: 'http://127.0.0.1/back',
+  })
+  await fetch(`${opened.simulator.url}/_simulator/3ds/${id}`, {
+    method: 'POST',
+    body: new URLSearchParams({ client_secret, answer: 'refuse' }),
+    redirect: 'manual',
+  })
+  expect(await ask<Intent>('GET', `payment_intents/${id}`)).toMatchObject({
+    status: 'requires_payment_method',
+    last_payment_error: { code: 'payment_intent_authentication_failure' },
+  })
+})
+
+test('the disputed card is disputed as fraudulent as soon as it is charged, and no other card is', async () => {
+  const { latest_charge } = await enter('payment_intents', 'Disputed')
+  await enter('payment_intents', 'Succeeds')
+  const { data } = await ask<{ data: { charge: string }[] }>('GET', 'disputes?limit=100')
+  const own = data.filter(({ charge }) => charge === latest_charge)
+  expect(own).toMatchObject([{ reason: 'fraudulent', status: 'needs_response', amount: 10_000 }])
+  const others = await Promise.all(
+    data.map(({ charge }) =>
+      ask<{ payment_method_details: { card: { last4: string } } }>('GET', `charges/${charge}`),
+    ),
+  )
+  const digits = others.map(({ payment_method_details: { card } }) => card.last4)
+  expect(new Set(digits)).toEqual(new Set(['0259']))
+})
+
+test('a refund to the last card succeeds, and fails 5 seconds later', async () => {
+  const { id } = await enter('payment_intents', 'Refund fails')
+  const refund = await ask<{ id: string }>('POST', 'refunds', { payment_intent: id })
+  expect(refund).toMatchObject({ status: 'succeeded' })
+  await opened.admin('clock', { advanceSeconds: 5 })
+  expect(await ask('GET', `refunds/${refund.id}`)).toMatchObject({ status: 'failed' })
+})
+
+test('a declined card stays in the form, with what was typed beside it', async () => {
+  const { id, client_secret } = await ask<Intent>('POST', 'setup_intents', {})
+  const url = `${opened.simulator.url}/_simulator/card/${id}`
+  const typed = { number: '4000 0000 0000 9995', exp_month: '7', exp_year: '2041', cvc: '987' }
+  const body = new URLSearchParams({ ...typed, client_secret })
+  const answer = await fetch(url, { method: 'POST', body })
+  const html = await answer.text()
+  expect(answer.status).toBe(402)
+  expect(html).toContain('Your card has insufficient funds.')
+  expect(fieldsOf(html)).toMatchObject(typed)
+  expect(html.match(/aria-current="true">\s*<span class="name">([^<]+)/)?.[1]).toBe(
+    'Insufficient funds',
+  )
+})
+
+test.each(['README.md', 'docs/hosted-pages.md'])('%s lists the same cards', async (path) => {
+  const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const rows = [...text.matchAll(/^\| ([^|]+?) +\| `([\d ]{19})` +\| ([^|]+?) +\|$/gm)]
+  const listed = rows.map(([, name, number, effect]) => ({ name, number, effect }))
+  expect(listed).toEqual(offeredCards)
+})

@@ -1,0 +1,219 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { StripeApiError } from '../src/errors.ts'
+import { findBalance } from '../src/objects/balance.ts'
+import { closeDispute, openDispute } from '../src/objects/disputes.ts'
+import {
+  authenticatePayment,
+  cancelPaymentIntent,
+  confirmPaymentIntent,
+  createPaymentIntent,
+} from '../src/objects/payment-intents.ts'
+import { cancelPayout, createPayout, failPayout } from '../src/objects/payouts.ts'
+import type { Kind, Records } from '../src/store/records.ts'
+import { createRefund, endRefund } from '../src/objects/refunds.ts'
+import { tokenNames } from '../src/objects/test-cards.ts'
+import { runDue } from '../src/run-due.ts'
+import { MemoryPages } from '../src/store/pages.ts'
+import { World } from '../src/store/world.ts'
+
+/** One thing that anybody may do next; `pick` chooses the object it is done to. */
+type Step = {
+  readonly do: string
+  readonly pick: number
+  readonly amount: number
+  readonly card: string
+  readonly yes: boolean
+}
+
+const steps = fc.array(
+  fc.record({
+    do: fc.constantFrom(
+      ...[
+        'create',
+        'confirm',
+        'confirm',
+        'authenticate',
+        'cancel',
+        'refund',
+        'refund',
+        'endRefund',
+      ],
+      ...['dispute', 'close', 'payout', 'failPayout', 'cancelPayout', 'wait'],
+    ),
+    pick: fc.nat(1_000),
+    amount: fc.integer({ min: 1, max: 2_000 }),
+    card: fc.constantFrom('pm_card_visa', 'pm_card_bypassPending', ...tokenNames),
+    yes: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 60, size: 'max' },
+)
+
+class Simulation {
+  readonly pages = new MemoryPages()
+  nowMs = 1_800_000_000_000
+
+  world(): World {
+    return new World({ pages: this.pages, mode: 'test', nowMs: this.nowMs })
+  }
+
+  all<Of extends Kind>(kind: Of): readonly Records[Of][] {
+    return [...this.world().list(kind)]
+  }
+
+  /** What is refused changes nothing, as in the server. */
+  take(step: Step): void {
+    if (step.do === 'wait') {
+      this.nowMs += step.amount * 300_000
+      runDue(this.pages, this.nowMs)
+      return
+    }
+    const world = this.world()
+    try {
+      this.act(world, step)
+      world.commit()
+    } catch (error) {
+      if (!(error instanceof StripeApiError)) throw error
+    }
+  }
+
+  private one(kind: Kind, pick: number): string {
+    const all = this.all(kind)
+    return all[pick % Math.max(all.length, 1)]?.id ?? 'none'
+  }
+
+  private act(world: World, { do: what, pick, amount, card, yes }: Step): unknown {
+    switch (what) {
+      case 'create':
+        return createPaymentIntent(world, { amount, currency: yes ? 'usd' : 'eur' })
+      case 'confirm':
+        return confirmPaymentIntent(world, this.one('payment_intent', pick), {
+          payment_method: card,
+          off_session: yes,
+        })
+      case 'authenticate':
+        return authenticatePayment(world, this.one('payment_intent', pick), yes)
+      case 'cancel':
+        return cancelPaymentIntent(world, this.one('payment_intent', pick), undefined)
+      case 'refund':
+        return createRefund(world, {
+          charge: this.one('charge', pick),
+          ...(yes && { amount }),
+        })
+      case 'endRefund':
+        return endRefund(world, this.one('refund', pick), yes ? 'succeeded' : 'failed')
+      case 'dispute':
+        return openDispute(world, this.one('charge', pick), { reason: 'general', isInquiry: yes })
+      case 'close':
+        return closeDispute(world, this.one('dispute', pick), yes ? 'won' : 'lost')
+      case 'payout':
+        return createPayout(world, { amount, currency: yes ? 'usd' : 'eur' })
+      case 'failPayout':
+        return failPayout(world, this.one('payout', pick))
+      default:
+        return cancelPayout(world, this.one('payout', pick))
+    }
+  }
+}
+
+/** With a payment of each currency that can be paid out, refunded or disputed at once. */
+function funded(): Simulation {
+  const simulation = new Simulation()
+  const card = 'pm_card_bypassPending'
+  for (const yes of [true, false]) {
+    simulation.take({ do: 'create', pick: 0, amount: 1_500, card, yes })
+    simulation.take({ do: 'confirm', pick: 0, amount: 0, card, yes })
+  }
+  return simulation
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
+
+function expectSound(simulation: Simulation): void {
+  const charges = simulation.all('charge')
+  for (const intent of simulation.all('payment_intent')) {
+    const paid = charges.filter(
+      ({ payment_intent, status }) => payment_intent === intent.id && status === 'succeeded',
+    )
+    expect(paid.length).toBe(intent.status === 'succeeded' ? 1 : 0)
+    expect(intent.amount_received).toBe(intent.status === 'succeeded' ? intent.amount : 0)
+  }
+  const refunds = simulation.all('refund')
+  const disputes = simulation.all('dispute')
+  for (const charge of charges) {
+    const given = refunds.filter((each) => each.charge === charge.id && each.status !== 'failed')
+    const refunded = sum(given.map(({ amount }) => amount))
+    expect(charge.amount_refunded).toBe(refunded)
+    expect(charge.refunded).toBe(refunded === charge.amount)
+    const withdrawn = disputes
+      .filter((each) => each.charge === charge.id)
+      .flatMap((each) => each.balance_transactions.map(({ amount }) => -amount))
+    expect(refunded + sum(withdrawn)).toBeLessThanOrEqual(charge.amount)
+  }
+  for (const currency of ['usd', 'eur']) {
+    const moved = simulation.all('balance_transaction').filter((each) => each.currency === currency)
+    for (const { amount, fee, net } of moved) expect(net).toBe(amount - fee)
+    const { available, pending } = findBalance(simulation.world(), currency)
+    const netOf = (status: string): number =>
+      sum(moved.filter((each) => each.status === status).map(({ net }) => net))
+    expect({ available, pending }).toEqual({
+      available: netOf('available'),
+      pending: netOf('pending'),
+    })
+  }
+}
+
+test('whatever is done in whatever order, the money adds up', () => {
+  let seen = { succeeded: 0, refunds: 0, disputes: 0, payouts: 0, late: 0 }
+  fc.assert(
+    fc.property(steps, (taken) => {
+      const simulation = funded()
+      for (const step of taken) {
+        simulation.take(step)
+        expectSound(simulation)
+      }
+      seen = {
+        succeeded:
+          seen.succeeded +
+          simulation.all('payment_intent').filter(({ status }) => status === 'succeeded').length,
+        refunds: seen.refunds + simulation.all('refund').length,
+        disputes: seen.disputes + simulation.all('dispute').length,
+        payouts: seen.payouts + simulation.all('payout').length,
+        late:
+          seen.late +
+          simulation
+            .all('balance_transaction')
+            .filter(
+              ({ status, created, available_on }) =>
+                status === 'available' && available_on > created,
+            ).length,
+      }
+    }),
+    { numRuns: 150 },
+  )
+  // The steps reach what is to be shown.
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+})
+
+test('every step is told of: who only hears events knows the same states', () => {
+  fc.assert(
+    fc.property(steps, (taken) => {
+      const simulation = funded()
+      for (const step of taken) simulation.take(step)
+      const told = new Map<string, unknown>()
+      for (const event of [...simulation.all('event')].reverse()) {
+        const { object } = event.data as { object: { id?: string; status?: string } }
+        if (object.id !== undefined) told.set(object.id, object.status)
+      }
+      for (const kind of ['payment_intent', 'charge', 'refund', 'dispute', 'payout'] as const) {
+        for (const { id, status } of simulation.all(kind)) {
+          // A pending charge that is paid for is told of; one that waits is too.
+          expect([id, told.get(id)]).toEqual([id, status])
+        }
+      }
+    }),
+    { numRuns: 150 },
+  )
+})

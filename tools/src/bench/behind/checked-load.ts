@@ -1,0 +1,72 @@
+import { measuredCap } from '../../client/measured-product.ts'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { measureLanes, type LaneRate } from '../../load/lanes.ts'
+import { enter, isTrue, type CustomerLedger } from '../../load/ledger.ts'
+
+export type LoadResult = {
+  /** Checks that were answered with all that was acknowledged before them, and with nothing that was not posted. */
+  readonly correctPerSecond: number
+  readonly wrong: number
+  readonly refused: number
+  readonly checkP99Ms: number
+  readonly postsPerSecond: number
+  readonly postsFailed: number
+  readonly postP99Ms: number
+}
+
+export type Load = {
+  readonly client: TollgateClient
+  readonly productRef: string
+  readonly ledgers: readonly CustomerLedger[]
+  readonly callers: number
+  readonly posters: number
+  readonly seconds: number
+}
+
+/** Callers that check limits as fast as they are answered, beside posters of single usage records. */
+export async function runCheckedLoad(load: Load): Promise<LoadResult> {
+  const { client, productRef, ledgers, seconds } = load
+  const outcomes = { correct: 0, wrong: 0, refused: 0, postsFailed: 0 }
+  const check = async (ledger: CustomerLedger): Promise<void> => {
+    const isCorrect = await isCountedRight(client, productRef, ledger)
+    outcomes[isCorrect ? 'correct' : 'wrong'] += 1
+  }
+  const post = (ledger: CustomerLedger): Promise<void> => {
+    const usage = { customerRef: ledger.customerRef, productRef, units: 1 }
+    return enter([{ ledger, units: 1 }], () => client.recordUsage(usage))
+  }
+  let next = 0
+  const repeat = (
+    lanes: number,
+    act: (ledger: CustomerLedger) => Promise<void>,
+    failure: 'refused' | 'postsFailed',
+  ): Promise<LaneRate> =>
+    measureLanes(lanes, seconds, () =>
+      act(ledgers[(next++ * 7) % ledgers.length]!).catch(() => (outcomes[failure] += 1)),
+    )
+  const startedMs = performance.now()
+  const [checks, posts] = await Promise.all([
+    repeat(load.callers, check, 'refused'),
+    repeat(load.posters, post, 'postsFailed'),
+  ])
+  // An answer may have come long after the end.
+  const tookSeconds = (performance.now() - startedMs) / 1_000
+  return {
+    ...outcomes,
+    correctPerSecond: outcomes.correct / tookSeconds,
+    checkP99Ms: checks.p99Ms,
+    postsPerSecond: (posts.acts - outcomes.postsFailed) / tookSeconds,
+    postP99Ms: posts.p99Ms,
+  }
+}
+
+/** Whether a limit check answers with all that was acknowledged before it, and with nothing that was not posted. */
+export async function isCountedRight(
+  client: TollgateClient,
+  productRef: string,
+  ledger: CustomerLedger,
+): Promise<boolean> {
+  const ackedBefore = ledger.units
+  const { remaining } = await client.checkLimit(ledger.customerRef, productRef)
+  return isTrue(measuredCap - remaining, ackedBefore, ledger)
+}

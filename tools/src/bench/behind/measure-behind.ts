@@ -1,0 +1,123 @@
+import { createMeasuredProduct } from '../../client/measured-product.ts'
+import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import type { Instance } from '../../instance/instance.ts'
+import { runLanes, times } from '../../load/lanes.ts'
+import { untilCaughtUp } from '../measure-projections.ts'
+import { enter, newLedger, type CustomerLedger } from '../../load/ledger.ts'
+import { isCountedRight, runCheckedLoad, type LoadResult } from './checked-load.ts'
+import { MemoryWatch } from './memory-watch.ts'
+
+export type BehindOptions = {
+  readonly seconds: number
+  /** Records that the counters are behind. */
+  readonly backlog: number
+  readonly callers: number
+}
+
+export type BehindStage = LoadResult & {
+  readonly name: string
+  /** Of ingest. */
+  readonly memoryMiB: number
+}
+
+export type BehindResult = {
+  readonly stages: readonly BehindStage[]
+  readonly backlog: number
+  readonly callers: number
+  readonly ingestRestarts: number
+  /** After the counters have caught up: customers whose limit check does not show exactly what was acknowledged. */
+  readonly wrongAtTheEnd: number
+}
+
+const customers = 500
+const posters = 16
+const bulkSize = 500
+const bulkPosters = 4
+const counters = 'aggregator-counters'
+
+/**
+ * Limit checks and usage posts while the counters keep up, while they stand still with a backlog, and while they work it
+ * off. Each check is held to what was acknowledged before it.
+ */
+export async function measureBehind(
+  instance: Instance,
+  { seconds, backlog, callers }: BehindOptions,
+  say: (line: string) => void,
+): Promise<BehindResult> {
+  const { baseUrl, sandboxKey: key } = instance.credentials
+  const connectionsMax = callers + posters
+  const client = createTollgateClient({ baseUrl, key, connectionsMax, timeoutMs: 30_000 })
+  const memory = new MemoryWatch(async () => (await instance.runFile()).processes['ingest'])
+  const { processes } = await instance.runFile()
+  const pid = processes[counters]
+  if (pid === undefined) throw new Error(`No process of ${counters} in the run file`)
+  try {
+    say('making customers ...')
+    const product = await createMeasuredProduct(client, Date.now().toString(36), customers)
+    const { productRef, customerRefs } = product
+    for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
+    const ledgers = customerRefs.map(newLedger)
+    const load = { client, productRef, ledgers, callers, posters, seconds }
+    const stages: BehindStage[] = []
+    memory.start()
+    const measure = async (name: string): Promise<void> => {
+      say(`measuring with ${name} ...`)
+      memory.take()
+      const result = await runCheckedLoad(load)
+      stages.push({ name, ...result, memoryMiB: memory.take().mostMiB })
+    }
+    await measure('counters that keep up')
+    await untilCaughtUp(await instance.runFile())
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await postBacklog(client, productRef, ledgers, backlog)
+      await measure('counters that stand still')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await measure('counters that catch up')
+    const { restarts } = memory.take()
+    await untilCaughtUp(await instance.runFile())
+    const wrongAtTheEnd = await countWrong(client, productRef, ledgers)
+    return { stages, backlog, callers, ingestRestarts: restarts, wrongAtTheEnd }
+  } finally {
+    memory.stop()
+    client.close()
+  }
+}
+
+async function postBacklog(
+  client: TollgateClient,
+  productRef: string,
+  ledgers: readonly CustomerLedger[],
+  backlog: number,
+): Promise<void> {
+  let next = 0
+  await runLanes(bulkPosters, times(Math.ceil(backlog / bulkSize)), () => {
+    const number = next++
+    const entries = Array.from({ length: bulkSize }, (_, at) => ({
+      ledger: ledgers[(number * 7 + at) % ledgers.length]!,
+      units: 1,
+    }))
+    const usages = entries.map(({ ledger: { customerRef } }, at) => ({
+      customerRef,
+      productRef,
+      units: 1,
+      // Half of them may be repeated by their clients.
+      ...(at % 2 === 0 ? { idempotencyKey: `backlog-${number}-${at}` } : {}),
+    }))
+    return enter(entries, () => client.recordUsages(usages))
+  })
+}
+
+async function countWrong(
+  client: TollgateClient,
+  productRef: string,
+  ledgers: readonly CustomerLedger[],
+): Promise<number> {
+  let wrong = 0
+  for (const ledger of ledgers) {
+    if (!(await isCountedRight(client, productRef, ledger))) wrong += 1
+  }
+  return wrong
+}

@@ -1,0 +1,139 @@
+import { readSettings } from '@tollgate/platform/config/settings'
+import type { Database, Queryable } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { openPaymentProcessors } from '@tollgate/platform/payments/open-payment-processors'
+import { stripeSettings } from '@tollgate/platform/payments/stripe/stripe-settings'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { formatCount } from '@tollgate/platform/terminal/table'
+import { inFlightMax, measureProcessor, measureTransactions } from './ceilings.ts'
+import { makeDuePurchases } from './make-due-purchases.ts'
+import { measureRun, type MeasuredRun } from './measured-run.ts'
+import { saveCards } from './save-cards.ts'
+import { buyPlan, takeFreePlan } from './subscribe.ts'
+
+export type BillingOptions = {
+  readonly client: TollgateClient
+  /** The settings that the services run with. */
+  readonly environment: Readonly<Record<string, string>>
+  /** How many purchases are due in each run, the smallest first. */
+  readonly due: readonly number[]
+  /** How many runners share a run: so many of each number that are due are measured one after the other. */
+  readonly runners: readonly number[]
+  readonly say: (line: string) => void
+}
+
+export type BillingResult = {
+  readonly name: string
+  readonly due: number
+  readonly run: MeasuredRun
+  readonly ceilingName: string
+  readonly ceilingPerSecond: number
+}
+
+/** Purchases that renew, each kind beside what bounds it. */
+type Renewals = {
+  readonly name: string
+  /** Makes the first one. Returns its customer. */
+  readonly subscribe: () => Promise<string>
+  /** What its copies need beyond rows that are as its own. */
+  readonly equip: (originalRef: string, customerRefs: readonly string[]) => Promise<void>
+  readonly ceilingName: string
+  readonly measureCeiling: () => Promise<number>
+}
+
+export async function measureBilling(options: BillingOptions): Promise<BillingResult[]> {
+  const { client, environment } = options
+  const url = environment['TOLLGATE_DATABASE_URL'] ?? ''
+  const database = createPostgresDatabase({ url, isOwner: true, poolMax: inFlightMax })
+  const processors = openPaymentProcessors(readSettings(stripeSettings, environment))
+  const processor = processors.of('sandbox')
+  if (processor === undefined) throw new Error('No payment processor is configured')
+  const pool = database.in('sandbox')
+  const kinds: Renewals[] = [
+    {
+      name: 'for nothing',
+      subscribe: () => takeFreePlan(client),
+      equip: () => Promise.resolve(),
+      ceilingName: 'plain transactions',
+      measureCeiling: () => measureTransactions(pool),
+    },
+    {
+      name: 'for money',
+      subscribe: () => buyPlan(client, processor),
+      equip: (originalRef, customerRefs) => saveCards(pool, processor, originalRef, customerRefs),
+      ceilingName: 'the processor alone',
+      measureCeiling: () => measureProcessor(pool, processor),
+    },
+  ]
+  try {
+    const results: BillingResult[] = []
+    for (const kind of kinds) results.push(...(await measureKind(kind, pool, options)))
+    return results
+  } finally {
+    await processors.close()
+    await database.close()
+  }
+}
+
+/** Each run renews all that were made for the runs before it as well: they are due again a month later. */
+async function measureKind(
+  { name, subscribe, equip, ceilingName, measureCeiling }: Renewals,
+  pool: Database['control'],
+  { environment, due, runners, say }: BillingOptions,
+): Promise<BillingResult[]> {
+  const originalRef = await subscribe()
+  const results: BillingResult[] = []
+  let made = 1
+  for (const count of due) {
+    say(`${name}: making ${formatCount(count - made)} purchases ...`)
+    const prefix = `${originalRef}_${count}`
+    const customerRefs = await makeDuePurchases(pool, originalRef, prefix, count - made)
+    await equip(originalRef, customerRefs)
+    made = count
+    for (const number of runners) {
+      const at = await billingDateOf(pool, originalRef)
+      say(`${name}: renewing ${formatCount(count)}, runners: ${number} ...`)
+      const run = await measureRun('renewals', at, number, environment)
+      const renewed = await countRenewed(pool, originalRef, at)
+      if (renewed !== count) throw new Error(`${renewed} renewed: ${JSON.stringify(run.outcomes)}`)
+      const ceilingPerSecond = await measureCeiling()
+      const rate = (count / run.seconds).toFixed(0)
+      const memory = run.memoryMiB.toFixed(0)
+      say(`${name}: ${rate}/s of ${ceilingPerSecond.toFixed(0)}/s, ${memory} MiB`)
+      results.push({ name, due: count, run, ceilingName, ceilingPerSecond })
+    }
+  }
+  await stopRenewing(pool, await productOf(pool, originalRef))
+  return results
+}
+
+/** They would be due again, and cost time, in the runs of the next kind. So many at a time as are quickly changed. */
+async function stopRenewing(sql: Queryable, productRef: string): Promise<void> {
+  let stopped: number
+  do {
+    const rows = await sql`
+      update purchases set auto_renew = false where reference in (
+        select reference from purchases where product_ref = ${productRef} and auto_renew limit 5000)`
+    stopped = rows.count
+  } while (stopped > 0)
+}
+
+async function billingDateOf(sql: Queryable, customerRef: string): Promise<Date> {
+  const [row] = await sql<{ date: Date | null }[]>`
+    select next_billing_date as date from purchases where customer_ref = ${customerRef}`
+  if (!row?.date) throw new Error('The purchase does not renew')
+  return row.date
+}
+
+async function countRenewed(sql: Queryable, customerRef: string, at: Date): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from purchases
+    where product_ref = ${await productOf(sql, customerRef)} and next_billing_date > ${at}`
+  return row!.count
+}
+
+async function productOf(sql: Queryable, customerRef: string): Promise<string> {
+  const [row] = await sql<{ product: string }[]>`
+    select product_ref as product from purchases where customer_ref = ${customerRef}`
+  return row!.product
+}

@@ -1,0 +1,40 @@
+import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+
+const cycle = { type: 'recurring', billingCycle: 'monthly' }
+
+/** The processor's own test card, which always pays. */
+export const testCard = 'pm_card_visa'
+
+/** A new customer takes a plan that renews and costs nothing. Returns the customer's reference. */
+export async function takeFreePlan(client: TollgateClient): Promise<string> {
+  const product = await client.createProduct({ name: 'Renewed' })
+  await client.createPlan(product.reference, { ...cycle, name: 'Free', price: 0, default: true })
+  const customerRef = await createCustomer(client, 'taker')
+  await client.checkLimit(customerRef, product.reference)
+  return customerRef
+}
+
+/** A new customer buys a plan that renews, with a card that is kept. Returns the customer's reference. */
+export async function buyPlan(
+  client: TollgateClient,
+  processor: PaymentProcessor,
+): Promise<string> {
+  const { reference: productRef } = await client.createProduct({ name: 'Renewed for money' })
+  const plan = await client.createPlan(productRef, { ...cycle, name: 'Pro', price: 4_900 })
+  const customerRef = await createCustomer(client, 'buyer')
+  const asked = { customerRef, productRef, planRef: plan.reference }
+  const made = await client.send('POST', '/v1/sdk/payment-intents', asked, 'bought')
+  const { processorPaymentId: id } = made.body as { processorPaymentId: string }
+  const confirmation = { paymentMethodId: testCard, presence: 'on_session' } as const
+  await processor.confirmPaymentIntent(id, confirmation, 'bought')
+  const done = await client.send('POST', `/v1/sdk/payment-intents/${id}/process`, { customerRef })
+  const { status } = done.body as { status?: string }
+  if (status !== 'succeeded') throw new Error(`Not bought: ${JSON.stringify(done.body)}`)
+  return customerRef
+}
+
+async function createCustomer(client: TollgateClient, name: string): Promise<string> {
+  const fields = { email: `${name}@measured.example`, externalRef: name }
+  return (await client.createCustomer(fields)).reference
+}

@@ -1,0 +1,208 @@
+import { Command, Option } from 'commander'
+import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { startInstance } from '../instance/instance.ts'
+import { makeTemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
+import { findFreePort } from '@tollgate/deploy/standalone/ports'
+import { wholeNumber, wholeNumbers } from '../terminal/whole-number.ts'
+import { behindText } from './behind/behind-text.ts'
+import { measureBehind } from './behind/measure-behind.ts'
+import { measureBilling } from './billing/measure-billing.ts'
+import { startBenchEngines, type BenchEngines } from './engines/bench-engines.ts'
+import { measureEngineCeilings } from './engines/engine-ceilings.ts'
+import { brokerAddresses, measuredTopic } from './engines/measure-kafka.ts'
+import { clientsText } from './kafka-clients/clients-text.ts'
+import type { ClientRates } from './kafka-clients/client-rates.ts'
+import { billingText, engineCeilingsText, reportText } from './report.ts'
+import { measureMcp } from './mcp/measure-mcp.ts'
+import { mcpText } from './mcp/mcp-text.ts'
+import { benchParts, runBench, type BenchOptions } from './run-bench.ts'
+import { startCeiling } from './start-ceiling.ts'
+import { reportWebhooks } from './webhooks/report-webhooks.ts'
+import { requireWrk } from './wrk.ts'
+
+type Options = BenchOptions & {
+  readonly engines: boolean
+  readonly brokers: string
+  readonly billing: boolean
+  readonly due: readonly number[]
+  readonly runners: readonly number[]
+  readonly behind: boolean
+  readonly callers: number
+  readonly webhooks: boolean
+  readonly deliveries: number
+  readonly killedDeliveries: number
+  readonly dispatchers: readonly number[]
+  readonly mcp: boolean
+  readonly clients: number
+  readonly callsPerSecond: number
+}
+
+const program = new Command('npm run bench --')
+  .description('Measure a temporary instance and compare it with the ceilings of this machine.')
+  .option('-s, --seconds <seconds>', 'Length of each load, in seconds', wholeNumber(1, 120), 5)
+  .option(
+    '-r, --repeats <count>',
+    'Loads per server; the report shows medians',
+    wholeNumber(1, 20),
+    3,
+  )
+  .option(
+    '-b, --backlog <records>',
+    'Records that the projections catch up with',
+    wholeNumber(1_000, 5_000_000),
+    300_000,
+  )
+  .option(
+    '-c, --customers <count>',
+    'Customers that requests to the management API name',
+    wholeNumber(100, 1_000_000),
+    100_000,
+  )
+  .addOption(new Option('--only <part>', 'Measure only this part').choices(benchParts))
+  .option('--billing', 'Measure only how fast purchases are renewed', false)
+  .option(
+    '--due <counts>',
+    'With --billing: purchases due in each run',
+    wholeNumbers(1, 1_000_000),
+    [1_000, 10_000, 100_000],
+  )
+  .option(
+    '--runners <counts>',
+    'With --billing: runners that share a run, one measurement per number',
+    wholeNumbers(1, 16),
+    [1],
+  )
+  .option(
+    '--behind',
+    'Measure only limit checks while the counters lag by --backlog records',
+    false,
+  )
+  .option('--callers <count>', 'With --behind: concurrent limit checks', wholeNumber(1, 5_000), 300)
+  .option('--webhooks', 'Measure only how fast and how fairly webhooks are delivered', false)
+  .option(
+    '--deliveries <count>',
+    'With --webhooks: deliveries queued for each measurement',
+    wholeNumber(1_000, 1_000_000),
+    50_000,
+  )
+  .option(
+    '--killed-deliveries <count>',
+    'With --webhooks: deliveries while dispatchers are killed',
+    wholeNumber(1_000, 1_000_000),
+    300_000,
+  )
+  .option(
+    '--dispatchers <counts>',
+    'With --webhooks: dispatchers that share them, one measurement per number',
+    wholeNumbers(1, 16),
+    [1, 2, 4],
+  )
+  .option('--mcp', 'Measure only what the MCP proxy adds to a tool call', false)
+  .option(
+    '--clients <count>',
+    'With --mcp: clients that call at their times',
+    wholeNumber(1, 1_000),
+    64,
+  )
+  .option(
+    '--calls-per-second <count>',
+    'With --mcp: calls of each client',
+    wholeNumber(1, 1_000),
+    5,
+  )
+  .option(
+    '--engines',
+    'Measure on Kafka, Redis, PostgreSQL and ClickHouse, and those engines too',
+    false,
+  )
+  .addOption(
+    new Option('--brokers <count>', 'With --engines: Kafka brokers, and copies of the log')
+      .choices(['1', '3'])
+      .default('1'),
+  )
+program.parse()
+
+const options = program.opts<Options>()
+
+const say = (line: string): void => console.log(line)
+if (options.webhooks) {
+  await reportWebhooks(options, say)
+  process.exit()
+}
+if (!options.billing && !options.behind && !options.mcp) await requireWrk()
+const folder = await makeTemporaryFolder('bench')
+const engines = options.engines
+  ? await startBenchEngines(`${folder.path}/engines`, Number(options.brokers), say)
+  : undefined
+const ceiling = await startCeiling(process.env)
+const instance = await startInstance({
+  dataDir: `${folder.path}/data`,
+  port: await findFreePort(new Set()),
+  environment: {
+    ...process.env,
+    ...engines?.environment,
+    // It stops processes for a while, to measure what the others do without them.
+    TOLLGATE_HUNG_AFTER_SECONDS: '86400',
+  },
+})
+try {
+  if (options.billing) await reportBilling()
+  else if (options.behind) say(`\n${behindText(await measureBehind(instance, options, say))}`)
+  else if (options.mcp) await reportMcp()
+  else await reportAll()
+} finally {
+  ceiling.stop()
+  await instance.stop()
+  await engines?.stop()
+  await folder.remove()
+}
+
+async function reportBilling(): Promise<void> {
+  const { environment } = await instance.runFile()
+  const { baseUrl, sandboxKey: key } = instance.credentials
+  const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
+  try {
+    const { due, runners } = options
+    const results = await measureBilling({ client, environment, due, runners, say })
+    say(`\n${billingText(results)}`)
+  } finally {
+    client.close()
+  }
+}
+
+async function reportMcp(): Promise<void> {
+  const brokers = engines?.brokers
+  const stopLog = brokers && (() => (signal(brokers, 'SIGSTOP'), () => signal(brokers, 'SIGCONT')))
+  const result = await measureMcp(instance, { ...options, ...(stopLog && { stopLog }) }, say)
+  say(`\n${mcpText(result)}`)
+}
+
+function signal(pids: readonly number[], name: NodeJS.Signals): void {
+  for (const pid of pids) process.kill(pid, name)
+}
+
+async function reportAll(): Promise<void> {
+  const processes = engines?.processes ?? {}
+  const result = await runBench(instance, processes, ceiling.baseUrl, folder.path, options, say)
+  const { dataPlane } = result
+  const beside = engines && dataPlane && (await measureEnginesAlone(engines))
+  say(`\n${reportText(result)}`)
+  if (beside) {
+    say(`\n${engineCeilingsText(dataPlane, beside.ceilings)}`)
+    say(`\n${clientsText(beside.clients, beside.ceilings.kafkaRecordsPerSecond)}`)
+  }
+}
+
+async function measureEnginesAlone(engines: BenchEngines) {
+  const ceilings = await measureEngineCeilings(engines, options.backlog, say)
+  return { ceilings, clients: await measureKafkaClients(engines) }
+}
+
+/** The other clients are there for development alone, as this measurement is. */
+async function measureKafkaClients({ ports }: BenchEngines): Promise<ClientRates[]> {
+  say('measuring clients of Kafka ...')
+  const { measureClients } = await import('./kafka-clients/measure-clients.ts')
+  const { seconds, repeats, backlog: records } = options
+  const brokers = brokerAddresses(ports.kafka)
+  return measureClients({ ...measuredTopic, brokers, seconds, repeats, records })
+}

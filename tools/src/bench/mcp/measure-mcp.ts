@@ -1,0 +1,157 @@
+import { fetchAgentToken } from '../../client/agent-token.ts'
+import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { measuredCap } from '../../client/measured-product.ts'
+import type { Instance } from '../../instance/instance.ts'
+import { median } from '../../load/statistics.ts'
+import { runPacedLoad, type PacedLoad, type PacedResult } from './paced-load.ts'
+import { startChild, type Child } from './start-child.ts'
+
+export type McpOptions = {
+  readonly seconds: number
+  readonly repeats: number
+  readonly clients: number
+  /** Of each client. */
+  readonly callsPerSecond: number
+  /** Takes the log away until what it returns is called; absent: its loss is not measured. */
+  readonly stopLog?: () => () => void
+}
+
+export type McpStage = {
+  readonly name: string
+  readonly bare: PacedResult
+  readonly ours: PacedResult
+  /** Of each repeat, ours less bare: whatever else the machine did in those seconds, both met it. */
+  readonly addedP50Ms: readonly number[]
+  readonly addedP99Ms: readonly number[]
+}
+
+export type McpResult = {
+  readonly clients: number
+  readonly callsPerSecond: number
+  readonly stages: readonly McpStage[]
+}
+
+const version = '2026-07-28'
+const meta = 'io.modelcontextprotocol'
+const body = JSON.stringify({
+  ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+  params: {
+    ...{ name: 'measured', arguments: { text: 'x'.repeat(100) } },
+    _meta: {
+      [`${meta}/protocolVersion`]: version,
+      [`${meta}/clientCapabilities`]: {},
+      [`${meta}/clientInfo`]: { name: 'bench', version: '1' },
+    },
+  },
+})
+const ofCall = {
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': version,
+  'mcp-method': 'tools/call',
+  'mcp-name': 'measured',
+}
+
+/**
+ * What the proxy adds to a metered tool call, beside a proxy that only passes bytes on, in turns of the same run: tokens, plan,
+ * limit, hold and record included.
+ */
+export async function measureMcp(
+  instance: Instance,
+  options: McpOptions,
+  say: (line: string) => void,
+): Promise<McpResult> {
+  const { baseUrl, sandboxKey: key } = instance.credentials
+  const client = createTollgateClient({ baseUrl, key, connectionsMax: 16, timeoutMs: 60_000 })
+  const origin = await startChild('origin')
+  const bare = await startChild('bare-proxy', urlOf(origin))
+  try {
+    const { proxyUrl, productRef } = await createMeasuredServer(
+      client,
+      `http://localhost:${origin.port}/mcp`,
+    )
+    const tokens = await fetchTokens(client, productRef, options.clients)
+    const headers = tokens.map((token) => ({ ...ofCall, authorization: `Bearer ${token}` }))
+    const { seconds, callsPerSecond } = options
+    const load = { headers, body, seconds, callsPerSecond }
+    const measure = (name: string): Promise<McpStage> => {
+      say(`measuring ${name} ...`)
+      return compare(name, { ...load, urls: [urlOf(bare), proxyUrl] }, options.repeats)
+    }
+    // The first calls of a customer make the purchase and fill caches; they are not what is measured.
+    await runPacedLoad({ ...load, urls: [proxyUrl], seconds: 2 })
+    const stages = [await measure('all parts up')]
+    if (options.stopLog !== undefined) {
+      const startLog = options.stopLog()
+      try {
+        stages.push(await measure('the log is away'))
+      } finally {
+        startLog()
+      }
+    }
+    return { clients: options.clients, callsPerSecond, stages }
+  } finally {
+    client.close()
+    bare.stop()
+    origin.stop()
+  }
+}
+
+/** By its address: looking a name up would be counted as part of the call. */
+function urlOf({ port }: Child): string {
+  return `http://127.0.0.1:${port}/mcp`
+}
+
+async function createMeasuredServer(
+  client: TollgateClient,
+  originUrl: string,
+): Promise<{ readonly proxyUrl: string; readonly productRef: string }> {
+  const made = (await client.require('POST', '/v1/sdk/products/mcp/bootstrap', {
+    ...{ originUrl, name: `Measured ${Date.now().toString(36)}` },
+    plans: [{ key: 'free', name: 'Free', price: 0, currency: 'USD', limit: measuredCap }],
+    tools: [{ name: 'measured', planKeys: ['free'] }],
+  })) as { mcpServer: { mcpProxyUrl: string }; product: { reference: string } }
+  return { proxyUrl: made.mcpServer.mcpProxyUrl, productRef: made.product.reference }
+}
+
+async function fetchTokens(
+  client: TollgateClient,
+  productRef: string,
+  count: number,
+): Promise<string[]> {
+  const run = Date.now().toString(36)
+  const tokens: string[] = []
+  for (let number = 0; number < count; number++) {
+    const email = `mcp-${run}-${number}@measured.example`
+    const { reference: customerRef } = await client.createCustomer({ email })
+    tokens.push(await fetchAgentToken(client, { customerRef, productRef }))
+  }
+  return tokens
+}
+
+/** In the same seconds, so that whatever else the machine does meets both; medians of the repeats. */
+async function compare(name: string, load: PacedLoad, repeats: number): Promise<McpStage> {
+  const results = { bare: [] as PacedResult[], ours: [] as PacedResult[] }
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    const [bare, ours] = await runPacedLoad(load)
+    if (bare !== undefined) results.bare.push(bare)
+    if (ours !== undefined) results.ours.push(ours)
+  }
+  const added = (pick: (result: PacedResult) => number): number[] =>
+    results.ours.map((ours, repeat) => pick(ours) - pick(results.bare[repeat]!))
+  return {
+    ...{ name, bare: medians(results.bare), ours: medians(results.ours) },
+    addedP50Ms: added(({ p50Ms }) => p50Ms),
+    addedP99Ms: added(({ p99Ms }) => p99Ms),
+  }
+}
+
+function medians(results: readonly PacedResult[]): PacedResult {
+  const of = (pick: (result: PacedResult) => number): number => median(results.map(pick))
+  return {
+    calls: results.reduce((sum, { calls }) => sum + calls, 0),
+    p50Ms: of(({ p50Ms }) => p50Ms),
+    p99Ms: of(({ p99Ms }) => p99Ms),
+    errors: results.reduce((sum, { errors }) => sum + errors, 0),
+  }
+}

@@ -1,0 +1,156 @@
+import { jobActor } from '@tollgate/domain/audit/actor'
+import { findCustomer, findCustomerByEmail } from '@tollgate/domain/customers/repository'
+import { findProduct } from '@tollgate/domain/catalog/products-repository'
+import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/repository'
+import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import type { Queryable } from '@tollgate/platform/database/database'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { makeCustomers } from '../load/make-customers.ts'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { measureLanes } from '../load/lanes.ts'
+import { median } from '../load/statistics.ts'
+
+type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
+
+export type ManagementResult = {
+  readonly name: string
+  readonly ours: ManagementRate
+  /** The same statements by the same driver, from this process to PostgreSQL. */
+  readonly direct: ManagementRate
+}
+
+export type ManagementOptions = {
+  readonly client: TollgateClient
+  readonly databaseUrl: string
+  readonly productRef: string
+  readonly customers: number
+  readonly seconds: number
+  readonly repeats: number
+  readonly say: (line: string) => void
+}
+
+/** Callers at a time, and as many connections as the control plane has to a schema of PostgreSQL. */
+const callers = 16
+const connections = 8
+
+const limits = { openPortalLinksMax: 50 }
+
+/** What a backend asks of a customer, among many customers. */
+export async function measureManagement(options: ManagementOptions): Promise<ManagementResult[]> {
+  const { client, databaseUrl, productRef, customers, say } = options
+  const making = { customers, patienceMs: 600_000, say }
+  const { ledgers } = await makeCustomers(making, client, productRef, databaseUrl)
+  const references = ledgers.map(({ customerRef }) => customerRef)
+  const database = createPostgresDatabase({ url: databaseUrl, poolMax: connections })
+  try {
+    const sql = database.in('sandbox')
+    const [{ provider_id: providerId } = { provider_id: '' }] = await sql<
+      { provider_id: string }[]
+    >`select provider_id from products where reference = ${productRef}`
+    const results: ManagementResult[] = []
+    for (const { name, ours, direct } of questions(client, sql, providerId, productRef)) {
+      results.push({ name, ...(await compare(ours, direct, references, options)) })
+    }
+    return results
+  } finally {
+    await database.close()
+  }
+}
+
+type Ask = (reference: string, number: number) => Promise<unknown>
+type Question = { readonly name: string; readonly ours: Ask; readonly direct: Ask }
+
+function questions(
+  client: TollgateClient,
+  sql: Queryable,
+  providerId: string,
+  productRef: string,
+): Question[] {
+  const get = async (path: string): Promise<void> => {
+    const { status } = await client.send('GET', path)
+    if (status !== 200) throw new Error(`${path} was answered ${status}`)
+  }
+  const emailOf = (number: number): string => `copy_${number}@measured.example`
+  return [
+    {
+      name: 'customer by reference',
+      ours: (reference) => get(`/v1/sdk/customers/${reference}`),
+      direct: async (reference) => {
+        const customer = await findCustomer(sql, providerId, reference)
+        return listPurchases(sql, providerId, activeOf(customer!.reference))
+      },
+    },
+    {
+      name: 'customer by e-mail',
+      ours: (_, number) => get(`/v1/sdk/customers?email=${emailOf(number)}`),
+      direct: async (_, number) => {
+        const customer = await findCustomerByEmail(sql, providerId, emailOf(number))
+        return listPurchases(sql, providerId, activeOf(customer!.reference))
+      },
+    },
+    {
+      name: 'purchases of a customer',
+      ours: (reference) => get(`/v1/sdk/purchases/customer/${reference}`),
+      direct: async (reference) => {
+        const customer = await findCustomer(sql, providerId, reference)
+        return listPurchases(sql, providerId, { customerRef: customer!.reference, rowsMax: 1_000 })
+      },
+    },
+    {
+      name: 'user-info',
+      ours: async (customerRef) => {
+        const body = { customerRef, productRef }
+        const { status } = await client.send('POST', '/v1/sdk/user-info', body)
+        if (status !== 200) throw new Error(`user-info was answered ${status}`)
+      },
+      direct: async (reference) => {
+        const customer = await findCustomer(sql, providerId, reference)
+        const customerRef = customer!.reference
+        await findProduct(sql, providerId, productRef)
+        await findDecidingPurchase(sql, providerId, customerRef, productRef)
+        const work = { sql, providerId, now: new Date(), actor: jobActor('bench') }
+        await offerCustomerSession(work, limits, { customerRef, productRef })
+      },
+    },
+  ]
+}
+
+function activeOf(customerRef: string) {
+  return { customerRef, statuses: ['active'] as const, rowsMax: 1_000 }
+}
+
+/** In turn, so that a slow moment of the machine meets both; the medians. */
+async function compare(
+  ours: Ask,
+  direct: Ask,
+  references: readonly string[],
+  { seconds, repeats }: ManagementOptions,
+): Promise<Omit<ManagementResult, 'name'>> {
+  const rates: Record<'ours' | 'direct', ManagementRate[]> = { ours: [], direct: [] }
+  for (let repeat = 0; repeat < repeats; repeat++) {
+    rates.ours.push(await measure(ours, references, seconds))
+    rates.direct.push(await measure(direct, references, seconds))
+  }
+  return { ours: medians(rates.ours), direct: medians(rates.direct) }
+}
+
+function medians(rates: readonly ManagementRate[]): ManagementRate {
+  return {
+    perSecond: median(rates.map(({ perSecond }) => perSecond)),
+    p99Ms: median(rates.map(({ p99Ms }) => p99Ms)),
+  }
+}
+
+/** Callers that ask about another customer each time, one question after the other. */
+async function measure(
+  ask: Ask,
+  references: readonly string[],
+  seconds: number,
+): Promise<ManagementRate> {
+  let next = 0
+  return await measureLanes(callers, seconds, () => {
+    // A stride that has no divisor in common with the number spreads them, so that no cache has them by chance.
+    const number = (next++ * 7_919) % references.length
+    return ask(references[number]!, number)
+  })
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { readMetric } from '../instance/metrics.ts'
+import type { RunFile } from '@tollgate/deploy/standalone/run-file'
+import { runLanes, times } from '../load/lanes.ts'
+import { processorSeconds } from '../load/process-clock.ts'
+
+export type ProjectionRate = {
+  readonly records: number
+  readonly perSecond: number
+  /** Records per second of processor time of the projection's own process. */
+  readonly perCore: number
+  /** The same with the processor time of the engine it writes to. */
+  readonly perCoreWithEngine: number
+}
+
+export type BacklogOptions = {
+  readonly client: TollgateClient
+  readonly runFile: RunFile
+  readonly productRef: string
+  readonly customerRefs: readonly string[]
+  readonly records: number
+}
+
+const bulkSize = 1_000
+const postersMax = 4
+const pollMs = 20
+const patienceMs = 300_000
+
+const projections = {
+  counters: { service: 'aggregator-counters', engine: undefined },
+  sink: { service: 'aggregator-sink', engine: 'chdb-gateway' },
+} as const
+
+/**
+ * Holds both projections, fills the log, then lets one run at a time and measures how fast it works the backlog off:
+ * nothing else runs meanwhile.
+ */
+export async function measureProjections(
+  options: BacklogOptions,
+): Promise<Record<keyof typeof projections, ProjectionRate>> {
+  await untilCaughtUp(options.runFile)
+  const { processes } = options.runFile
+  const pidOf = (service: string): number => {
+    const pid = processes[service]
+    if (pid === undefined) throw new Error(`No process of ${service} in the run file`)
+    return pid
+  }
+  const pids = Object.values(projections).map(({ service }) => pidOf(service))
+  const before = {
+    counters: await readRecords(options.runFile, 'counters'),
+    sink: await readRecords(options.runFile, 'sink'),
+  }
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  try {
+    await fillLog(options)
+    const counters = await measure(options, 'counters', before.counters, pidOf)
+    const sink = await measure(options, 'sink', before.sink, pidOf)
+    return { counters, sink }
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+  }
+}
+
+async function measure(
+  { runFile, records }: BacklogOptions,
+  name: keyof typeof projections,
+  before: number,
+  pidOf: (service: string) => number,
+): Promise<ProjectionRate> {
+  const { service, engine } = projections[name]
+  const readProcessorSeconds = async (): Promise<{ own: number; engine: number }> => ({
+    own: await processorSeconds(pidOf(service)),
+    engine: engine === undefined ? 0 : await processorSeconds(pidOf(engine)),
+  })
+  const start = await readProcessorSeconds()
+  const startedAtMs = performance.now()
+  process.kill(pidOf(service), 'SIGCONT')
+  while ((await readRecords(runFile, name)) < before + records) {
+    if (performance.now() - startedAtMs > patienceMs) throw new Error(`${service} did not catch up`)
+    await sleep(pollMs)
+  }
+  const seconds = (performance.now() - startedAtMs) / 1000
+  const end = await readProcessorSeconds()
+  const own = end.own - start.own
+  return {
+    records,
+    perSecond: records / seconds,
+    perCore: records / own,
+    perCoreWithEngine: records / (own + end.engine - start.engine),
+  }
+}
+
+/** What earlier loads left in the log is not part of the measurement. */
+export async function untilCaughtUp({ adminUrls }: RunFile): Promise<void> {
+  for (const { service } of Object.values(projections)) {
+    const deadline = Date.now() + patienceMs
+    // The gauge is set once a second; one reading of zero may be from before the last load.
+    for (let zeros = 0; zeros < 3;) {
+      if (Date.now() > deadline) throw new Error(`${service} did not catch up`)
+      const lag = await readMetric(adminUrls[service] ?? '', 'tollgate_projection_lag_records')
+      zeros = lag === 0 ? zeros + 1 : 0
+      await sleep(1_000)
+    }
+  }
+}
+
+function readRecords(runFile: RunFile, projection: keyof typeof projections): Promise<number> {
+  const adminUrl = runFile.adminUrls[projections[projection].service]
+  if (adminUrl === undefined) throw new Error(`No address of the ${projection} projection`)
+  return readMetric(adminUrl, 'tollgate_projection_records_total', { projection })
+}
+
+async function fillLog({
+  client,
+  productRef,
+  customerRefs,
+  records,
+}: BacklogOptions): Promise<void> {
+  const batches = Math.ceil(records / bulkSize)
+  let next = 0
+  await runLanes(postersMax, times(batches), () => {
+    const batch = next++
+    return client.recordUsages(
+      Array.from({ length: bulkSize }, (_, at) => ({
+        customerRef: customerRefs[at % customerRefs.length],
+        productRef,
+        units: 1,
+        metadata: { action: 'requests', requestId: `request-${batch}-${at}` },
+      })),
+    )
+  })
+}

@@ -1,0 +1,39 @@
+import { Agent, request } from 'node:http'
+import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
+import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
+import { runLanes, times } from '../../load/lanes.ts'
+import type { Rig } from './rig.ts'
+
+const atATime = 64
+const body = JSON.stringify({ id: 'evt_ceiling', filler: 'x'.repeat(980) })
+
+/**
+ * Deliveries a second of one process that signs a kilobyte and posts it with Node's own client, and does nothing else: no
+ * queue, no judgement of addresses, no record of what came of it. What a dispatcher could reach at best.
+ */
+export async function measureCeiling(rig: Rig, deliveries: number): Promise<number> {
+  await rig.clear()
+  const agent = new Agent({ keepAlive: true, maxSockets: atATime })
+  const startedAtMs = performance.now()
+  await runLanes(atATime, times(deliveries), () => post(agent, rig.sink.url))
+  const seconds = (performance.now() - startedAtMs) / 1_000
+  agent.destroy()
+  const { distinct } = await rig.sink.count()
+  return distinct / seconds
+}
+
+function post(agent: Agent, url: string): Promise<void> {
+  const delivery = {
+    eventId: 'evt_ceiling',
+    deliveryRef: drawReference('webhookDelivery'),
+    attempt: 1,
+    body,
+  }
+  const { headers, body: bytes } = webhookRequest(delivery, ['whsec_ceiling'], new Date())
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { agent, method: 'POST', headers }, (answer) => {
+      answer.resume().once('end', resolve)
+    })
+    sent.once('error', reject).end(bytes)
+  })
+}

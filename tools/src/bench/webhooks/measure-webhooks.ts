@@ -1,0 +1,160 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from '../../load/statistics.ts'
+import { measureCeiling } from './measure-ceiling.ts'
+import { measureKills, type Kills } from './measure-kills.ts'
+import type { Rig } from './rig.ts'
+import { duplicatesIn } from './sink-process.ts'
+
+export type WebhookOptions = {
+  /** Deliveries of one measurement of the throughput. */
+  readonly deliveries: number
+  /** Those that are delivered while dispatchers die. */
+  readonly killedDeliveries: number
+  /** One number after the other. */
+  readonly dispatchers: readonly number[]
+}
+
+export type WebhookResult = {
+  readonly latency: Latency
+  /** Deliveries a second of a process that does nothing but sign and send. */
+  readonly ceilingPerSecond: number
+  readonly throughput: readonly Throughput[]
+  readonly fairness: Fairness
+  readonly kills: Kills
+}
+
+/** Milliseconds from the commit to the receiver, when nothing else is to be done. */
+type Latency = { readonly events: number; readonly p50Ms: number; readonly p99Ms: number }
+
+type Throughput = {
+  readonly dispatchers: number
+  readonly deliveries: number
+  readonly perSecond: number
+  readonly duplicates: number
+}
+
+/** Milliseconds from the commit to the receiver for healthy endpoints, without and with one that never answers. */
+type Fairness = {
+  readonly endpoints: number
+  readonly queuedForHanging: number
+  readonly p99AloneMs: number
+  readonly p99BesideMs: number
+  readonly sentToHanging: number
+}
+
+export async function measureWebhooks(
+  rig: Rig,
+  { deliveries, killedDeliveries, dispatchers }: WebhookOptions,
+  say: (line: string) => void,
+): Promise<WebhookResult> {
+  say('latency of an idle system ...')
+  const latency = await measureLatency(rig, 500)
+  say('a process that only signs and sends ...')
+  const ceilingPerSecond = await measureCeiling(rig, deliveries)
+  const throughput: Throughput[] = []
+  for (const count of dispatchers) {
+    say(`throughput of ${count} dispatchers ...`)
+    throughput.push(await measureThroughput(rig, count, deliveries))
+  }
+  say('fairness beside an endpoint that hangs ...')
+  const fairness = await measureFairness(rig, 200, deliveries)
+  say('dispatchers that are killed every two seconds ...')
+  const kills = await measureKills(rig, killedDeliveries, 2_000)
+  return { latency, ceilingPerSecond, throughput, fairness, kills }
+}
+
+async function measureLatency(rig: Rig, events: number): Promise<Latency> {
+  const waits = await measureWaits(rig, { endpoints: 1, events, everyMs: 20, queuedForHanging: 0 })
+  return { events: waits.length, p50Ms: quantile(waits, 0.5), p99Ms: quantile(waits, 0.99) }
+}
+
+const endpointsOfThroughput = 50
+
+/** What is queued beforehand, from the first that arrives to the last. */
+async function measureThroughput(rig: Rig, count: number, deliveries: number): Promise<Throughput> {
+  await rig.clear()
+  await rig.insertEndpoints(endpointsOfThroughput)
+  await rig.tell(Math.ceil(deliveries / endpointsOfThroughput))
+  const queued = Math.ceil(deliveries / endpointsOfThroughput) * endpointsOfThroughput
+  const dispatchers = rig.startDispatchers(count)
+  await taken(rig, queued)
+  const list = await rig.sink.list()
+  await dispatchers.stop()
+  const times = list.map(([, , atMs]) => atMs).sort((one, other) => one - other)
+  const seconds = (times.at(-1)! - times[0]!) / 1_000
+  return {
+    dispatchers: count,
+    deliveries: list.length,
+    perSecond: list.length / seconds,
+    duplicates: duplicatesIn(list),
+  }
+}
+
+const hangingProvider = 'prov_hanging'
+
+/** In turns, so that what else happens on the machine meets both: 99 of 100 is the slowest event of a round. */
+const fairnessRounds = 3
+
+/** Both loads are the same: events for all healthy endpoints, every so often, at a rate that leaves room. */
+async function measureFairness(rig: Rig, endpoints: number, queued: number): Promise<Fairness> {
+  const load = { endpoints, events: 100, everyMs: 300 }
+  const alone: number[] = []
+  const beside: number[] = []
+  let sentToHanging = 0
+  for (let round = 0; round < fairnessRounds; round += 1) {
+    alone.push(...(await measureWaits(rig, { ...load, queuedForHanging: 0 })))
+    beside.push(...(await measureWaits(rig, { ...load, queuedForHanging: queued })))
+    sentToHanging += (await rig.sink.count()).hanging
+  }
+  return {
+    endpoints,
+    queuedForHanging: queued,
+    p99AloneMs: quantile(alone, 0.99),
+    p99BesideMs: quantile(beside, 0.99),
+    sentToHanging,
+  }
+}
+
+type WaitOptions = {
+  readonly endpoints: number
+  readonly events: number
+  /** Between one event and the next. */
+  readonly everyMs: number
+  /** Events of an endpoint that never answers. */
+  readonly queuedForHanging: number
+}
+
+/** From the commit of its event to the first arrival of each delivery at healthy endpoints, in milliseconds. */
+async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly number[]> {
+  const { endpoints, events, everyMs, queuedForHanging } = options
+  await rig.clear()
+  await rig.insertEndpoints(endpoints)
+  if (queuedForHanging > 0) {
+    await rig.insertEndpoints(1, '/hang', hangingProvider)
+    await rig.tell(queuedForHanging, hangingProvider)
+  }
+  const dispatchers = rig.startDispatchers(1)
+  await warmUp(rig, endpoints)
+  const committed = new Map<string, number>()
+  for (let told = 0; told < events; told += 1) {
+    const { eventId, committedAtMs } = await rig.tellOne()
+    committed.set(eventId.slice(4), committedAtMs)
+    await sleep(everyMs)
+  }
+  await taken(rig, (events + 1) * endpoints)
+  const list = await rig.sink.list()
+  await dispatchers.stop()
+  return list.flatMap(([delivery, , atMs]) => {
+    const committedAtMs = committed.get(delivery.slice(4, -12))
+    return committedAtMs === undefined ? [] : [Math.max(0, atMs - committedAtMs)]
+  })
+}
+
+async function warmUp(rig: Rig, endpoints: number): Promise<void> {
+  await rig.tellOne()
+  await taken(rig, endpoints)
+}
+
+async function taken(rig: Rig, deliveries: number): Promise<void> {
+  while ((await rig.sink.count()).distinct < deliveries) await sleep(50)
+}

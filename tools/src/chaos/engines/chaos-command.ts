@@ -1,0 +1,101 @@
+import { createSeededRandom } from '../../client/seeded-random.ts'
+import type { TemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
+import { unlessAborted } from '../interruption.ts'
+import { totalOf, type CustomerSums } from './engine-sums.ts'
+import { planFaults } from './plan-faults.ts'
+import { isExact, roundText } from './report.ts'
+import { startEngineChaos, type EngineRound } from './run-engine-chaos.ts'
+
+export type EngineChaosFlags = {
+  readonly rounds: number
+  readonly kinds?: readonly string[]
+  readonly seed: number
+  readonly lanes: number
+  readonly patience: number
+  readonly away: number
+  /** How long the counters are stopped, in seconds. */
+  readonly stopped: number
+}
+
+const customers = 6
+
+/** Runs the rounds, telling of each, until the signal. True when all of them were exact. */
+export async function runEngineChaosCommand(
+  flags: EngineChaosFlags,
+  folder: TemporaryFolder,
+  environment: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const random = createSeededRandom(flags.seed)
+  const plan = flags.kinds
+    ? Array.from({ length: flags.rounds }, (_, at) => flags.kinds![at % flags.kinds!.length]!)
+    : planFaults(flags.rounds, random)
+  const say = (line: string): void => console.log(line)
+  say('No segment of the log is damaged here: Kafka checks its own segments and reads a replica.')
+  const chaos = startEngineChaos({
+    folder: folder.path,
+    environment,
+    seed: flags.seed,
+    plan,
+    lanes: flags.lanes,
+    customers,
+    patienceMs: flags.patience * 1000,
+    clickHouseAwayMs: flags.away * 1000,
+    countersStoppedMs: flags.stopped * 1000,
+    say,
+    onFault: (fault, number) => say(`[${number}/${plan.length}] ${fault} ...`),
+    onRound: (round, number) => say(roundText(round, number)),
+  })
+  try {
+    const rounds = await unlessAborted(signal, chaos.rounds)
+    say(`\n${summary(rounds)}\n${totals(rounds)}`)
+    return rounds.every(isExact)
+  } finally {
+    await chaos.end()
+  }
+}
+
+/** The sums at the end of the run. Records without keys may be stored although their answer was lost. */
+function totals(rounds: readonly EngineRound[]): string {
+  const last = rounds.at(-1)
+  if (last === undefined) return 'Nothing was hurt.'
+  const text = (sums: readonly CustomerSums[]): string => {
+    const { sent, acked, counted, stored, sentRecords, ackedRecords, storedRecords } = totalOf(sums)
+    const lost = Math.max(0, ackedRecords - storedRecords)
+    const double = Math.max(0, storedRecords - sentRecords)
+    return (
+      `sent ${formatCount(sent)}, acknowledged ${formatCount(acked)}, counters ${formatCount(counted)}, ` +
+      `ClickHouse ${formatCount(stored)} units; lost ${formatCount(lost)}, double ${formatCount(double)}`
+    )
+  }
+  const { sums, logged } = last
+  const stored = totalOf(sums)
+  return [
+    `with keys: ${text(sums.filter(({ isKeyed }) => isKeyed))}`,
+    `without keys: ${text(sums.filter(({ isKeyed }) => !isKeyed))}`,
+    `all: log ${formatCount(logged.units)} units, ClickHouse ${formatCount(stored.stored)}; ` +
+      `records ${formatCount(logged.records)} and ${formatCount(stored.storedRecords)}`,
+  ].join('\n')
+}
+
+/** By kind: how often, and the worst of each. */
+function summary(rounds: readonly EngineRound[]): string {
+  const kinds = [...new Set(rounds.map(({ fault }) => fault))]
+  return formatTable(
+    ['kind', 'rounds', 'exact', 'longest without an ack', 'limit checks answered meanwhile'],
+    kinds.map((kind) => {
+      const own = rounds.filter(({ fault }) => fault === kind)
+      const gapMs = Math.max(...own.map(({ longestGapMs }) => longestGapMs))
+      const asked = own.reduce((sum, { limitChecks }) => sum + limitChecks.asked, 0)
+      const answered = own.reduce((sum, { limitChecks }) => sum + limitChecks.answered, 0)
+      return [
+        kind,
+        String(own.length),
+        String(own.filter(isExact).length),
+        `${(gapMs / 1000).toFixed(1)} s`,
+        asked === 0 ? '' : `${((answered / asked) * 100).toFixed(1)} %`,
+      ]
+    }),
+  )
+}

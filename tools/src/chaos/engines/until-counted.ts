@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CustomerLedger } from '../../load/ledger.ts'
+import type { EngineStores } from './engine-stores.ts'
+
+const pollMs = 50
+/** Redis is asked about so many at a time, beside whatever else it has to do. */
+const customersAtOnce = 1_000
+
+/** Waits until Redis holds, of every customer, what was acknowledged when it was asked for; load may go on meanwhile. */
+export function createUntilCounted(
+  stores: Pick<EngineStores, 'readRedis'>,
+  ledgers: readonly CustomerLedger[],
+  patienceMs: number,
+): () => Promise<void> {
+  return async () => {
+    const deadline = performance.now() + patienceMs
+    let late = ledgers.map(({ customerRef, units }) => ({ customerRef, units }))
+    for (;;) {
+      late = await leaveOutCounted(stores, late)
+      if (late.length === 0) return
+      if (performance.now() > deadline) {
+        throw new Error(
+          `Redis does not hold what was counted of ${late.length} customers after ${patienceMs / 1000} s.`,
+        )
+      }
+      await sleep(pollMs)
+    }
+  }
+}
+
+type Acked = Pick<CustomerLedger, 'customerRef' | 'units'>
+
+async function leaveOutCounted(
+  stores: Pick<EngineStores, 'readRedis'>,
+  acked: readonly Acked[],
+): Promise<Acked[]> {
+  const late: Acked[] = []
+  for (let first = 0; first < acked.length; first += customersAtOnce) {
+    const some = acked.slice(first, first + customersAtOnce)
+    const units = await Promise.all(
+      some.map(async ({ customerRef }) => await stores.readRedis(customerRef)),
+    ).catch(() => undefined)
+    late.push(...some.filter((each, at) => (units?.[at] ?? -1) < each.units))
+  }
+  return late
+}

@@ -1,0 +1,122 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sealedSegments } from '@tollgate/platform/chaos/damage-segment'
+import type { SeededRandom } from '../client/seeded-random.ts'
+import { damageOldSegment } from '../instance/disk-faults.ts'
+import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
+import type { InstallationUnderTest } from './installation-under-test.ts'
+
+export type World = {
+  readonly installation: InstallationUnderTest
+  readonly countersStoppedMs: number
+  readonly patienceMs: number
+  /** Holds the load until ClickHouse has all that was acknowledged, then lets it go on. */
+  readonly untilStored: () => Promise<void>
+}
+
+type Damage = {
+  /** What was done, in a few words. */
+  readonly detail: string
+  /** Makes good what the installation cannot, when the sums of the round were compared. */
+  readonly undo?: () => void
+}
+
+type Fault = (world: World, random: SeededRandom) => Promise<Damage>
+
+/** Services that can be killed alone. */
+export const services = [
+  'aggregator-counters',
+  'aggregator-sink',
+  'chdb-gateway',
+  'ingest',
+  'control-plane',
+  'billing-runner',
+  'webhook-dispatcher',
+  'mcp-proxy',
+  'postgres',
+] as const
+
+const killsPerStart = 4
+const loadBehindCopyMs = { min: 500, max: 3_000 }
+const sealedPollMs = 100
+
+const faults: Readonly<Record<string, Fault>> = {
+  tree: async ({ installation }) => {
+    await installation.killTree()
+    return { detail: '' }
+  },
+  'kills during start': async ({ installation }, random) => {
+    const before = totalKills(installation)
+    await installation.killDuringStart(random, killsPerStart)
+    return { detail: `${totalKills(installation) - before} kills` }
+  },
+  'counters stopped': stopCounters,
+  'older ClickHouse': putOlderClickHouseBack,
+  'damaged segment': damageSegment,
+}
+
+export const faultNames: readonly string[] = [...Object.keys(faults), ...services]
+
+/** Does the damage, and resolves when the installation runs again. A service is started again by its supervisor. */
+export async function strike(name: string, world: World, random: SeededRandom): Promise<Damage> {
+  const fault = faults[name]
+  if (fault !== undefined) return await fault(world, random)
+  await world.installation.killService(name)
+  return { detail: '' }
+}
+
+export function totalKills({ kills }: InstallationUnderTest): number {
+  return [...kills.values()].reduce((sum, each) => sum + each, 0)
+}
+
+/** Counting stands still while usage is recorded and limits are checked. */
+async function stopCounters({ installation, countersStoppedMs }: World): Promise<Damage> {
+  const pid = await installation.pidOf('aggregator-counters')
+  process.kill(pid, 'SIGSTOP')
+  try {
+    await sleep(countersStoppedMs)
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  return { detail: `for ${countersStoppedMs / 1000} s` }
+}
+
+/** What a power cut or a restored backup leaves: a ClickHouse that lacks rows which the sink's position says are stored. */
+async function putOlderClickHouseBack(
+  { installation }: World,
+  random: SeededRandom,
+): Promise<Damage> {
+  if (!installation.hasOlderCopy) {
+    await installation.killTree()
+    await sleep(random.integer(loadBehindCopyMs.min, loadBehindCopyMs.max))
+  }
+  await installation.putOlderClickHouseBack()
+  return { detail: '' }
+}
+
+/**
+ * Damages a segment of the log whose records are stored, and loses the hot state with it: the counts must come back from
+ * ClickHouse. The damage is undone after the round, or an older ClickHouse of a later round would lack what nothing has.
+ */
+async function damageSegment(
+  { installation, patienceMs, untilStored }: World,
+  random: SeededRandom,
+): Promise<Damage> {
+  const { dataDir } = installation
+  const { log, hot } = dataFolderAt(dataDir)
+  const deadline = performance.now() + patienceMs
+  while (sealedSegments(log).length === 0) {
+    if (performance.now() > deadline) throw new Error('The load does not fill a segment of the log')
+    await sleep(sealedPollMs)
+  }
+  const index = random.integer(0, sealedSegments(log).length - 1)
+  const at = random.pick([0, 0.3, 0.6])
+  const damage = (): void => void damageOldSegment(dataDir, { index, at })
+  await untilStored()
+  await installation.killTree(async () => {
+    damage()
+    await rm(hot, { recursive: true })
+  })
+  const where = at === 0 ? 'its header' : `at ${at * 100} %`
+  return { detail: `${index + 1} of ${sealedSegments(log).length}, ${where}`, undo: damage }
+}

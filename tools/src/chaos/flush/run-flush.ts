@@ -1,0 +1,183 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createMeasuredProduct } from '../../client/measured-product.ts'
+import { createSeededRandom } from '../../client/seeded-random.ts'
+import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { askRedis } from '../../engines/redis-question.ts'
+import { stopRecorded } from '../../engines/stop-recorded.ts'
+import { startInstance, type Instance } from '../../instance/instance.ts'
+import { killDescendants } from '../../instance/process-tree.ts'
+import { formatCount } from '@tollgate/platform/terminal/table'
+import { startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
+import { findDifference, type CustomerSums } from '../engines/engine-sums.ts'
+import { openEngineStores, type EngineStores } from '../engines/engine-stores.ts'
+import { readEngineSums } from '../engines/read-engine-sums.ts'
+import { createUntilCounted } from '../engines/until-counted.ts'
+import { watchLimits, type LimitWatchCounts } from '../limit-watch.ts'
+import type { CustomerLedger } from '../../load/ledger.ts'
+import { makeCustomers } from '../../load/make-customers.ts'
+import { requestsInFlightMax, startSteadyLoad, type SteadyLoadCounts } from './steady-load.ts'
+import { untilWhole, type WholeAgain } from './until-whole.ts'
+
+export type FlushOptions = {
+  readonly folder: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly seed: number
+  readonly customers: number
+  /** Events that are due per second. */
+  readonly rate: number
+  /** How long they come before FLUSHALL, and after everything is whole again. */
+  readonly beforeMs: number
+  readonly afterMs: number
+  /** TOLLGATE_REPLAY_RECORDS_MAX: 0 has the counts made from ClickHouse, else a short log is counted again. */
+  readonly replayRecordsMax: number
+  readonly patienceMs: number
+  readonly say: (line: string) => void
+}
+
+/** What was seen in one stretch of the run. */
+export type Stretch = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
+
+export type FlushOutcome = WholeAgain & {
+  /** How long it took to publish all customers the first time, without load. */
+  readonly firstPublishedMs: number
+  readonly before: Stretch
+  /** From FLUSHALL until all is published and counted. */
+  readonly meanwhile: Stretch
+  readonly after: Stretch
+  /** Of every customer. */
+  readonly sums: readonly CustomerSums[]
+  /** One line for each customer whose sums differ. */
+  readonly differences: readonly string[]
+}
+
+export type FlushRun = {
+  /** Rejects when something did not become whole, or cannot be read. */
+  readonly outcome: Promise<FlushOutcome>
+  /** Ends every process of the run. Safe at any moment, and after the outcome. */
+  end(): Promise<void>
+}
+
+const partitionCount = 4
+/** Redis frees its memory before it answers. */
+const flushMs = 60_000
+const checkLanes = 4
+/** For the comparison at the end. */
+const customersAtOnce = 32
+const pollMs = 1_000
+/** What would be counted or stored a second time shows within this time. */
+const settleMs = 2_000
+
+/**
+ * An installation on the engines, many customers, events at a steady rate over all of them, and one FLUSHALL. The load
+ * and the limit checks go on until everything is whole again and some time longer; then every customer is compared.
+ */
+export function startFlush(options: FlushOptions): FlushRun {
+  const started: { instance?: Instance } = {}
+  return {
+    outcome: run(options, started),
+    async end() {
+      // Nobody starts the services again then; and what is only starting now is below us as well.
+      await started.instance?.kill()
+      // PostgreSQL frees the memory that it shares with nobody else only when it is asked to end.
+      await stopRecorded(join(options.folder, 'engines', 'postgres'))
+      await killDescendants()
+    },
+  }
+}
+
+async function run(options: FlushOptions, started: { instance?: Instance }): Promise<FlushOutcome> {
+  const { folder, say } = options
+  const engines = await startChaosEngines(join(folder, 'engines'), say, 1)
+  say('Tollgate: starting ...')
+  const instance = await startInstance({
+    dataDir: join(folder, 'tollgate'),
+    port: 0,
+    environment: {
+      ...options.environment,
+      ...engines.environment,
+      TOLLGATE_LOG_PARTITIONS: String(partitionCount),
+      TOLLGATE_REPLAY_RECORDS_MAX: String(options.replayRecordsMax),
+    },
+  })
+  started.instance = instance
+  const { baseUrl, sandboxKey } = instance.credentials
+  const client = createTollgateClient({
+    baseUrl,
+    key: sandboxKey,
+    connectionsMax: requestsInFlightMax + checkLanes,
+    timeoutMs: 15_000,
+  })
+  const { productRef } = await createMeasuredProduct(client, Date.now().toString(36), 0)
+  const stores = await openEngineStores({
+    sandboxKey,
+    productRef,
+    environment: (await instance.runFile()).environment,
+    partitionCount,
+  })
+  try {
+    const databaseUrl = engines.environment['TOLLGATE_DATABASE_URL']!
+    const made = await makeCustomers(options, client, productRef, databaseUrl)
+    const watched = await runLoad(options, engines, client, stores, productRef, made.ledgers)
+    await untilStored(stores, made.ledgers, options.patienceMs)
+    await sleep(settleMs)
+    say('comparing every customer ...')
+    const sums = await readEngineSums(
+      { client, stores, productRef, customersAtOnce },
+      made.ledgers.map((ledger) => ({ ledger, isKeyed: true })),
+    )
+    const differences = sums.map(findDifference).filter((line) => line !== undefined)
+    const code = await instance.stop()
+    if (code !== 0) throw new Error(`The installation stopped with exit code ${code}.`)
+    return { firstPublishedMs: made.publishedMs, ...watched, sums, differences }
+  } finally {
+    client.close()
+    await stores.close()
+  }
+}
+
+type Watched = WholeAgain & Pick<FlushOutcome, 'before' | 'meanwhile' | 'after'>
+
+async function runLoad(
+  options: FlushOptions,
+  engines: ChaosEngines,
+  client: TollgateClient,
+  stores: EngineStores,
+  productRef: string,
+  ledgers: readonly CustomerLedger[],
+): Promise<Watched> {
+  const { rate, patienceMs, say } = options
+  const random = createSeededRandom(options.seed)
+  const run = Date.now().toString(36)
+  const load = startSteadyLoad({ client, random, run, productRef, ledgers, rate })
+  const watch = watchLimits({ clients: [client], random, productRef, ledgers, lanes: checkLanes })
+  const take = (): Stretch => ({ load: load.take(), limitChecks: watch.take() })
+
+  say(`${formatCount(rate)} events a second for ${options.beforeMs / 1000} s ...`)
+  await sleep(options.beforeMs)
+  const before = take()
+  say('FLUSHALL')
+  const answer = await askRedis(engines.ports.redis, 'FLUSHALL', flushMs)
+  if (!answer.startsWith('+OK')) throw new Error(`Redis answered FLUSHALL with ${answer}`)
+  const whole = await untilWhole(stores.hotState, partitionCount, patienceMs, say)
+  const meanwhile = take()
+  await createUntilCounted(stores, ledgers, patienceMs)()
+  await sleep(options.afterMs)
+  const after = take()
+  await watch.stop()
+  await load.stop()
+  return { ...whole, before, meanwhile, after }
+}
+
+async function untilStored(
+  stores: EngineStores,
+  ledgers: readonly CustomerLedger[],
+  patienceMs: number,
+): Promise<void> {
+  const acked = ledgers.reduce((sum, { records }) => sum + records, 0)
+  const deadline = performance.now() + patienceMs
+  while ((await stores.countStored()) < acked) {
+    if (performance.now() > deadline) return
+    await sleep(pollMs)
+  }
+}

@@ -1,0 +1,107 @@
+import { askWithRetries, patientRetries } from '@tollgate/deploy/client/ask-with-retries'
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import type { TollgateClient, UnexpectedAnswerError } from '@tollgate/deploy/client/tollgate-client'
+import { runArrivals } from '../../load/arrivals.ts'
+import { enter, type CustomerLedger } from '../../load/ledger.ts'
+import { insist } from '../../load/usage-load.ts'
+
+export type SteadyLoadCounts = {
+  readonly seconds: number
+  /** Events. */
+  readonly acked: number
+  /** Events that were sent once more because a request had no answer or a 502 to 504. */
+  readonly sentAgain: number
+  /** Requests that were refused although they were in order. One line each. */
+  readonly refusals: readonly string[]
+}
+
+export type SteadyLoad = {
+  /** What happened since the last call of this. */
+  take(): SteadyLoadCounts
+  /** Rejects when something got no answer within all patience. Else everything that was sent is acknowledged. */
+  stop(): Promise<void>
+}
+
+export type SteadyLoadOptions = {
+  readonly client: TollgateClient
+  readonly random: SeededRandom
+  readonly run: string
+  readonly productRef: string
+  readonly ledgers: readonly CustomerLedger[]
+  /** Events that are due per second, whether the ones before are answered or not. */
+  readonly rate: number
+}
+
+const eventsPerRequest = 100
+/** What is due beyond these waits for an answer, so that a service that stands still is not flooded. */
+export const requestsInFlightMax = 64
+const refusalsMax = 20
+
+/**
+ * Events of one unit that come at their rate, spread over all customers, whatever becomes of the ones before. Each bears a key and is
+ * sent until it is acknowledged.
+ */
+export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
+  const { client, random, run, productRef, ledgers, rate } = options
+  let counts = new Counts()
+  let keys = 0
+  let isOver = false
+
+  async function sendSome(): Promise<void> {
+    const some = Array.from({ length: eventsPerRequest }, () => random.pick(ledgers))
+    const usages = some.map(({ customerRef }) => ({
+      customerRef,
+      productRef,
+      units: 1,
+      idempotencyKey: `${run}:${keys++}`,
+    }))
+    const record = () => client.recordUsages(usages)
+    const entries = some.map((ledger) => ({ ledger, units: 1 }))
+    await enter(entries, () =>
+      askWithRetries(
+        () => insist(record, (refusal) => counts.refuse(refusal)),
+        patientRetries,
+        () => (counts.sentAgain += eventsPerRequest),
+      ),
+    )
+    counts.acked += eventsPerRequest
+  }
+  const running = runArrivals({
+    perSecond: rate / eventsPerRequest,
+    goesOn: () => !isOver,
+    inFlightMax: requestsInFlightMax,
+    act: sendSome,
+  })
+  // `stop` tells of a failure, however long before it happened.
+  running.catch(() => undefined)
+  return {
+    take() {
+      const taken = counts
+      counts = new Counts()
+      return taken.taken()
+    },
+    async stop() {
+      isOver = true
+      await running
+    },
+  }
+}
+
+class Counts {
+  readonly #beganAtMs = performance.now()
+  readonly #refusals = new Set<string>()
+  acked = 0
+  sentAgain = 0
+
+  refuse(refusal: UnexpectedAnswerError): void {
+    if (this.#refusals.size < refusalsMax) {
+      this.#refusals.add(`usage was refused: ${refusal.message}`)
+    }
+  }
+
+  taken(): SteadyLoadCounts {
+    const { acked, sentAgain } = this
+    const seconds = (performance.now() - this.#beganAtMs) / 1000
+    return { seconds, acked, sentAgain, refusals: [...this.#refusals] }
+  }
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createMeasuredProduct } from '../client/measured-product.ts'
+import { createSeededRandom, type SeededRandom } from '../client/seeded-random.ts'
+import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import type { InstanceOptions } from '../instance/instance.ts'
+import { strike, totalKills, type World } from './faults.ts'
+import { InstallationUnderTest } from './installation-under-test.ts'
+import { unlessAborted } from './interruption.ts'
+import { watchLimits, type LimitWatch } from './limit-watch.ts'
+import { startLoad, type Load } from '../load/usage-load.ts'
+import { createLogReading } from './read-log.ts'
+import { readSums } from './read-sums.ts'
+import { sumsAgree, type Sums } from './sums.ts'
+
+export type Round = {
+  readonly fault: string
+  /** What was hit, in a few words. */
+  readonly detail: string
+  /** From the start of the load to the fault. */
+  readonly struckAfterMs: number
+  /** From the fault until every request sent before or during it had its answer. */
+  readonly answeredAfterMs: number
+  readonly retries: number
+  /** Of the whole run so far. */
+  readonly kills: number
+  readonly limitChecks: { readonly asked: number; readonly answered: number }
+  /** Answers to limit checks that cannot be, one line each. */
+  readonly untrue: readonly string[]
+  readonly sums: Sums
+  readonly isExact: boolean
+}
+
+export type ChaosOptions = {
+  readonly instance: InstanceOptions
+  readonly seed: number
+  /** Names of faults; one round each, in this order. */
+  readonly plan: readonly string[]
+  readonly lanes: number
+  readonly customers: number
+  readonly countersStoppedMs: number
+  /** How long the sums of a round may take to be read and to reach what was acked. */
+  readonly patienceMs: number
+  /** Ends the run, and all its processes, with its reason. */
+  readonly signal?: AbortSignal
+  onRound(round: Round, number: number): void
+}
+
+const strikeAfterMs = { min: 50, max: 2_500 }
+const loadAfterMsMax = 500
+/** So long that a segment of the log is full after some thousand records. */
+const metadata = { note: 'n'.repeat(500) }
+
+/**
+ * Under a load that never stops: one fault, let everything come back, let the load go on for a moment, then hold it and
+ * compare. Limits are checked all the time. The sums run over all rounds, so what one round lost no later one can hide.
+ * Rejects with a SumsUnreadableError when there is nothing to compare.
+ */
+export async function runChaos(options: ChaosOptions): Promise<readonly Round[]> {
+  const instance: InstanceOptions = {
+    ...options.instance,
+    // Counters that are stopped here are to go on, not to be killed for it.
+    environment: { ...options.instance.environment, TOLLGATE_HUNG_AFTER_SECONDS: '86400' },
+  }
+  const installation = await InstallationUnderTest.start(instance)
+  const { baseUrl, sandboxKey: key } = installation.credentials
+  const connectionsMax = options.lanes + options.customers * 2 + 2
+  const client = createTollgateClient({ baseUrl, key, connectionsMax, timeoutMs: 20_000 })
+  const rounds: Round[] = []
+  try {
+    await unlessAborted(options.signal, runRounds(options, installation, client, rounds))
+    await installation.stop()
+  } catch (error) {
+    // An orderly stop may be more than it can still do, and its failure would hide this one.
+    await installation.end()
+    throw error
+  } finally {
+    client.close()
+  }
+  return rounds
+}
+
+type Scene = {
+  readonly world: World
+  readonly random: SeededRandom
+  readonly load: Load
+  readonly watch: LimitWatch
+  readonly read: () => Promise<Sums>
+}
+
+async function runRounds(
+  options: ChaosOptions,
+  installation: InstallationUnderTest,
+  client: TollgateClient,
+  rounds: Round[],
+): Promise<void> {
+  // Of their own, as they draw whenever an answer comes: the moments must be the same with the same seed.
+  const ofLoad = createSeededRandom(options.seed + 1)
+  const run = Date.now().toString(36)
+  const product = await createMeasuredProduct(client, run, options.customers)
+  const { productRef } = product
+  const { lanes, patienceMs, countersStoppedMs } = options
+  const { dataDir, environment } = options.instance
+  const readLog = createLogReading(environment, dataDir, productRef)
+  const load = startLoad({ clients: [client], random: ofLoad, run, ...product, lanes, metadata })
+  const { ledgers } = load
+  const watch = watchLimits({ clients: [client], random: ofLoad, productRef, ledgers })
+  const read = (): Promise<Sums> => readSums({ client, ...product, readLog, patienceMs }, ledgers)
+  const untilStored = async (): Promise<void> => {
+    await load.pause()
+    await read()
+    load.resume()
+  }
+  const world: World = { installation, countersStoppedMs, patienceMs, untilStored }
+  const scene: Scene = { world, random: createSeededRandom(options.seed), load, watch, read }
+  for (const fault of options.plan) {
+    const round = await runRound(scene, fault)
+    rounds.push(round)
+    options.onRound(round, rounds.length)
+    load.resume()
+  }
+  await watch.stop()
+  await load.stop()
+}
+
+async function runRound(
+  { world, random, load, watch, read }: Scene,
+  fault: string,
+): Promise<Round> {
+  const struckAfterMs = random.integer(strikeAfterMs.min, strikeAfterMs.max)
+  await sleep(struckAfterMs)
+  const struckAtMs = Date.now()
+  const { detail, undo } = await strike(fault, world, random)
+  await sleep(random.integer(0, loadAfterMsMax))
+  await load.pause()
+  const answeredAfterMs = Date.now() - struckAtMs
+  const sums = await read()
+  undo?.()
+  const { asked, answered, untrue } = watch.take()
+  return {
+    fault,
+    detail,
+    struckAfterMs,
+    answeredAfterMs,
+    retries: load.retries(),
+    kills: totalKills(world.installation),
+    limitChecks: { asked, answered },
+    untrue,
+    sums,
+    isExact: sumsAgree(sums) && untrue.length === 0,
+  }
+}

@@ -1,0 +1,67 @@
+import { createSeededRandom } from '../client/seeded-random.ts'
+import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import type { Credentials } from '@tollgate/deploy/standalone/credentials'
+import { forSeconds, runLanes } from '../load/lanes.ts'
+import { compareCustomers } from './compare.ts'
+import { findOrCreateDemoProduct } from './demo-product.ts'
+import { runMcpSession } from './mcp-session.ts'
+import { showComparing, showSending } from './progress.ts'
+import { differences, summaryText } from './summary.ts'
+import type { CustomerTally } from './tally.ts'
+
+export type DemoOptions = {
+  readonly seconds: number
+  readonly agents: number
+  readonly seed: number
+}
+
+const storedPatienceMs = 60_000
+
+/** Sends, compares, prints. Resolves with whether every number agrees. */
+export async function runDemo(
+  { baseUrl, sandboxKey }: Credentials,
+  options: DemoOptions,
+  say: (line: string) => void,
+): Promise<boolean> {
+  const connectionsMax = options.agents
+  const client = createTollgateClient({
+    baseUrl,
+    key: sandboxKey,
+    connectionsMax,
+    timeoutMs: 30_000,
+  })
+  try {
+    const productRef = await findOrCreateDemoProduct(client)
+    const meterRef = await client.requestsMeter()
+    const random = createSeededRandom(options.seed)
+    const startedAtMs = Date.now()
+    const tallies: CustomerTally[] = []
+    const run = startedAtMs.toString(36)
+
+    await showSending(options.seconds, tallies, () => {
+      const goesOn = forSeconds(options.seconds)
+      const context = { client, random, productRef, run, tallies, isOver: () => !goesOn() }
+      let next = 1
+      // A session that has ended makes room for the next customer.
+      return runLanes(options.agents, goesOn, () => runMcpSession(context, next++))
+    })
+    const comparisons = await showComparing(tallies.length, (onCompared) =>
+      compareCustomers(
+        { client, productRef, meterRef, now: Date.now, patienceMs: storedPatienceMs },
+        tallies,
+        onCompared,
+      ),
+    )
+    say(`\n${summaryText(comparisons)}\n`)
+    const problems = differences(comparisons)
+    for (const problem of problems) say(`DIFFERS ${problem}`)
+    say(
+      problems.length === 0
+        ? `All ${tallies.length} customers agree to the unit.`
+        : `${problems.length} of ${tallies.length} customers disagree.`,
+    )
+    return problems.length === 0
+  } finally {
+    client.close()
+  }
+}

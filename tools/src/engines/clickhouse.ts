@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { host } from '@tollgate/deploy/standalone/ports'
+import { engineOf, type Engine, type EngineOptions } from './engine.ts'
+import { answersHttp } from './http-question.ts'
+import { passwordIn } from '@tollgate/deploy/standalone/secret'
+import { startServer, type Command } from './server.ts'
+
+export type ClickHouse = Engine & { readonly password: string }
+
+/** The real engine behind our own gateway: there is no package of a ClickHouse server to be had everywhere. */
+export async function startClickHouse(options: EngineOptions, port: number): Promise<ClickHouse> {
+  const password = await passwordIn(join(options.root, 'clickhouse'))
+  const server = await startServer(
+    {
+      engine: 'clickhouse',
+      name: 'clickhouse',
+      port,
+      portVariable: 'TOLLGATE_ENGINES_CLICKHOUSE_PORT',
+      stopSignal: 'SIGTERM',
+      isReady: () => clickHouseAnswers(options.root, port),
+      prepare: async (folder) =>
+        prepareGateway(port, folder, password, await readerPasswordIn(options.root)),
+    },
+    options,
+  )
+  return { ...engineOf(clickHouseUrl(port), [server]), password }
+}
+
+export function clickHouseUrl(port: number): string {
+  return `http://${host}:${port}`
+}
+
+/** The gateway answers nobody who does not know its password. */
+export async function clickHouseAnswers(root: string, port: number): Promise<boolean> {
+  const password = await passwordIn(join(root, 'clickhouse'))
+  return await answersHttp(`${clickHouseUrl(port)}/ping`, { 'X-ClickHouse-Key': password })
+}
+
+/** The password of the read-only user, whom people and tools use. */
+export function readerPasswordIn(root: string): Promise<string> {
+  return passwordIn(join(root, 'clickhouse', 'data-team'))
+}
+
+async function prepareGateway(
+  port: number,
+  folder: string,
+  password: string,
+  readerPassword: string,
+): Promise<Command> {
+  // Found only now: whoever starts other engines need not have built the services.
+  const { entries } = await import('@tollgate/deploy/standalone/entries')
+  const entry = entries.chdbGateway
+  const isSource = entry.endsWith('.ts')
+  return {
+    file: process.execPath,
+    args: isSource
+      ? ['--conditions=source', '--import', import.meta.resolve('tsx'), entry]
+      : ['--enable-source-maps', entry],
+    environment: {
+      CHDB_GATEWAY_FOLDER: join(folder, 'data'),
+      CHDB_GATEWAY_PORT: String(port),
+      CHDB_GATEWAY_PASSWORD: password,
+      CHDB_GATEWAY_READER_PASSWORD: readerPassword,
+      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      UV_THREADPOOL_SIZE: '8',
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
+
+const run = promisify(execFile)
+const outputBytesMax = 16 * 1_048_576
+
+/** Debian asks this program before a package starts its service; exit code 101 means no. */
+const policyFile = '/usr/sbin/policy-rc.d'
+export const policy = `#!/bin/sh
+# Made by Tollgate's engines:up while it installs packages, and removed afterwards: it wants the programs, not services.
+exit 101
+`
+
+export function canInstallPackages(): boolean {
+  return process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
+}
+
+let installing: Promise<void> = Promise.resolve()
+
+/** One at a time: apt-get locks its database. */
+export function installPackage(name: string, say: (line: string) => void): Promise<void> {
+  const install = installing.then(() => installNow(name, say))
+  installing = install.catch(() => undefined)
+  return install
+}
+
+async function installNow(name: string, say: (line: string) => void): Promise<void> {
+  say(`Installing the Debian package ${name} (apt-get) ...`)
+  const endPolicy = await keepServicesFromStarting(policyFile)
+  try {
+    await aptGet('update')
+    await aptGet('install', '--yes', '--no-install-recommends', name)
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string }
+    const reason = stderr.trim().split('\n').at(-1) ?? String(error)
+    throw new StartRefusedError(`apt-get could not install ${name}: ${reason}`)
+  } finally {
+    await endPolicy()
+  }
+}
+
+async function aptGet(...parameters: string[]): Promise<void> {
+  await run('env', ['DEBIAN_FRONTEND=noninteractive', 'apt-get', '--quiet', ...parameters], {
+    maxBuffer: outputBytesMax,
+  })
+}
+
+/**
+ * A machine that has a policy of its own keeps it. What is removed is only what was written here, also what an install
+ * that was killed left behind.
+ */
+export async function keepServicesFromStarting(file: string): Promise<() => Promise<void>> {
+  if (!existsSync(file)) await writeFile(file, policy, { mode: 0o755 })
+  return async () => {
+    if ((await readFile(file, 'utf8').catch(() => '')) === policy) await rm(file)
+  }
+}

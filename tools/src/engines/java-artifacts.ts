@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
+import { requireProgram } from './programs.ts'
+
+export type JavaArtifacts = {
+  /** All jars of a Kafka broker, as `java -cp` takes them. */
+  readonly kafkaClassPath: string
+  /** The registry, as `java -jar` takes it. */
+  readonly registryJar: string
+}
+
+const localFolder = fileURLToPath(new URL('../../local', import.meta.url))
+const progressMs = 5_000
+
+let resolving: Promise<JavaArtifacts> | undefined
+
+/** Downloaded by Maven once per version of tools/local/pom.xml; kept under tools/local/target. */
+export function javaArtifacts(say: (line: string) => void): Promise<JavaArtifacts> {
+  resolving ??= resolve(say).catch((error: unknown) => {
+    // The next caller may have the network back.
+    resolving = undefined
+    throw error
+  })
+  return resolving
+}
+
+async function resolve(say: (line: string) => void): Promise<JavaArtifacts> {
+  const pom = join(localFolder, 'pom.xml')
+  const version = createHash('sha256')
+    .update(await readFile(pom))
+    .digest('hex')
+    .slice(0, 12)
+  const folder = join(localFolder, 'target', version)
+  if (!existsSync(folder)) await download(pom, folder, say)
+  const registry = join(folder, 'registry')
+  const jar = (await readdir(registry)).find((name) => name.endsWith('-runner.jar'))
+  if (jar === undefined) throw new Error(`There is no runner jar in ${registry}.`)
+  return { kafkaClassPath: join(folder, 'kafka', '*'), registryJar: join(registry, jar) }
+}
+
+/** Under another name until it is whole: a download that was cut short, or one beside this one, leaves nothing half. */
+async function download(pom: string, folder: string, say: (line: string) => void): Promise<void> {
+  const maven = await requireProgram('mvn', say)
+  const unfinished = `${folder}.${process.pid}`
+  await mkdir(unfinished, { recursive: true })
+  try {
+    say('Downloading Kafka and the schema registry with Maven (about 150 MB, once) ...')
+    await runMaven(maven, pom, unfinished, say)
+    await rename(unfinished, folder).catch((error: unknown) => {
+      // Somebody else's is as good.
+      if (!existsSync(folder)) throw error
+    })
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+async function runMaven(
+  maven: string,
+  pom: string,
+  folder: string,
+  say: (line: string) => void,
+): Promise<void> {
+  const parameters = ['--batch-mode', '--file', pom, `-Dartifacts.folder=${folder}`]
+  const child = spawn(maven, [...parameters, 'generate-resources'], {
+    // Its errors are on standard output too.
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let files = 0
+  const errors: string[] = []
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => {
+    if (line.includes('Downloaded from')) files++
+    if (line.includes('[ERROR]')) errors.push(line)
+  })
+  const progress = setInterval(() => say(`Maven: ${files} files downloaded so far ...`), progressMs)
+  try {
+    const [code] = (await once(child, 'close')) as [number | null]
+    if (code === 0) return
+    throw new StartRefusedError(
+      `Maven could not download the engines (${pom}): ${errors[0] ?? `exit code ${code}`}`,
+    )
+  } finally {
+    clearInterval(progress)
+  }
+}

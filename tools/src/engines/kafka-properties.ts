@@ -1,0 +1,50 @@
+import { host } from '@tollgate/deploy/standalone/ports'
+import type { BrokerPorts } from './port-plan.ts'
+
+/** A broker that is controller too, of a cluster of one or three. `index` counts from 0, node numbers from 1. */
+export function kafkaProperties(
+  brokers: readonly BrokerPorts[],
+  index: number,
+  dataFolder: string,
+): Record<string, string> {
+  const { port, controllerPort } = brokers[index]!
+  const copies = String(brokers.length)
+  const copiesInSync = brokers.length > 1 ? '2' : '1'
+  const voters = brokers.map((broker, at) => `${at + 1}@${host}:${broker.controllerPort}`)
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': String(index + 1),
+    'controller.quorum.voters': voters.join(','),
+    listeners: `PLAINTEXT://${host}:${port},CONTROLLER://${host}:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.listener.names': 'CONTROLLER',
+    'inter.broker.listener.name': 'PLAINTEXT',
+    'log.dirs': dataFolder,
+    // A misspelt topic is an error, not a new topic.
+    'auto.create.topics.enable': 'false',
+    'default.replication.factor': copies,
+    'min.insync.replicas': copiesInSync,
+    'offsets.topic.replication.factor': copies,
+    'transaction.state.log.replication.factor': copies,
+    'transaction.state.log.min.isr': copiesInSync,
+    'share.coordinator.state.topic.replication.factor': copies,
+    'share.coordinator.state.topic.min.isr': copiesInSync,
+    // Fewer files than the default of 50 each; one machine has no use for more.
+    'offsets.topic.num.partitions': '8',
+    'transaction.state.log.num.partitions': '8',
+    // A group's first consumer need not wait for others to join.
+    'group.initial.rebalance.delay.ms': '0',
+    // A killed broker is replaced as leader after this, not after nine seconds.
+    'broker.session.timeout.ms': '6000',
+    'broker.heartbeat.interval.ms': '1000',
+    // The default, 128 MiB, is a quarter of the heap.
+    'log.cleaner.dedupe.buffer.size': String(16 * 1_048_576),
+  }
+}
+
+export function asPropertiesFile(properties: Readonly<Record<string, string>>): string {
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
+}

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { host } from '@tollgate/deploy/standalone/ports'
+import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
+import { engineOf, type Engine, type EngineOptions, type RunningServer } from './engine.ts'
+import type { RedisNodePorts } from './port-plan.ts'
+import { requireProgram } from './programs.ts'
+import { askRedis } from './redis-question.ts'
+import { answersPing, redisArguments, settingsAsArguments } from './redis.ts'
+import { startServer } from './server.ts'
+import { stopRecorded } from './stop-recorded.ts'
+import { waitUntil } from './wait-until.ts'
+
+const run = promisify(execFile)
+const agreeTimeoutMs = 60_000
+
+/** Masters without replicas that share the slots. Waits until all of them agree that the cluster is whole. */
+export async function startRedisCluster(
+  options: EngineOptions,
+  nodes: readonly RedisNodePorts[],
+): Promise<Engine> {
+  const formedFile = join(clusterFolder(options.root), 'formed')
+  const isFormed = existsSync(formedFile)
+  if (!isFormed) await clearHalfFormed(options.root, nodes.length)
+  const servers = await Promise.all(
+    nodes.map((_, index) => startRedisClusterNode(options, nodes, index)),
+  )
+  const addresses = nodes.map(({ port }) => `${host}:${port}`)
+  if (!isFormed) {
+    const client = await requireProgram('redis-cli', options.say)
+    await run(client, ['--cluster', 'create', ...addresses, '--cluster-yes'])
+    // Last: without it the next start makes the cluster anew, which costs nothing while nobody could have used it.
+    await writeFile(formedFile, '')
+  }
+  await untilWhole(nodes)
+  return engineOf(addresses.join(','), servers)
+}
+
+/** One node alone, for a test that killed it; it finds the others by what it wrote down. */
+async function startRedisClusterNode(
+  options: EngineOptions,
+  nodes: readonly RedisNodePorts[],
+  index: number,
+): Promise<RunningServer> {
+  const { port, busPort } = nodes[index]!
+  return await startServer(
+    {
+      engine: 'redis-cluster',
+      name: nodeName(index),
+      port,
+      portVariable: 'TOLLGATE_ENGINES_REDIS_CLUSTER_PORT',
+      stopSignal: 'SIGTERM',
+      isReady: () => answersPing(port),
+      prepare: async (folder) => ({
+        file: await requireProgram('redis-server', options.say),
+        args: [
+          ...redisArguments(port, folder),
+          ...settingsAsArguments({
+            'cluster-enabled': 'yes',
+            'cluster-port': String(busPort),
+            // How long a silent node is waited for before the others call it failed.
+            'cluster-node-timeout': '5000',
+          }),
+        ],
+      }),
+    },
+    options,
+  )
+}
+
+export function hasRedisCluster(root: string): boolean {
+  return existsSync(clusterFolder(root))
+}
+
+/** What this node thinks of the whole. */
+export async function isWhole(port: number): Promise<boolean> {
+  return (await askRedis(port, 'CLUSTER INFO')).includes('cluster_state:ok')
+}
+
+/** A creation that was cut short leaves nodes that hold some slots, which Redis refuses to make a cluster of. */
+async function clearHalfFormed(root: string, count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const folder = join(root, nodeName(index))
+    await stopRecorded(folder)
+    await rm(folder, { recursive: true, force: true })
+  }
+  await mkdir(clusterFolder(root), { recursive: true })
+}
+
+async function untilWhole(nodes: readonly RedisNodePorts[]): Promise<void> {
+  const allSaySo = async (): Promise<boolean> =>
+    (await Promise.all(nodes.map(({ port }) => isWhole(port)))).every(Boolean)
+  if (await waitUntil(allSaySo, agreeTimeoutMs)) return
+  throw new StartRefusedError(
+    `The Redis Cluster is not whole after ${agreeTimeoutMs / 1000} s. Logs: redis-cluster-*.log`,
+  )
+}
+
+function nodeName(index: number): string {
+  return `redis-cluster-${index + 1}`
+}
+
+function clusterFolder(root: string): string {
+  return join(root, 'redis-cluster')
+}

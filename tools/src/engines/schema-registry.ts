@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+import { host } from '@tollgate/deploy/standalone/ports'
+import { engineOf, type Engine, type EngineOptions } from './engine.ts'
+import { answersHttp } from './http-question.ts'
+import { javaArtifacts } from './java-artifacts.ts'
+import { requireProgram } from './programs.ts'
+import { startServer, type Command } from './server.ts'
+
+/** Apicurio Registry; the address is that of its Confluent-compatible API. Needs none of the other engines. */
+export async function startSchemaRegistry(options: EngineOptions, port: number): Promise<Engine> {
+  const server = await startServer(
+    {
+      engine: 'schema-registry',
+      name: 'schema-registry',
+      port,
+      portVariable: 'TOLLGATE_ENGINES_SCHEMA_REGISTRY_PORT',
+      stopSignal: 'SIGTERM',
+      isReady: () => registryAnswers(port),
+      prepare: (folder) => prepareRegistry(options, port, folder),
+    },
+    options,
+  )
+  return engineOf(schemaRegistryUrl(port), [server])
+}
+
+export function schemaRegistryUrl(port: number): string {
+  return `http://${host}:${port}/apis/ccompat/v7`
+}
+
+export function registryAnswers(port: number): Promise<boolean> {
+  return answersHttp(`${schemaRegistryUrl(port)}/subjects`)
+}
+
+async function prepareRegistry(
+  options: EngineOptions,
+  port: number,
+  folder: string,
+): Promise<Command> {
+  const java = await requireProgram('java', options.say)
+  const { registryJar } = await javaArtifacts(options.say)
+  const properties = {
+    'quarkus.http.host': host,
+    'quarkus.http.port': String(port),
+    'quarkus.http.access-log.enabled': 'false',
+    'apicurio.storage.kind': 'sql',
+    'apicurio.storage.sql.kind': 'h2',
+    // Without a delay: an id that was given to a schema is never given to another one, also after a kill.
+    'apicurio.datasource.url': `jdbc:h2:file:${join(folder, 'registry')};WRITE_DELAY=0`,
+  }
+  return {
+    file: java,
+    args: [
+      '-Xmx256m',
+      // Up sooner, and it is hardly ever asked.
+      '-XX:TieredStopAtLevel=1',
+      ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+      '-jar',
+      registryJar,
+    ],
+  }
+}

@@ -1,0 +1,53 @@
+import { createTollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
+import { watchServices } from '../service-watch.ts'
+import { untilStored } from '../stored-records.ts'
+import type { Check } from '../verdict.ts'
+import { abortCustomers } from './abort-request.ts'
+import { replayRecords } from './replay-records.ts'
+import { runAborts } from './run-aborts.ts'
+
+export type AbortsOptions = { readonly seed: number; readonly aborts: number }
+
+const problemsShownMax = 20
+
+/** Clients that leave at any stage; afterwards every record counts once if it was taken, and not at all if refused. */
+export function checkAborts(options: AbortsOptions): Check {
+  return async (instance, say) => {
+    const { baseUrl, liveKey: key } = instance.credentials
+    let aborts = 0
+    const progress = (): string => `${formatCount(aborts).padStart(9)} aborts`
+    const watch = await watchServices(instance, progress, say)
+    const onAbort = (): void => void aborts++
+    const run = await runAborts({ baseUrl, key, ...options, onAbort })
+    const problems = [...run.offences, ...(await watch.end())]
+
+    const client = createTollgateClient({ baseUrl, key, connectionsMax: 4, timeoutMs: 30_000 })
+    try {
+      const replay = await replayRecords(client, run.fates)
+      problems.push(...replay.problems)
+      for (const fate of ['cut', 'acked', 'refused'] as const) {
+        if (replay.counted[fate].every((count) => count === 0))
+          problems.push(`no record was ${fate}`)
+      }
+      const stored = await untilStored(client, run.fates.size, abortCustomers)
+      if (stored !== run.fates.size) {
+        problems.push(`${stored} records are stored of ${run.fates.size} keys`)
+      }
+      const rows = Object.entries(replay.counted).map(([fate, [counted, not]]) => [
+        fate,
+        formatCount(counted),
+        formatCount(not),
+      ])
+      return {
+        lines: [
+          formatTable(['record', 'counted', 'not counted'], rows),
+          `${formatCount(aborts)} aborts; ${watch.memoryText('ingest')}; all ${formatCount(stored)} records stored once after a second try`,
+        ],
+        problems: problems.slice(0, problemsShownMax),
+      }
+    } finally {
+      client.close()
+    }
+  }
+}

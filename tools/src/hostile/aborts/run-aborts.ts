@@ -1,0 +1,56 @@
+import { laneRandoms, runLanes, times } from '../../load/lanes.ts'
+import { abortStages, sendAndAbort, type AbortOutcome } from './abort-connection.ts'
+import { nextAbortRequest } from './abort-request.ts'
+
+/** What the client knows of a record: it was never sent whole, nobody answered, or it was taken or refused. */
+export type Fate = 'cut' | 'unanswered' | 'acked' | 'refused'
+
+export type AbortRun = {
+  readonly fates: ReadonlyMap<string, Fate>
+  readonly statuses: ReadonlyMap<number, number>
+  /** Answers that must not be. */
+  readonly offences: readonly string[]
+}
+
+export type AbortRunOptions = {
+  readonly baseUrl: string
+  readonly key: string
+  readonly seed: number
+  readonly aborts: number
+  readonly onAbort: () => void
+}
+
+const lanes = 48
+/** A deliberate refusal for the moment; anything else from 500 on is an offence. */
+const unavailable = 503
+
+/** So many connections, each left by its client at some stage. */
+export async function runAborts(options: AbortRunOptions): Promise<AbortRun> {
+  const { hostname: host, port } = new URL(options.baseUrl)
+  const fates = new Map<string, Fate>()
+  const statuses = new Map<number, number>()
+  const offences: string[] = []
+  let records = 0
+  const nextRecordKey = (): string => `${options.seed}:${records++}`
+
+  const randoms = laneRandoms(options.seed, lanes)
+  await runLanes(lanes, times(options.aborts), async (lane) => {
+    const random = randoms[lane]!
+    const request = nextAbortRequest(random, options.key, nextRecordKey)
+    const stage = random.pick(abortStages)
+    const outcome = await sendAndAbort({ host, port: Number(port) }, request, stage, random)
+    for (const key of request.recordKeys) fates.set(key, fateOf(outcome))
+    const status = outcome.answer?.status
+    if (status !== undefined) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    if (status !== undefined && status >= 500 && status !== unavailable) {
+      offences.push(`a client that left ${stage} was answered ${status} ${outcome.answer?.body}`)
+    }
+    options.onAbort()
+  })
+  return { fates, statuses, offences }
+}
+
+function fateOf({ isWhole, answer }: AbortOutcome): Fate {
+  if (answer) return answer.status === 200 ? 'acked' : 'refused'
+  return isWhole ? 'unanswered' : 'cut'
+}

@@ -1,0 +1,127 @@
+import type { SeededRandom } from '../../client/seeded-random.ts'
+import { laneRandoms } from '../../load/lanes.ts'
+import { openHostileConnection, type HostileConnection } from './hostile-connection.ts'
+import { nextHostileRequest, type HostileRequest } from './hostile-request.ts'
+import { countAnswer, countMissing, createHostileTally, type HostileTally } from './tally.ts'
+
+export type RequestsRun = {
+  readonly baseUrl: string
+  readonly key: string
+  readonly seed: number
+  readonly requests: number
+  readonly connections: number
+  readonly onProgress: (tally: HostileTally) => void
+}
+
+const turnMax = 16
+/**
+ * The native server ends a connection whose next request comes before the answer to the one before, so most turns
+ * wait for each answer; what is lost with such a connection counts as unanswered.
+ */
+const pipelinedRate = 0.03
+/** Long enough for a machine that has much else to do. */
+const patienceMs = 60_000
+/** A request with broken framing may leave the server waiting for the rest of it. */
+const brokenPatienceMs = 150
+/** One in so many turns ends in the middle of a request: the client leaves, or stays and sends nothing more. */
+const abandonRate = 0.03
+const silentConnectionsMax = 32
+const progressEvery = 10_000
+
+/** Many connections at a time, each keeping alive, pipelining, splitting its bytes anywhere, and leaving at any point. */
+export async function runRequests(options: RequestsRun): Promise<HostileTally> {
+  const tally = createHostileTally()
+  const { hostname, port } = new URL(options.baseUrl)
+  const open = (): HostileConnection => openHostileConnection(hostname, Number(port))
+  const silent: HostileConnection[] = []
+  let left = options.requests
+
+  async function runConnection(random: SeededRandom): Promise<void> {
+    let connection = open()
+    while (left > 0) {
+      if (!connection.isOpen) connection = open()
+      const requests = takeTurn(random, options.key, Math.min(left, turnMax))
+      left -= requests.length
+      const bytes = Buffer.concat(requests.map((request) => request.bytes))
+      if (random.chance(abandonRate)) {
+        abandon(connection, requests, bytes, random)
+        connection = open()
+        continue
+      }
+      if (random.chance(pipelinedRate)) {
+        const packets = split(random, bytes)
+        const answers = await connection.exchange(requests, packets, brokenPatienceMs)
+        requests.forEach((request, at) => countAndShow(request, answers[at]))
+        connection.destroy()
+        continue
+      }
+      let before: HostileRequest | undefined
+      for (const request of requests) {
+        if (!connection.isOpen) connection = open()
+        const packets = split(random, request.bytes)
+        const patience = request.isBroken ? brokenPatienceMs : patienceMs
+        const [answer] = await connection.exchange([request], packets, patience)
+        countAndShow(request, answer)
+        if (!answer && !request.isBroken && !request.isChunked) countMissing(tally, request, before)
+        if (answer?.isLast || request.method === 'HEAD') {
+          connection.destroy()
+          connection = open()
+        }
+        before = request
+      }
+      if (requests.some((request) => request.isBroken)) connection.destroy()
+    }
+    connection.destroy()
+  }
+
+  function countAndShow(...[request, answer]: CountArguments): void {
+    countAnswer(tally, request, answer)
+    if (tally.requests % progressEvery === 0) options.onProgress(tally)
+  }
+
+  function abandon(
+    connection: HostileConnection,
+    requests: readonly HostileRequest[],
+    bytes: Buffer,
+    random: SeededRandom,
+  ): void {
+    const cut = bytes.subarray(0, random.integer(0, bytes.length - 1))
+    void connection.exchange([], [cut], 0)
+    for (const request of requests) countAndShow(request, undefined)
+    if (random.chance(0.5)) return connection.destroy()
+    silent.push(connection)
+    if (silent.length > silentConnectionsMax) silent.shift()?.destroy()
+  }
+
+  await Promise.all(laneRandoms(options.seed, options.connections).map(runConnection))
+  for (const connection of silent) connection.destroy()
+  return tally
+}
+
+type CountArguments = [HostileRequest, Parameters<typeof countAnswer>[2]]
+
+/** A request whose framing cannot be trusted comes last: what follows it would belong to nobody. */
+function takeTurn(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
+  const requests: HostileRequest[] = []
+  const count = random.integer(1, countMax)
+  while (requests.length < count) {
+    const request = nextHostileRequest(random, key)
+    requests.push(request)
+    if (request.isBroken) break
+  }
+  return requests
+}
+
+/**
+ * Anywhere but within the request line: the pinned native server takes a line that comes in two packets for an older
+ * protocol and answers 505.
+ */
+function split(random: SeededRandom, bytes: Buffer): Buffer[] {
+  if (random.chance(0.7)) return [bytes]
+  const from = Math.min(bytes.indexOf('\r\n') + 2, bytes.length)
+  const cuts = Array.from({ length: random.integer(1, 4) }, () =>
+    random.integer(from, bytes.length),
+  )
+  const places = [0, ...cuts.sort((a, b) => a - b), bytes.length]
+  return places.slice(1).map((end, at) => bytes.subarray(places[at], end))
+}

@@ -1,0 +1,121 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readCredentials, type Credentials } from '@tollgate/deploy/standalone/credentials'
+import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
+import { readRunFile, type RunFile } from '@tollgate/deploy/standalone/run-file'
+import { killTree } from './process-tree.ts'
+
+/** The built program: what a user starts, also when the caller runs from source. */
+const program = fileURLToPath(new URL('../../../deploy/dist/standalone/main.js', import.meta.url))
+
+export type Instance = {
+  readonly dataDir: string
+  readonly credentials: Credentials
+  /** What runs now; process numbers change with restarts. */
+  runFile(): Promise<RunFile>
+  /** Everything it printed so far. */
+  output(): string
+  /** Ctrl-C, then waits. Resolves with the exit code. */
+  stop(): Promise<number>
+  /** `kill -9` of the whole process tree at once. */
+  kill(): Promise<void>
+}
+
+export type InstanceOptions = {
+  readonly dataDir: string
+  readonly port: number
+  /** The environment it inherits, with any settings of its own. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly startTimeoutMs?: number
+  /** Told the process number of the supervisor as soon as it has one: the start may be disturbed from then on. */
+  readonly onSpawned?: (supervisorPid: number) => void
+}
+
+const startTimeoutMs = 120_000
+const stopTimeoutMs = 60_000
+
+/** Starts the whole process tree, as `npm start` does, and waits until it is ready. */
+export async function startInstance(options: InstanceOptions): Promise<Instance> {
+  const { child, output } = spawnStandalone(options)
+  if (child.pid !== undefined) options.onSpawned?.(child.pid)
+  await untilReady(child, output, options.startTimeoutMs ?? startTimeoutMs)
+  const folder = dataFolderAt(options.dataDir)
+  const credentials = await readCredentials(folder.credentialsFile)
+  if (!credentials) throw new Error(`No ${folder.credentialsFile} after the start`)
+  const gone = untilGone(child)
+  const kill = async (): Promise<void> => {
+    if (child.pid !== undefined) await killTree(child.pid)
+    await gone
+  }
+
+  return {
+    dataDir: options.dataDir,
+    credentials,
+    async runFile() {
+      const content = await readRunFile(folder.runFile)
+      if (!content) throw new Error(`No ${folder.runFile}`)
+      return content
+    },
+    output,
+    async stop() {
+      child.kill('SIGINT')
+      const code = await Promise.race([gone, sleep(stopTimeoutMs, undefined, { ref: false })])
+      if (code !== undefined) return code
+      await kill()
+      throw new Error(`Did not stop within ${stopTimeoutMs} ms:\n${output()}`)
+    },
+    kill,
+  }
+}
+
+/** Runs a start that is expected to refuse, and tells how it ended. */
+export async function runToEnd(
+  options: InstanceOptions,
+): Promise<{ code: number; output: string }> {
+  const { child, output } = spawnStandalone(options)
+  return { code: await untilGone(child), output: output() }
+}
+
+function spawnStandalone(options: InstanceOptions): { child: ChildProcess; output: () => string } {
+  const child = spawn(process.execPath, ['--enable-source-maps', program], {
+    env: {
+      // Several run side by side in tests.
+      TOLLGATE_MCP_PORT: '0',
+      ...options.environment,
+      TOLLGATE_DATA_DIR: options.dataDir,
+      TOLLGATE_PORT: String(options.port),
+    },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  })
+  let text = ''
+  child.stdout?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return { child, output: () => text }
+}
+
+async function untilReady(
+  child: ChildProcess,
+  output: () => string,
+  timeoutMs: number,
+): Promise<void> {
+  const ready = new Promise<'ready'>((resolve) => {
+    child.on('message', (message) => {
+      if ((message as { ready?: unknown }).ready === true) resolve('ready')
+    })
+  })
+  const ended = untilGone(child).then((code) => `ended with ${code}`)
+  const late = sleep(timeoutMs, `not ready within ${timeoutMs} ms`, { ref: false })
+  const outcome = await Promise.race([ready, ended, late])
+  if (outcome === 'ready') return
+  if (child.pid !== undefined) await killTree(child.pid)
+  throw new Error(`Tollgate ${outcome}:\n${output()}`)
+}
+
+function untilGone(child: ChildProcess): Promise<number> {
+  if (child.exitCode !== null || child.signalCode !== null) {
+    return Promise.resolve(child.exitCode ?? -1)
+  }
+  return new Promise((resolve) => child.once('close', (code) => resolve(code ?? -1)))
+}

@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { GoesOn } from './lanes.ts'
+
+export type Arrivals = {
+  readonly perSecond: number
+  readonly goesOn: GoesOn
+  /** What is due beyond so many waits, so that a service that stands still is not flooded. Default: no limit. */
+  readonly inFlightMax?: number
+  /** Begins when it is due, whatever became of the ones before. */
+  readonly act: (number: number, dueMs: number) => Promise<void>
+}
+
+/**
+ * Begins acts at their times and not one after the other: a slow answer does not make the load less. Resolves when all have
+ * ended. Rejects with the first failure, after which no other act begins.
+ */
+export async function runArrivals(arrivals: Arrivals): Promise<void> {
+  const { perSecond, goesOn, inFlightMax = Infinity, act } = arrivals
+  const inFlight = new Set<Promise<unknown>>()
+  const failures: unknown[] = []
+  const startMs = performance.now()
+  for (let number = 0; ; number++) {
+    const dueMs = startMs + (number * 1_000) / perSecond
+    const waitMs = dueMs - performance.now()
+    if (waitMs > 0) await sleep(waitMs)
+    while (inFlight.size >= inFlightMax) await Promise.race(inFlight)
+    if (failures.length > 0 || !goesOn()) break
+    const ended = act(number, dueMs)
+      .catch((error: unknown) => failures.push(error))
+      .finally(() => inFlight.delete(ended))
+    inFlight.add(ended)
+  }
+  await Promise.all(inFlight)
+  if (failures.length > 0) throw failures[0]
+}

@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createSeededRandom, type SeededRandom } from '../client/seeded-random.ts'
+import { quantile } from './statistics.ts'
+
+/** Returns whether a lane begins another act. */
+export type GoesOn = () => boolean
+
+/** Allows `count` acts over all lanes. */
+export function times(count: number): GoesOn {
+  let left = count
+  return () => left-- > 0
+}
+
+export function forSeconds(seconds: number): GoesOn {
+  const endMs = performance.now() + seconds * 1_000
+  return () => performance.now() < endMs
+}
+
+/** Acts on so many lanes at once, on each lane one act after the other. Rejects with the first failure. */
+export async function runLanes(
+  lanes: number,
+  goesOn: GoesOn,
+  act: (lane: number) => Promise<unknown>,
+): Promise<void> {
+  const run = async (lane: number): Promise<void> => {
+    while (goesOn()) await act(lane)
+  }
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => run(lane)))
+}
+
+export type LaneRate = {
+  readonly acts: number
+  readonly perSecond: number
+  readonly p99Ms: number
+}
+
+/** Acts for so many seconds as `runLanes` does, and measures the acts. */
+export async function measureLanes(
+  lanes: number,
+  seconds: number,
+  act: (lane: number) => Promise<unknown>,
+): Promise<LaneRate> {
+  const tookMs: number[] = []
+  const startedMs = performance.now()
+  await runLanes(lanes, forSeconds(seconds), async (lane) => {
+    const begunMs = performance.now()
+    await act(lane)
+    tookMs.push(performance.now() - begunMs)
+  })
+  // An act may have ended long after the last one began.
+  const elapsedSeconds = (performance.now() - startedMs) / 1_000
+  const acts = tookMs.length
+  return { acts, perSecond: acts / elapsedSeconds, p99Ms: quantile(tookMs, 0.99) }
+}
+
+/** Randomness of each lane, which does not depend on what the other lanes do. */
+export function laneRandoms(seed: number, lanes: number): SeededRandom[] {
+  return Array.from({ length: lanes }, (_, lane) => createSeededRandom(seed + lane * 7_919))
+}
+
+export type Lanes = {
+  /** Waits until every act under way has ended, and begins no other. Rejects with the first failure. */
+  pause(): Promise<void>
+  resume(): void
+  /** As `pause`, for good. */
+  stop(): Promise<void>
+}
+
+/** Resolves with the milliseconds to rest before the next act. */
+export type RestingAct = () => Promise<number>
+
+/** Acts on one lane for each of `acts` until it is stopped, or until one act fails. */
+export function startLanes(acts: readonly RestingAct[]): Lanes {
+  let gate = { opened: Promise.resolve(), open: (): void => undefined }
+  let isPaused = false
+  let isOver = false
+  let active = 0
+  let failure: Error | undefined
+
+  async function run(act: RestingAct): Promise<void> {
+    for (;;) {
+      await gate.opened
+      if (isOver) return
+      active++
+      const restMs = await act()
+        .catch((error: unknown) => {
+          failure ??= error instanceof Error ? error : new Error(String(error))
+          isOver = true
+          return 0
+        })
+        .finally(() => active--)
+      if (restMs > 0) await sleep(restMs)
+    }
+  }
+  const running = acts.map(run)
+  const resume = (): void => {
+    isPaused = false
+    gate.open()
+  }
+  return {
+    async pause() {
+      if (!isPaused) {
+        isPaused = true
+        let open = (): void => undefined
+        gate = { opened: new Promise((resolve) => (open = resolve)), open: () => open() }
+      }
+      do await sleep(5)
+      while (active > 0)
+      if (failure) throw failure
+    },
+    resume,
+    async stop() {
+      isOver = true
+      resume()
+      await Promise.all(running)
+      if (failure) throw failure
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
+import { newReference } from '@tollgate/schemas/references'
+import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
+import { formatCount } from '@tollgate/platform/terminal/table'
+import { newLedger, type CustomerLedger } from './ledger.ts'
+import { areCustomersWaiting, copyCustomer, type CustomerCopy } from './copy-customer.ts'
+
+export type MakeCustomersOptions = {
+  readonly customers: number
+  readonly patienceMs: number
+  readonly say: (line: string) => void
+}
+
+export type MadeCustomers = {
+  readonly ledgers: readonly CustomerLedger[]
+  /** How long the services took to publish them all. */
+  readonly publishedMs: number
+}
+
+const pollMs = 200
+
+/**
+ * One customer with a purchase of the free plan, made over the API, and as many copies as are wanted, published. Half of them
+ * are counted under our own reference, half under theirs.
+ */
+export async function makeCustomers(
+  { customers, patienceMs, say }: MakeCustomersOptions,
+  client: TollgateClient,
+  productRef: string,
+  databaseUrl: string,
+): Promise<MadeCustomers> {
+  const fields = { email: 'original@measured.example', externalRef: 'original' }
+  const { reference: originalRef } = await client.createCustomer(fields)
+  await client.checkLimit(originalRef, productRef)
+  const copies = Array.from({ length: customers }, (_, number) => newCopy(number))
+  const database = createPostgresDatabase({ url: databaseUrl, isOwner: true, poolMax: 1 })
+  try {
+    const pool = database.in('sandbox')
+    await copyCustomer(pool, originalRef, copies)
+    // Who has had so many customers for more than a moment is known to the server by now.
+    await pool`analyze`
+    say(`${formatCount(customers)} customers, being published ...`)
+    const startedAtMs = performance.now()
+    while (await areCustomersWaiting(pool)) {
+      if (performance.now() - startedAtMs > patienceMs) throw new Error('They were not published.')
+      await sleep(pollMs)
+    }
+    const publishedMs = performance.now() - startedAtMs
+    say(`published after ${(publishedMs / 1000).toFixed(1)} s`)
+    const ledgers = copies.map(({ customerRef, externalRef }, number) =>
+      newLedger(number % 2 === 0 ? externalRef : customerRef),
+    )
+    return { ledgers, publishedMs }
+  } finally {
+    await database.close()
+  }
+}
+
+function newCopy(number: number): CustomerCopy {
+  return {
+    customerRef: newReference('customer', randomBytes),
+    externalRef: `copy_${number}`,
+    purchaseRef: newReference('purchase', randomBytes),
+  }
+}

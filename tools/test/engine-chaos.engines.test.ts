@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startEngineChaos } from '../src/chaos/engines/run-engine-chaos.ts'
+import {
+  makeTemporaryFolder,
+  type TemporaryFolder,
+} from '@tollgate/deploy/standalone/temporary-folder'
+import { whatIsMissing } from '../../deploy/test/engines/startable.ts'
+
+/** Some of the faults of `npm run chaos -- --engines`. */
+const plan = ['kill counters', 'suspend ingest', 'kill broker', 'kill Redis', 'kill ClickHouse']
+const timeout = 600_000
+const missing = await whatIsMissing()
+
+let folder: TemporaryFolder
+
+beforeAll(async () => {
+  folder = await makeTemporaryFolder('chaos')
+})
+
+afterAll(() => folder.remove())
+
+describe.skipIf(missing.isLeftOut)(`whatever of the engine set is hurt${missing.title}`, () => {
+  it(
+    'acked = counted = stored, to the unit, and no limit check is untrue',
+    { timeout },
+    async () => {
+      const seed = Date.now() % 2 ** 32
+      const chaos = startEngineChaos({
+        folder: folder.path,
+        environment: process.env,
+        seed,
+        plan,
+        lanes: 8,
+        customers: 4,
+        patienceMs: 60_000,
+        clickHouseAwayMs: 1_000,
+        countersStoppedMs: 3_000,
+        say: () => undefined,
+        onFault: () => undefined,
+        onRound: () => undefined,
+      })
+      try {
+        const rounds = await chaos.rounds
+        const wrong = rounds.flatMap(({ fault, differences, untrue }) =>
+          [...differences, ...untrue].map((line) => `${fault}: ${line}`),
+        )
+        expect(wrong, `seed ${seed}`).toEqual([])
+        const acked = rounds.at(-1)!.sums.reduce((sum, each) => sum + each.acked, 0)
+        expect(acked).toBeGreaterThan(1_000)
+      } finally {
+        await chaos.end()
+      }
+    },
+  )
+})

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkAborts } from '../src/hostile/aborts/check-aborts.ts'
+import { checkEndless } from '../src/hostile/check-endless.ts'
+import { checkSlow } from '../src/hostile/check-slow.ts'
+import { checkFraming } from '../src/hostile/framing/check-framing.ts'
+import { checkRequests } from '../src/hostile/requests/check-requests.ts'
+import { startInstance, type Instance } from '../src/instance/instance.ts'
+import {
+  makeTemporaryFolder,
+  type TemporaryFolder,
+} from '@tollgate/deploy/standalone/temporary-folder'
+
+/** The short version of `npm run hostile`. */
+
+let folder: TemporaryFolder
+let instance: Instance
+const seed = Date.now() % 2 ** 32
+
+beforeAll(async () => {
+  folder = await makeTemporaryFolder('hostile')
+  instance = await startInstance({ dataDir: folder.path, port: 0, environment: process.env })
+})
+
+afterAll(async () => {
+  await instance.stop()
+  await folder.remove()
+})
+
+test.each([
+  [
+    'hostile requests meet clear answers, crash nothing and leave nothing behind',
+    checkRequests({ seed, requests: 3_000, connections: 16 }),
+  ],
+  [
+    'requests that hide another one are not executed by uWebSockets.js, and nothing of them is stored',
+    checkFraming({ seed, requests: 1_200, connections: 16 }),
+  ],
+  [
+    'connections that are held and hardly used cost healthy clients no answer',
+    checkSlow({ sockets: 250, rounds: 1, seconds: 2 }),
+  ],
+  [
+    'clients that leave at any moment are counted exactly where they were told so',
+    checkAborts({ seed, aborts: 2_000 }),
+  ],
+  [
+    'bodies that never end are cut off, and cost healthy clients no answer',
+    checkEndless({ connections: 250, seconds: 3 }),
+  ],
+])('%s', { timeout: 400_000 }, async (_, check) => {
+  const { lines, problems } = await check(instance, () => undefined)
+  expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
+})
+
+test('requests that hide another one are not executed by node:http', async () => {
+  const ownFolder = await makeTemporaryFolder('hostile-node')
+  const environment = { ...process.env, TOLLGATE_HTTP_FRONT: 'node' }
+  const own = await startInstance({ dataDir: ownFolder.path, port: 0, environment })
+  try {
+    const check = checkFraming({ seed, requests: 1_200, connections: 16 })
+    const { lines, problems } = await check(own, () => undefined)
+    expect(problems, `seed ${seed}\n${lines.join('\n')}`).toEqual([])
+  } finally {
+    await own.stop()
+    await ownFolder.remove()
+  }
+}, 180_000)
