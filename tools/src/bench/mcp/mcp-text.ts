@@ -1,5 +1,5 @@
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
-import { quantile } from '../statistics.ts'
+import { quantile } from '../../load/statistics.ts'
 import type { McpResult, McpStage } from './measure-mcp.ts'
 
 /** Beside a bare reverse proxy in the same run: it alone is what a proxy costs here. */
