@@ -3,7 +3,10 @@ import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
-/** Charges again for invoices whose charge failed, and for those that nobody came to charge for. */
+/**
+ * Creates the job that charges due invoices: those whose charge failed, and those whose charge was never attempted because of a
+ * crash.
+ */
 export function createRetries(charging: Charging): ItemJob {
   return {
     kind: 'items',
@@ -21,7 +24,7 @@ export function createRetries(charging: Charging): ItemJob {
     explain: async (sql, { providerId, item }) => {
       const invoice = await findInvoice(sql, providerId, item)
       if (invoice === undefined) return 'gone'
-      return `charge again, after ${invoice.failedCharges} that failed`
+      return `charge again, failed charges so far: ${invoice.failedCharges}`
     },
   }
 }

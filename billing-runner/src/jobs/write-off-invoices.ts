@@ -2,7 +2,7 @@ import { selectGivenUp } from '@tollgate/domain/calendar/due-invoices'
 import { giveUpInvoice } from '@tollgate/domain/billing/give-up-invoice'
 import type { ItemJob } from './job.ts'
 
-/** Gives up on invoices that could not be charged, once nothing has happened to them for so long. */
+/** Creates the job that writes off invoices that could not be charged and have not changed for `quietMs`. */
 export function createWriteOffs(quietMs: number): ItemJob {
   return {
     kind: 'items',
@@ -13,6 +13,6 @@ export function createWriteOffs(quietMs: number): ItemJob {
       const isDone = await turn.commit((work) => giveUpInvoice(work, reference, quietSince))
       return isDone ? 'done' : 'postponed'
     },
-    explain: () => Promise.resolve('give up on it'),
+    explain: () => Promise.resolve('write it off'),
   }
 }
