@@ -22,7 +22,7 @@ export type LogWriterOptions = {
   readonly segmentBytesMax: number
 }
 
-/** The one process that appends. */
+/** The writer of the log. Only one process may have it open. */
 export class LogWriter {
   readonly #folder: string
   readonly #claims: LmdbStore
@@ -33,7 +33,7 @@ export class LogWriter {
   readonly #topics: readonly Topic[]
   readonly #wakeUps: readonly WakeUps[]
   readonly #rings: readonly PacedRing[]
-  /** By segment: the streams that do not need it any more. */
+  /** Streams that no longer need a segment, by segment number. */
   readonly #released = new Map<number, Set<number>>()
 
   private constructor(options: LogWriterOptions, claims: LmdbStore, bell: Doorbell, tail: LogTail) {
@@ -52,8 +52,8 @@ export class LogWriter {
   }
 
   /**
-   * Refuses when another process writes. The claim is kept beside the positions, where there are transactions; the
-   * state of the log is read after it, so it stands still.
+   * Opens the log for writing. Throws an AnotherWriterError if another process writes it. The claim is stored with the positions,
+   * because that store has transactions. The state of the log is read after the claim, so it cannot change.
    */
   static async open(
     options: LogWriterOptions,
@@ -97,9 +97,9 @@ export class LogWriter {
   }
 
   /**
-   * Notes which segments the stream does not need any more: those whose records are all older than `receivedBeforeMs`
-   * and whose records of the stream are all below `belowOffset`. Deletes the oldest ones that no stream needs. The last
-   * call counts, and notes are not kept: after a restart every stream has its say again.
+   * Records which segments the stream no longer needs: those whose records are all older than `receivedBeforeMs` and whose records
+   * of the stream are all below `belowOffset`. Deletes the oldest segments that no stream needs. The last call counts. The
+   * information is not stored: after a restart, every stream must call again.
    */
   async trim(
     reader: LogReader,
@@ -138,14 +138,14 @@ export class LogWriter {
     for (const wakeUps of this.#wakeUps) wakeUps.wake()
   }
 
-  /** A stream may need again what it had released: its consumer has lost what it had made of it. */
+  /** Withdraws the release of segments. A stream needs them again if its consumer has lost its data. */
   #withdraw(stream: number, fromSegment: number): void {
     for (const [number, released] of this.#released) {
       if (number >= fromSegment) released.delete(stream)
     }
   }
 
-  /** Whether every stream that has records in the oldest segment has released it. */
+  /** Returns whether every stream with records in the oldest segment has released it. */
   #isReleased(reader: LogReader): boolean {
     const { oldestSegment } = this.#tail.durable
     const { heads } = reader.header(oldestSegment)
@@ -156,8 +156,8 @@ export class LogWriter {
   }
 
   /**
-   * Others learn that it goes before it goes. The folder is synced for each, so that after a power loss none comes back
-   * whose successor is gone.
+   * Deletes the oldest segment. The new start of the log is published before the file is deleted. The folder is synced for each
+   * file, so that after a power failure no file reappears whose successor is gone.
    */
   async #deleteOldest(): Promise<void> {
     const number = this.#tail.dropOldest()
@@ -167,7 +167,7 @@ export class LogWriter {
     await syncFolder(this.#folder)
   }
 
-  /** Publishes the commit, then wakes those who wait for it. */
+  /** Publishes the commit, then wakes waiting readers. */
   #announce(counts: readonly number[]): void {
     this.#published.publish(this.#tail.durable)
     for (const { id, firstStream, partitionCount } of this.#topics) {
@@ -183,7 +183,7 @@ export class LogWriter {
 }
 
 /**
- * A ring costs this process and each that it wakes more than a commit does, and on a quick disk there are thousands of
- * commits in a second.
+ * Minimum interval between notifications. A notification costs this process and each reader more than a commit does, and a fast
+ * disk makes thousands of commits per second.
  */
 const ringIntervalMs = 1

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('rings at once, gathers what comes within the interval, and loses no last request', () => {
+it('rings at once, combines requests within the interval, and never loses the last one', () => {
   const rungAt: number[] = []
   const begun = performance.now()
   const ring = new PacedRing(() => rungAt.push(performance.now() - begun), 10)
@@ -24,7 +24,7 @@ it('rings at once, gathers what comes within the interval, and loses no last req
   expect(rungAt).toEqual([0, 11, 21, 112])
 })
 
-it('rings no more once it is stopped', () => {
+it('does not ring after it was stopped', () => {
   const ring = vi.fn()
   const paced = new PacedRing(ring, 10)
   paced.request()

@@ -1,4 +1,4 @@
-/** Rings at once, and again no sooner than after the interval. The last request is never lost, only late by that much. */
+/** Calls `ring` at once, and then at most once per interval. The last request is never lost, only delayed by up to the interval. */
 export class PacedRing {
   readonly #ring: () => void
   readonly #intervalMs: number

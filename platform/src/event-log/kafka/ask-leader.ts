@@ -8,9 +8,9 @@ const pauseMinMs = 10
 const pauseMaxMs = 500
 
 /**
- * Asks the leader of a partition, and the next one where that one is gone, until there is an answer that will not
- * change by asking again. Rejects with EventLogUnavailableError when there is none within `withinMs`. For questions only:
- * an attempt may reach the broker twice.
+ * Sends a request to the leader of a partition, and to the next leader if it has moved, until there is a final response. Rejects
+ * with an EventLogUnavailableError if there is none within `withinMs`. Only for reads, because a request may reach the broker
+ * twice.
  */
 export async function askLeader<Result extends PartitionResult>(
   cluster: KafkaCluster,
@@ -32,7 +32,7 @@ export async function askLeader<Result extends PartitionResult>(
   })
 }
 
-/** Tries again until an attempt succeeds, or rejects with EventLogUnavailableError when the time is up. */
+/** Retries until an attempt succeeds. Rejects with an EventLogUnavailableError after `withinMs` milliseconds. */
 export async function untilAnswered<Result>(
   withinMs: number,
   attempt: () => Promise<Result>,
@@ -70,7 +70,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** Rejects with EventLogUnavailableError when the answer takes longer. */
+/** Rejects with an EventLogUnavailableError if the response takes longer than `withinMs` milliseconds. */
 export async function answeredWithin<Answer>(
   withinMs: number,
   answer: Promise<Answer>,

@@ -7,7 +7,7 @@ import type { TopicPartition } from './wire/requests.ts'
 
 export const startPosition: GroupPosition = { offset: 0, note: '' }
 
-/** Where groups are, as their coordinators say. Whoever asks need not be a member. */
+/** Reads positions of groups from their coordinators. The caller need not be a member. */
 export class GroupPositions {
   readonly #cluster: KafkaCluster
   readonly #answerWithinMs: number
@@ -41,7 +41,7 @@ export class GroupPositions {
   }
 }
 
-/** By `topic/partition`. */
+/** Returns the positions by `topic/partition`. */
 export async function fetchPositions(
   coordinator: KafkajsBroker,
   groupId: string,

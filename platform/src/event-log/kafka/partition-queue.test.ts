@@ -20,7 +20,7 @@ function add(queue: PartitionQueue, count: number, nowMs = 0) {
   return batches.at(-1)!
 }
 
-/** Under which name and number the broker would know the batch. */
+/** Returns the producer id and sequence number of a batch. */
 function sentAs(batch: Buffer) {
   return {
     producerId: String(batch.readBigInt64BE(43)),
@@ -32,7 +32,7 @@ function sentAs(batch: Buffer) {
 const answer = (code: number, baseOffset = 0) => ({ ...at, errorCode: code, baseOffset })
 
 describe('the queue of a partition', () => {
-  it('sends everything that came in the meantime, numbered on', async () => {
+  it('sends everything that arrived in the meantime, with consecutive numbers', async () => {
     const queue = createQueue()
     const first = add(queue, 2)
     expect(sentAs(queue.takeInHand())).toEqual({ producerId: '7', firstSequence: 0, count: 2 })
@@ -47,7 +47,7 @@ describe('the queue of a partition', () => {
     expect(sentAs(queue.takeInHand())).toEqual({ producerId: '7', firstSequence: 2, count: 3 })
   })
 
-  it('sends a batch again as it was, whatever came after it', () => {
+  it('sends a batch again unchanged, whatever arrived after it', () => {
     const queue = createQueue()
     add(queue, 2)
     const before = Buffer.from(queue.takeInHand())
@@ -60,7 +60,7 @@ describe('the queue of a partition', () => {
     expect(queue.takeInHand()).toEqual(before)
   })
 
-  it('waits longer after each failure, and no more than half a second', () => {
+  it('waits longer after each failure, at most half a second', () => {
     const queue = createQueue()
     add(queue, 1)
     const waits = Array.from({ length: 8 }, () => {
@@ -71,7 +71,7 @@ describe('the queue of a partition', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320, 500, 500, 500])
   })
 
-  it('never gives the number of a batch that was given up to other records', async () => {
+  it('never reuses the number of an abandoned batch for other records', async () => {
     const queue = createQueue()
     const lost = add(queue, 2, 0)
     queue.takeInHand()
@@ -80,7 +80,7 @@ describe('the queue of a partition', () => {
     expect([settled?.batch, more]).toEqual([lost, []])
     settled?.tell()
     await expect(lost.durable).rejects.toThrow(EventLogUnavailableError)
-    // Its answer comes after all.
+    // Its answer arrives late.
     expect(queue.settle(answer(errorCode.none, 10), 900)).toBeUndefined()
     expect(queue.needsSession).toBe(true)
     queue.useSession(secondSession)
@@ -88,7 +88,7 @@ describe('the queue of a partition', () => {
     expect(queue.settle(answer(errorCode.none, 12), 900)?.batch).toBe(later)
   })
 
-  it('keeps its session when it gives up what was never sent', async () => {
+  it('keeps its session when it abandons records that were never sent', async () => {
     const queue = createQueue()
     const lost = add(queue, 2, 0)
     for (const { tell } of queue.giveUp(500, 'too late')) tell()
@@ -96,7 +96,7 @@ describe('the queue of a partition', () => {
     expect([queue.isEmpty, queue.needsSession]).toEqual([true, false])
   })
 
-  it('sends a batch under a new session when the broker has forgotten the old one', () => {
+  it('sends a batch with a new session when the broker has forgotten the old one', () => {
     const queue = createQueue()
     add(queue, 4)
     queue.takeInHand()
@@ -106,7 +106,7 @@ describe('the queue of a partition', () => {
     expect(sentAs(queue.takeInHand())).toEqual({ producerId: '8', firstSequence: 0, count: 4 })
   })
 
-  it('refuses what the broker will never take, and goes on with the number that it left free', async () => {
+  it('refuses records that the broker will never accept, and continues with their number', async () => {
     const queue = createQueue()
     const refused = add(queue, 1)
     queue.takeInHand()
@@ -117,7 +117,7 @@ describe('the queue of a partition', () => {
     expect(sentAs(queue.takeInHand())).toEqual({ producerId: '7', firstSequence: 0, count: 1 })
   })
 
-  it('closes a batch that would grow too large', () => {
+  it('closes a batch that would become too large', () => {
     const queue = createQueue(100)
     const batches = [1, 2, 3].map(() => queue.add({ value: Buffer.alloc(60) }, 1, 0))
     expect(new Set(batches).size).toBe(3)
