@@ -1,10 +1,10 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 
 /**
- * Lets the reads of one turn of the event loop share one look at the store: taking a new one costs more than a read.
+ * Lets the reads of one turn of the event loop share one snapshot of the store, because opening a snapshot costs more than a read.
  *
- * What another process wrote before its caller was answered is seen by whatever that caller asks next, because the
- * question arrives in a later turn. What happens within a turn, a write of our own or a wake-up, ends the look.
+ * A write of another process that was acknowledged to a caller is visible to the caller's next request, because that request
+ * arrives in a later turn. A write of this process or a wake-up ends the snapshot.
  */
 export class ReadTurn {
   readonly #store: LmdbStore
@@ -16,7 +16,7 @@ export class ReadTurn {
     this.#store = store
   }
 
-  /** Opens a look unless this turn has one. The number is another one for every look. */
+  /** Opens a snapshot unless this turn has one. Returns a number that differs for every snapshot. */
   begin(): number {
     if (!this.#isOpen) {
       this.#isOpen = true
@@ -29,21 +29,21 @@ export class ReadTurn {
     return this.#number
   }
 
-  /** The next read looks again. */
+  /** Makes the next read open a new snapshot. */
   readonly end = (): void => {
     this.#isOpen = false
   }
 
   /**
-   * The next read looks again, and no request shares what it sees: a look that begins in a timer would still be open
-   * when the loop takes questions that were asked after it.
+   * Makes the next read open a snapshot that no request shares. A snapshot that begins in a timer would still be open when requests
+   * arrive that were sent after it.
    */
   endBriefly(): void {
     this.#isOpen = false
     this.#isBrief = true
   }
 
-  /** A look for one read alone. */
+  /** Opens a snapshot for a single read. */
   renew(): void {
     this.end()
     this.#number += 1

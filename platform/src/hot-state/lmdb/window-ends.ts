@@ -12,9 +12,9 @@ import {
 import type { ScopeRecord } from './subject-record.ts'
 
 /*
- * Notes in order of time, by which the sweep finds windows when they have ended. Of an entry the first window to end is
- * noted, and the next one when that is swept. A window that is withdrawn is listed nowhere any more, so it has a note of
- * its own. More notes than these do no harm: states of earlier releases have one for each window.
+ * An index of window ends by time, with which the sweep finds ended windows. It has the first window of an entry to end, and the
+ * next one when that is swept. A withdrawn window is in no list, so it has its own index entry. Additional index entries are
+ * harmless: states of earlier releases have one for each window.
  */
 
 export type EntryPlace = {
@@ -30,8 +30,8 @@ export type EndNote = EntryPlace & {
 }
 
 /**
- * For an entry that had the windows of `stored` and has these now. While a publication is not finished its windows end too
- * early, so what is noted of them says nothing.
+ * Updates the index for an entry that had the windows of `stored` and now has `windows`. During an unfinished publication the
+ * listed windows end too early, so their index entries are not compared.
  */
 export function noteEnds(
   store: LmdbStore,
@@ -58,7 +58,7 @@ export function noteFirstEnd(
   if (first !== undefined) noteEnd(store, place, first)
 }
 
-/** The note of the partition's earliest end before that second. */
+/** Returns the earliest index entry of the partition before that second. */
 export function findEnded(
   store: LmdbStore,
   partition: Buffer,
@@ -68,7 +68,7 @@ export function findEnded(
   const end = Buffer.concat([prefix, timePart(beforeSecond)])
   const subjectAt = prefix.length + timePartBytes
   for (const found of store.getRange({ start: prefix, end, limit: 1 })) {
-    // Copied, because whoever asks changes what was read.
+    // Copied, because the caller changes what it has read.
     const key = Buffer.from(found.key)
     const [scope, id] = JSON.parse(found.value.toString('utf8')) as [string, string]
     const subject = key.subarray(subjectAt, subjectAt + textPartBytes(key, subjectAt))

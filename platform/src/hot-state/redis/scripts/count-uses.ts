@@ -1,6 +1,6 @@
 /*
- * Adds the increments of `groups` (batch-format.ts) to the counts that `counted` begins the names of: each to its window,
- * or to its slot. `settledMinuteOf` tells before which minute nothing waits in the slots of a subject and scope.
+ * Adds the increments of `groups` (batch-format.ts) to the counts whose names begin with `counted`: each to its window or to its
+ * slot. `settledMinuteOf` returns the minute before which the slots of a subject and scope are settled.
  */
 export const countUses = `
 local function entriesOf(subject)

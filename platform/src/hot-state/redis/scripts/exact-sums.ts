@@ -1,6 +1,6 @@
 /*
- * Sums of amounts without writing anything. A Lua number is a double, so amounts are kept as limbs of seven digits,
- * lowest first, each with the sign of the amount; products and sums of some hundred of them stay below 2^53.
+ * Sums amounts without writing anything. A Lua number is a double, so amounts are split into limbs of seven digits, lowest first,
+ * each with the sign of the amount. Products and sums of some hundred limbs stay below 2^53.
  */
 export const exactSums = `
 local limbBase = 10000000

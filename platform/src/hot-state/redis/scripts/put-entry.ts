@@ -7,17 +7,17 @@ import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind, the reservations that end
- * with the document, as settleReservations takes them; then pairs of a window and the one that takes it in. Answers 1
- * when there is more to fold: the same call then goes on, with whatever waits by then.
+ * ARGV: subject, scope, document, windows, maximum minutes of slots to fold per kind, reservations that end with the document (in
+ * the format of settleReservations); then pairs of a window and the window that takes over its amounts. Returns 1 if there is more
+ * to fold: the same call must then be repeated.
  *
- * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
- * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
- * listed then, whether or not another one follows. The document changes, and windows are withdrawn, with the last step.
+ * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and usage after
+ * it stays in slots. So after each step the counts are correct for the windows as listed, whether or not another step follows. The
+ * last step replaces the document and withdraws windows.
  *
- * Slots of the scope itself are removed as they are folded, so they can never count twice. Slots without a scope stay;
- * a window takes them once, in the time that is added to it. One that was withdrawn and comes back is counted anew from
- * them, with what it had counted before put aside, and in the end keeps the larger of the two.
+ * Slots of the scope itself are removed when they are folded, so they never count twice. Slots without a scope stay; a window folds
+ * them once, when their time is added to it. A window that was withdrawn and returns is counted again from them, while its previous
+ * amount is put aside. In the end it keeps the larger of the two.
  */
 export const putEntryScript = createScript(
   openPartition,

@@ -1,12 +1,12 @@
 import { firstWindowsMax } from '../windows-format.ts'
 
 /*
- * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published and whether a
- * publication of it is not finished, then per window its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
- * are kept until the sweep has deleted what they counted.
+ * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published and whether its publication
+ * is unfinished, then per window its bounds, whether it is listed, and its id. Withdrawn windows follow the listed ones; they are
+ * kept until the sweep has deleted their amounts.
  *
- * The text is kept in two values, `windows` with the first few windows and `later` with the others: entries are
- * published for a year ahead, and handing all of that to Lua would be half of what it costs to count one use.
+ * The text is split into two values: `windows` with the first few windows and `later` with the others. Entries are published for a
+ * year ahead, and passing all of that to Lua would be half of the cost of counting one use.
  */
 export const findWindow = `
 local windowLayout, windowsAt, firstWindowsMax = '<ddBI4c0', 10, ${firstWindowsMax}
