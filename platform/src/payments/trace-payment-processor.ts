@@ -31,8 +31,8 @@ const listed = [
 type AnyCall = (...given: unknown[]) => unknown
 
 /**
- * Processors with a span for every call that a sampled trace makes, and with how it came out: a decline is no error of
- * the call. Whom it was about and how much it was is told to nobody.
+ * Wraps the processors so that every call of a sampled trace has a span with its outcome. A decline is not an error of the call.
+ * Spans contain neither customers nor amounts.
  */
 export function tracePaymentProcessors(
   tracing: Tracing,
@@ -93,7 +93,7 @@ function tellOutcome(span: Span, answer: unknown): unknown {
   return answer
 }
 
-/** One span from the first page to the last that is asked for. */
+/** Keeps one span open from the first page to the last requested one. */
 async function* throughout<Item>(
   begin: () => Span | undefined,
   items: AsyncIterable<Item>,
@@ -106,7 +106,7 @@ async function* throughout<Item>(
     span = undefined
     throw error
   } finally {
-    // Also where nobody wants the rest.
+    // Also runs if the consumer stops early.
     span?.end()
   }
 }
