@@ -2,8 +2,8 @@ import { ClickHouseError } from '@clickhouse/client'
 import { UsageStoreStatementError, UsageStoreUnavailableError } from '../usage-store.ts'
 
 /**
- * ClickHouse errors that pass: time-outs, overload, full disks and broken networks between its parts. The client
- * reports no HTTP status, only ClickHouse's number.
+ * Numbers of temporary ClickHouse errors: timeouts, overload, full disks, and network failures between its parts. The client
+ * reports only ClickHouse's number, no HTTP status.
  */
 const passing = new Set([
   159, // TIMEOUT_EXCEEDED
@@ -28,7 +28,10 @@ const passing = new Set([
   999, // KEEPER_EXCEPTION
 ])
 
-/** Network failures, time-outs and answers that are not ClickHouse's (a proxy's 502) carry no ClickHouse number. */
+/**
+ * Converts an error of the client. Network failures, timeouts and responses of a proxy (such as 502) have no ClickHouse number and
+ * count as unavailable.
+ */
 export function toUsageStoreError(error: unknown): Error {
   if (!(error instanceof ClickHouseError)) {
     const message = error instanceof Error ? error.message || error.name : String(error)
