@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { launch, userName, type Cluster, type Place } from './cluster.ts'
 import { PostgresKilledError, wasKilled } from './postgres-killed-error.ts'
 
-/** Under another name until it is whole: a crash on the way leaves nothing that looks like a database. */
+/**
+ * Creates the data folder under a temporary name and renames it when it is complete. A crash leaves nothing that looks like a
+ * database.
+ */
 export async function initialize(cluster: Cluster): Promise<void> {
   const { place, launcher } = cluster
   const unfinished = join(place.folder, 'data.unfinished')

@@ -10,7 +10,7 @@ import { serverArguments } from './server-arguments.ts'
 
 export type ServerProcess = {
   readonly port: number
-  /** Resolves when the server is gone, asked to or not. */
+  /** Resolves when the server has exited, whether it was stopped or not. */
   readonly exited: Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -25,7 +25,7 @@ export async function startServer(
   const end = Date.now() + timeouts.startMs
   for (;;) {
     const port = wantedPort === 0 ? await freePort() : wantedPort
-    // Before the server is there, so that it is never without an owner.
+    // Written before the server starts, so that a server always has a recorded owner.
     writeOwner(cluster.place.owner)
     const launched = launch(
       cluster,
@@ -47,7 +47,10 @@ export async function startServer(
   }
 }
 
-/** Sessions of a killed server need a moment to end themselves; a free port may be taken before we use it. */
+/**
+ * Returns whether a new attempt may succeed: sessions of a killed server take a moment to end, and a free port may be taken before
+ * the server binds it.
+ */
 function willPass(words: string, wantedPort: number): boolean {
   if (/pre-existing shared memory block/.test(words)) return true
   return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(words)
@@ -72,7 +75,10 @@ async function hasExited(child: ChildProcess): Promise<void> {
   else if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
-/** SIGINT ends sessions and writes a checkpoint; SIGQUIT leaves the rest to the next start's recovery. */
+/**
+ * Stops the server. SIGINT ends the sessions and writes a checkpoint. After the timeout, SIGQUIT ends it at once and the next start
+ * recovers.
+ */
 async function stop(
   cluster: Cluster,
   child: ChildProcess,
