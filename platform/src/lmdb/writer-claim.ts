@@ -1,4 +1,4 @@
-import { isAnswered, removeSocketFile, type Doorbell } from './doorbell.ts'
+import { isListening, removeSocketFile, type CommitNotifier } from './commit-notifier.ts'
 import { DataFolderError, type LmdbStore } from './environment.ts'
 
 /** Another live process is the writer of the environment. */
@@ -18,13 +18,17 @@ export function claimedPath(store: LmdbStore): string | undefined {
  * listens. It replaces only a claim whose socket does not answer. If two processes start together, one sees the other's claim. The
  * claim of a killed writer does not answer and is replaced.
  */
-export async function claimWriter(store: LmdbStore, bell: Doorbell, folder: string): Promise<void> {
+export async function claimWriter(
+  store: LmdbStore,
+  notifier: CommitNotifier,
+  folder: string,
+): Promise<void> {
   for (;;) {
     const current = claimedPath(store)
-    if (current !== undefined && (await isAnswered(current))) {
+    if (current !== undefined && (await isListening(current))) {
       throw new AnotherWriterError(`Another process writes to ${folder}. Stop it first.`)
     }
-    if (!replaceClaim(store, current, bell.path)) continue
+    if (!replaceClaim(store, current, notifier.path)) continue
     if (current !== undefined) removeSocketFile(current)
     return
   }
@@ -34,16 +38,16 @@ export async function claimWriter(store: LmdbStore, bell: Doorbell, folder: stri
  * Stores the path of this socket without checking for another writer. For stores that have their own protection against a second
  * writer.
  */
-export async function announceBell(store: LmdbStore, bell: Doorbell): Promise<void> {
+export async function announceNotifier(store: LmdbStore, notifier: CommitNotifier): Promise<void> {
   const current = claimedPath(store)
-  store.transactionSync(() => store.putSync(claimKey, Buffer.from(bell.path)))
-  if (current !== undefined && !(await isAnswered(current))) removeSocketFile(current)
+  store.transactionSync(() => store.putSync(claimKey, Buffer.from(notifier.path)))
+  if (current !== undefined && !(await isListening(current))) removeSocketFile(current)
 }
 
-export function releaseClaim(store: LmdbStore, bell: Doorbell): void {
+export function releaseClaim(store: LmdbStore, notifier: CommitNotifier): void {
   store.transactionSync(() => {
     const stored = store.getBinary(claimKey)
-    if (stored !== undefined && Buffer.from(stored).equals(Buffer.from(bell.path))) {
+    if (stored !== undefined && Buffer.from(stored).equals(Buffer.from(notifier.path))) {
       store.removeSync(claimKey)
     }
   })

@@ -3,8 +3,8 @@ import type { LogRecord } from '../event-log.ts'
 import {
   commitAt,
   commitHeaderBytes,
-  notValid,
-  notWhole,
+  invalidCommit,
+  incompleteCommit,
   recordHeaderBytes,
   recordReceivedAtMs,
   recordStream,
@@ -65,7 +65,7 @@ export class Chunk {
       if (this.#filled < wanted) this.#fill(fd, wanted)
       const stoppedBy = this.#takeCommits(mark)
       if (this.#used >= available) return 'at limit'
-      if (stoppedBy === notValid || this.#filled < wanted || wanted === available) {
+      if (stoppedBy === invalidCommit || this.#filled < wanted || wanted === available) {
         // The file may contain other bytes there at the next read.
         this.#filled = this.#used
         return 'stopped'
@@ -108,11 +108,11 @@ export class Chunk {
     }
   }
 
-  #takeCommits(mark: Buffer): typeof notWhole | typeof notValid {
+  #takeCommits(mark: Buffer): typeof incompleteCommit | typeof invalidCommit {
     for (;;) {
       const expected = { mark, sequence: this.#sequence }
       const length = commitAt(this.#bytes, this.#used, this.#filled, expected)
-      if (length === notWhole || length === notValid) return length
+      if (length === incompleteCommit || length === invalidCommit) return length
       this.#takeRecords(this.#used + commitHeaderBytes, this.#used + length)
       this.#used += length
       this.#sequence += 1

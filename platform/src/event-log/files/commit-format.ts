@@ -13,8 +13,8 @@ export const recordHeaderBytes = 14
 export const streamsMax = 2 ** 16
 
 /** Results of `commitAt` for bytes that are not a complete commit. */
-export const notWhole = 0
-export const notValid = -1
+export const incompleteCommit = 0
+export const invalidCommit = -1
 
 export type CommitExpected = {
   readonly mark: Buffer
@@ -22,21 +22,21 @@ export type CommitExpected = {
 }
 
 /**
- * Returns the length of the commit that starts at `at`. Returns `notWhole` if it continues after `end`, and `notValid` if it is not
+ * Returns the length of the commit that starts at `at`. Returns `incompleteCommit` if it continues after `end`, and `invalidCommit` if it is not
  * the expected commit. After the last commit of a segment the file contains zeros, which are not valid.
  */
 export function commitAt(bytes: Buffer, at: number, end: number, expected: CommitExpected): number {
-  if (end - at < commitHeaderBytes) return notWhole
+  if (end - at < commitHeaderBytes) return incompleteCommit
   const length = bytes.readUInt32LE(at + 4)
   if (
     length < commitHeaderBytes ||
     readSequence(bytes, at) !== expected.sequence ||
     expected.mark.compare(bytes, at + 16, at + 24) !== 0
   ) {
-    return notValid
+    return invalidCommit
   }
-  if (at + length > end) return notWhole
-  return hasValidSum(bytes, at, length) ? length : notValid
+  if (at + length > end) return incompleteCommit
+  return hasValidSum(bytes, at, length) ? length : invalidCommit
 }
 
 /**

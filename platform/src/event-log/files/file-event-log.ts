@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DoorbellListener } from '../../lmdb/doorbell.ts'
+import { CommitListener } from '../../lmdb/commit-notifier.ts'
 import { DataFolderError, openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
 import { claimedPath } from '../../lmdb/writer-claim.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import { DurableStateReader } from './durable-state.ts'
 import { GroupPositions } from './group-positions.ts'
 import { LogReader } from './log-reader.ts'
-import { LoneMember } from './lone-member.ts'
+import { SoleMember } from './sole-member.ts'
 import { LogWriter } from './log-writer.ts'
 import { syncFolder } from './new-segment.ts'
 import { listSegments, readSegmentHeader, refuseOlderFormat } from './segment-files.ts'
@@ -108,7 +108,7 @@ class FileEventLog implements EventLog {
   readonly #reader: LogReader
   readonly #writer: LogWriter | undefined
   readonly #durable: DurableStateReader | undefined
-  readonly #listener: DoorbellListener
+  readonly #listener: CommitListener
   #topics: TopicCatalogue
 
   constructor(
@@ -122,7 +122,7 @@ class FileEventLog implements EventLog {
     this.#writer = 'writer' in opened ? opened.writer : undefined
     this.#durable = 'durable' in opened ? opened.durable : undefined
     this.#topics = this.#writer?.topics ?? reader.topics()
-    this.#listener = new DoorbellListener(() => claimedPath(groupsStore))
+    this.#listener = new CommitListener(() => claimedPath(groupsStore))
   }
 
   partitionCount(topic: string): number {
@@ -176,7 +176,7 @@ class FileEventLog implements EventLog {
     const partitions = topics.flatMap((topic) =>
       Array.from({ length: this.partitionCount(topic) }, (_, partition) => ({ topic, partition })),
     )
-    return new LoneMember(member, partitions)
+    return new SoleMember(member, partitions)
   }
 
   async position(group: string, topic: string, partition: number): Promise<GroupPosition> {

@@ -149,7 +149,7 @@ export class GroupCommit {
   #finish({ buffer, waiters }: OpenCommit, error: Error | undefined): void {
     // The next commit starts before the waiters run, so that the disk is not idle while responses are written.
     this.#endWrite(error)
-    const failure = error ?? this.#tell(buffer.counts)
+    const failure = error ?? this.#publish(buffer.counts)
     if (failure === undefined) {
       for (const waiter of waiters) waiter.committed()
     } else {
@@ -160,7 +160,7 @@ export class GroupCommit {
     this.#spares.push(buffer)
   }
 
-  #tell(counts: readonly number[]): Error | undefined {
+  #publish(counts: readonly number[]): Error | undefined {
     try {
       this.#onCommitted(counts)
       return undefined
@@ -172,7 +172,7 @@ export class GroupCommit {
   async #probe(): Promise<void> {
     this.#isWriting = true
     await this.#tail.probe().then(
-      () => this.#endWrite(this.#tell(Array<number>(this.#tail.topics.streamCount).fill(0))),
+      () => this.#endWrite(this.#publish(Array<number>(this.#tail.topics.streamCount).fill(0))),
       (error: Error) => this.#endWrite(error),
     )
   }

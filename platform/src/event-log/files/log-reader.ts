@@ -30,7 +30,7 @@ export class LogReader {
   }
 
   oldest(stream: number): number {
-    return this.#whileItIsKept((state) => this.#oldest(state, stream))
+    return this.#retryIfTrimmed((state) => this.#oldest(state, stream))
   }
 
   async read(stream: number, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
@@ -38,7 +38,7 @@ export class LogReader {
     const budget = { records: limits.recordsMax, bytes: limits.bytesMax }
     let offset = fromOffset
     for (;;) {
-      const chunk = this.#whileItIsKept((state) => {
+      const chunk = this.#retryIfTrimmed((state) => {
         const oldest = this.#oldest(state, stream)
         // Trimmed records are skipped, but not in the middle of a result.
         if (offset < oldest && records.length > 0) return 'end'
@@ -225,7 +225,7 @@ export class LogReader {
   }
 
   /** Repeats the lookup if a segment was trimmed between reading the state and opening its file. */
-  #whileItIsKept<Result>(look: (state: DurableState) => Result): Result {
+  #retryIfTrimmed<Result>(look: (state: DurableState) => Result): Result {
     for (;;) {
       const state = this.#durable()
       const { oldestSegment } = state

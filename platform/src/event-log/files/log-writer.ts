@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { Doorbell } from '../../lmdb/doorbell.ts'
+import { CommitNotifier } from '../../lmdb/commit-notifier.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import { claimWriter, releaseClaim } from '../../lmdb/writer-claim.ts'
@@ -9,7 +9,7 @@ import { GroupCommit } from './group-commit.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogTail } from './log-tail.ts'
 import { syncFolder } from './new-segment.ts'
-import { PacedRing } from './paced-ring.ts'
+import { PacedNotifier } from './paced-notifier.ts'
 import { recoverLog } from './recover.ts'
 import { segmentPath } from './segment-files.ts'
 import type { Segment } from './segment.ts'
@@ -26,24 +26,31 @@ export type LogWriterOptions = {
 export class LogWriter {
   readonly #folder: string
   readonly #claims: LmdbStore
-  readonly #bell: Doorbell
+  readonly #notifier: CommitNotifier
   readonly #tail: LogTail
   readonly #published: DurableStateWriter
   readonly #groupCommit: GroupCommit
   readonly #topics: readonly Topic[]
   readonly #wakeUps: readonly WakeUps[]
-  readonly #rings: readonly PacedRing[]
+  readonly #notifiers: readonly PacedNotifier[]
   /** Streams that no longer need a segment, by segment number. */
   readonly #released = new Map<number, Set<number>>()
 
-  private constructor(options: LogWriterOptions, claims: LmdbStore, bell: Doorbell, tail: LogTail) {
+  private constructor(
+    options: LogWriterOptions,
+    claims: LmdbStore,
+    notifier: CommitNotifier,
+    tail: LogTail,
+  ) {
     this.#folder = options.folder
     this.#claims = claims
-    this.#bell = bell
+    this.#notifier = notifier
     this.#tail = tail
     this.#topics = tail.topics.entries.map(({ name }) => tail.topics.find(name)!)
     this.#wakeUps = this.#topics.map(() => new WakeUps())
-    this.#rings = this.#topics.map(({ id }) => new PacedRing(() => bell.ring(id), ringIntervalMs))
+    this.#notifiers = this.#topics.map(
+      ({ id }) => new PacedNotifier(() => notifier.notify(id), notifyIntervalMs),
+    )
     this.#published = new DurableStateWriter(options.folder)
     this.#published.publish(tail.durable)
     this.#groupCommit = new GroupCommit(tail, options.pendingBytesMax, (counts) =>
@@ -60,14 +67,14 @@ export class LogWriter {
     claims: LmdbStore,
   ): Promise<{ writer: LogWriter; segment: Segment | undefined }> {
     const { folder, topics, segmentBytesMax } = options
-    const bell = await Doorbell.open(folder)
+    const notifier = await CommitNotifier.open(folder)
     try {
-      await claimWriter(claims, bell, folder)
+      await claimWriter(claims, notifier, folder)
       const { tail, segment } = await recoverLog(folder, topics, segmentBytesMax)
-      return { writer: new LogWriter(options, claims, bell, tail), segment }
+      return { writer: new LogWriter(options, claims, notifier, tail), segment }
     } catch (error) {
-      releaseClaim(claims, bell)
-      await bell.close()
+      releaseClaim(claims, notifier)
+      await notifier.close()
       throw error
     }
   }
@@ -132,9 +139,9 @@ export class LogWriter {
     await this.#groupCommit.close()
     await this.#tail.close()
     this.#published.close()
-    releaseClaim(this.#claims, this.#bell)
-    for (const ring of this.#rings) ring.stop()
-    await this.#bell.close()
+    releaseClaim(this.#claims, this.#notifier)
+    for (const each of this.#notifiers) each.stop()
+    await this.#notifier.close()
     for (const wakeUps of this.#wakeUps) wakeUps.wake()
   }
 
@@ -176,7 +183,7 @@ export class LogWriter {
         isTouched ||= counts[at]! > 0
       }
       if (!isTouched) continue
-      this.#rings[id]!.request()
+      this.#notifiers[id]!.request()
       this.#wakeUps[id]!.wake()
     }
   }
@@ -186,4 +193,4 @@ export class LogWriter {
  * Minimum interval between notifications. A notification costs this process and each reader more than a commit does, and a fast
  * disk makes thousands of commits per second.
  */
-const ringIntervalMs = 1
+const notifyIntervalMs = 1

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { RecordCache } from './record-cache.ts'
-import { errorCode, isPassing } from './wire/error-codes.ts'
+import { errorCode, isRetriable } from './wire/error-codes.ts'
 import { decodeRecordBatches } from './wire/record-batch.ts'
 import {
   fetchRequest,
@@ -77,7 +77,7 @@ export class AppendWatch {
       return { topic, partition, fromOffset, bytesMax: partitionBytesMax }
     })
     const results = await this.#cluster.send(leader, fetchRequest(wanted, pollLimits))
-    if (results.some(({ errorCode }) => isPassing(errorCode))) throw new Error('the leader moved')
+    if (results.some(({ errorCode }) => isRetriable(errorCode))) throw new Error('the leader moved')
     // Nobody would be notified of these records, so the next waiter must request them again.
     if (!this.#wakeUps.hasWaiters) return
     if (results.filter((result) => this.#note(result)).length > 0) this.#wakeUps.wake()

@@ -7,9 +7,9 @@ import {
   type GroupMembership,
   type GroupPosition,
 } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import { fetchPositions, keyOf, startPosition } from './group-positions.ts'
-import { gatherGroup, shareOut, type GroupTimeouts } from './gather-group.ts'
+import { joinGeneration, syncAssignment, type GroupTimeouts } from './join-group.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { kafkaErrorType, type KafkajsBroker } from './kafkajs-internals.ts'
 import { PartitionHandover } from './partition-handover.ts'
@@ -125,19 +125,19 @@ export class KafkaGroupMembership implements GroupMembership {
     if (this.#abandonedMemberId !== undefined) await this.#leaveAs(this.#abandonedMemberId)
     const owned = [...this.#owned.values()].map(({ topic, partition }) => ({ topic, partition }))
     const request = { ...timeouts, groupId, topics, memberId: this.#memberId, owned }
-    const generation = await gatherGroup(coordinator, request)
+    const generation = await joinGeneration(coordinator, request)
     const { memberId, generationId } = generation
     // If this member missed a generation, another member may have processed its partitions.
     const isNext = memberId === this.#memberId && generationId === this.#generationId + 1
     this.#memberId = memberId
-    const assigned = await shareOut(coordinator, request, generation)
+    const assigned = await syncAssignment(coordinator, request, generation)
     if (this.#hasLeft) return
     if (!isNext) this.#dropAll()
     this.#generationId = generationId
     this.#apply(assigned)
     this.#isJoined = true
     this.#joined.resolve()
-    this.#noteAnswer()
+    this.#markAnswered()
     logger.info({ group: groupId, generationId, assigned: assigned.map(keyOf) }, 'joined the group')
   }
 
@@ -165,7 +165,7 @@ export class KafkaGroupMembership implements GroupMembership {
   async #sendHeartbeat(): Promise<void> {
     const coordinator = await this.#coordinator()
     await coordinator.heartbeat(this.#identity())
-    this.#noteAnswer()
+    this.#markAnswered()
   }
 
   async #leaveAs(memberId: string): Promise<void> {
@@ -188,14 +188,14 @@ export class KafkaGroupMembership implements GroupMembership {
       case 'UNKNOWN_MEMBER_ID':
         return this.#joinAsAnother()
       default:
-        this.#noteTrouble(error)
+        this.#markTrouble(error)
         this.#parts.cluster.forgetCoordinator(this.#parts.group)
         return this.#pause(retryMs)
     }
   }
 
   /** Logs once when it begins, because a coordinator may be unavailable for long. */
-  #noteTrouble(error: unknown): void {
+  #markTrouble(error: unknown): void {
     if (!this.#hasTrouble) {
       const reason = error instanceof Error ? error.message : String(error)
       this.#parts.logger.warn(
@@ -206,7 +206,7 @@ export class KafkaGroupMembership implements GroupMembership {
     this.#hasTrouble = true
   }
 
-  #noteAnswer(): void {
+  #markAnswered(): void {
     if (this.#hasTrouble)
       this.#parts.logger.info({ group: this.#parts.group }, 'the group coordinator answers again')
     this.#hasTrouble = false
@@ -231,7 +231,7 @@ export class KafkaGroupMembership implements GroupMembership {
   }
 
   async #commit(owned: Owned, expected: GroupPosition, next: GroupPosition): Promise<void> {
-    const coordinator = await untilAnswered(this.#parts.answerWithinMs, async () => {
+    const coordinator = await retryUntilAnswered(this.#parts.answerWithinMs, async () => {
       await this.#joined.promise
       owned.position ??= await this.#fetchPosition(owned)
       return this.#coordinator()

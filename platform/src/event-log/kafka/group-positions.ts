@@ -1,5 +1,5 @@
 import type { GroupPosition } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { CommittedOffset, KafkajsBroker } from './kafkajs-internals.ts'
 import { NextRequest } from './next-request.ts'
@@ -19,7 +19,7 @@ export class GroupPositions {
   }
 
   read(group: string, at: TopicPartition): Promise<GroupPosition> {
-    return untilAnswered(this.#answerWithinMs, () => this.#of(group).ask(at))
+    return retryUntilAnswered(this.#answerWithinMs, () => this.#of(group).ask(at))
   }
 
   #of(group: string): NextRequest<TopicPartition, GroupPosition> {

@@ -54,7 +54,7 @@ export class KafkaCluster {
 
   /** Updates the leaders of all partitions. Concurrent calls share one request. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#askAnyone((node) => node.send(metadataRequest(this.#topics)))
+    this.#refreshing ??= this.#askAnyBroker((node) => node.send(metadataRequest(this.#topics)))
       .then((metadata) => this.#learn(metadata))
       .finally(() => (this.#refreshing = undefined))
     return this.#refreshing
@@ -62,7 +62,7 @@ export class KafkaCluster {
 
   /** Returns any broker that can be reached. */
   anyBroker(): Promise<KafkajsBroker> {
-    return this.#askAnyone((node) => node.broker())
+    return this.#askAnyBroker((node) => node.broker())
   }
 
   /** Returns all brokers by id, as of the last refresh. Rejects if one cannot be reached. */
@@ -112,7 +112,7 @@ export class KafkaCluster {
    * Asks the broker that answered last, then the other known brokers, then the configured ones. A hanging broker delays a call only
    * briefly, and not every call.
    */
-  async #askAnyone<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
+  async #askAnyBroker<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
     const known = [...this.#addresses.values(), ...this.#connection.brokers]
     const attempts = [...new Set([this.#answering ?? known[0]!, ...known])].map(
       (address) => async () => {

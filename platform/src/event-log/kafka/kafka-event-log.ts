@@ -11,10 +11,10 @@ import {
   type ReadLimits,
 } from '../event-log.ts'
 import { AppendWatch } from './append-watch.ts'
-import { askLeader, untilAnswered } from './ask-leader.ts'
+import { requestFromLeader, retryUntilAnswered } from './request-from-leader.ts'
 import { KafkaGroupMembership } from './group-membership.ts'
 import { GroupPositions } from './group-positions.ts'
-import type { GroupTimeouts } from './gather-group.ts'
+import type { GroupTimeouts } from './join-group.ts'
 import { KafkaCluster } from './kafka-cluster.ts'
 import type { KafkaConnection } from './kafka-node.ts'
 import { LogEnds } from './log-ends.ts'
@@ -104,7 +104,7 @@ class KafkaEventLog implements EventLog {
   /** Creates the topics, or waits for them if this process only reads. */
   async open(): Promise<void> {
     const { topics, writer, createdWithinMs = 30_000 } = this.#options
-    await untilAnswered(createdWithinMs, () => this.#learnTopics())
+    await retryUntilAnswered(createdWithinMs, () => this.#learnTopics())
     await this.#compareWithNotes()
     if (writer === undefined) return
     for (const topic of topics) {
@@ -114,8 +114,8 @@ class KafkaEventLog implements EventLog {
     }
     await this.#notePartitions()
     const cluster = this.#newCluster(topics)
-    await untilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
-    this.#producer = new Producer(cluster, (at, head) => this.#ends.noteHead(at, head), {
+    await retryUntilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
+    this.#producer = new Producer(cluster, (at, head) => this.#ends.recordHead(at, head), {
       pendingBytesMax: writer.pendingBytesMax ?? 64 * mebibyte,
       batchBytesMax,
       deliveryTimeoutMs: writer.deliveryTimeoutMs,
@@ -243,7 +243,7 @@ class KafkaEventLog implements EventLog {
     if (offset <= (await this.#ends.oldest(at))) return
     const { answerWithinMs } = this.#options
     const request = deleteRecordsRequest([{ ...at, offset }], answerWithinMs)
-    const result = await askLeader(this.#cluster, at, answerWithinMs, async (leader) => {
+    const result = await requestFromLeader(this.#cluster, at, answerWithinMs, async (leader) => {
       const [only] = await this.#cluster.send(leader, request)
       return only!
     })
@@ -256,7 +256,7 @@ class KafkaEventLog implements EventLog {
     if (writer === undefined || this.#producer === undefined) throw readingOnly()
     const refusal = this.#producer.refusal(1)
     if (refusal !== undefined) throw refusal
-    await untilAnswered(answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(answerWithinMs, () => this.#cluster.refresh())
     for (const { topic, partition, leader, inSyncCount } of this.#cluster.states) {
       if (leader >= 0 && inSyncCount >= writer.minInSyncReplicas) continue
       throw new EventLogUnavailableError(
@@ -266,7 +266,7 @@ class KafkaEventLog implements EventLog {
   }
 
   async checkPartitions(): Promise<void> {
-    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
     const found = this.#countPartitions()
     for (const [topic, used] of this.#partitionCounts) {
       const count = found.get(topic) ?? 0
@@ -275,7 +275,7 @@ class KafkaEventLog implements EventLog {
   }
 
   async checkPositionsKept(minutes: number): Promise<void> {
-    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
     await checkPositionsKept(await this.#cluster.allBrokers(), minutes)
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
-import { answeredWithin, askLeader } from './ask-leader.ts'
+import { answeredWithin, requestFromLeader } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { LeaderWitnesses } from './leader-witnesses.ts'
 import { NextRequest } from './next-request.ts'
@@ -22,7 +22,7 @@ export type LogEndsParts = {
 }
 
 /** After a timeout, requests do not wait for that leader for this long. The next request after that checks whether it is back. */
-const awayMs = 1_000
+const unavailableMs = 1_000
 
 /** Reads the start and the end of partitions from their leaders, which are the only ones that know the appends of all processes. */
 export class LogEnds {
@@ -31,7 +31,7 @@ export class LogEnds {
   /** Highest known head, by partition. */
   readonly #knownHeads = new Map<string, number>()
   /** Time until which the leader counts as unavailable, with the error that it was found with, by partition. */
-  readonly #away = new Map<string, { readonly untilMs: number; readonly error: Error }>()
+  readonly #unavailable = new Map<string, { readonly untilMs: number; readonly error: Error }>()
 
   readonly #witnesses = new LeaderWitnesses((broker, { topic, partition, leaderEpoch }) =>
     this.#of(broker).ask({ topic, partition, leaderEpoch, timestampMs: latest }),
@@ -43,7 +43,7 @@ export class LogEnds {
 
   async head(at: TopicPartition): Promise<number> {
     const head = await this.#ask({ ...at, timestampMs: latest })
-    this.noteHead(at, head)
+    this.recordHead(at, head)
     return head
   }
 
@@ -64,14 +64,14 @@ export class LogEnds {
   }
 
   /** Records a head that an append has shown. */
-  noteHead(at: TopicPartition, head: number): void {
+  recordHead(at: TopicPartition, head: number): void {
     const key = partitionKey(at)
     if (head > (this.#knownHeads.get(key) ?? -1)) this.#knownHeads.set(key, head)
   }
 
   #ask(question: OffsetQuestion): Promise<number> {
     const leader = this.#parts.cluster.state(question)?.leader ?? -1
-    const away = this.#away.get(partitionKey(question))
+    const away = this.#unavailable.get(partitionKey(question))
     if (away !== undefined && performance.now() < away.untilMs) return Promise.reject(away.error)
     if (leader < 0 || away !== undefined) return this.#askAgain(question)
     // The first answer nearly always succeeds, and a limit check should not pay the cost of the retry machinery.
@@ -79,7 +79,7 @@ export class LogEnds {
       (result) => (result.errorCode === errorCode.none ? result.offset : this.#askAgain(question)),
       (error: unknown) => {
         if (!(error instanceof EventLogUnavailableError)) return this.#askAgain(question)
-        this.#noteAway(question, error)
+        this.#markUnavailable(question, error)
         throw error
       },
     )
@@ -100,14 +100,14 @@ export class LogEnds {
     const { cluster, answerWithinMs } = this.#parts
     let result: OffsetResult
     try {
-      result = await askLeader(cluster, question, answerWithinMs, (leader) =>
+      result = await requestFromLeader(cluster, question, answerWithinMs, (leader) =>
         this.#askOnce(leader, question),
       )
     } catch (error) {
-      this.#noteAway(question, error as Error)
+      this.#markUnavailable(question, error as Error)
       throw error
     }
-    this.#noteBack(question)
+    this.#markAvailable(question)
     if (result.errorCode === errorCode.none) return result.offset
     const { topic, partition } = question
     throw new Error(
@@ -115,21 +115,21 @@ export class LogEnds {
     )
   }
 
-  #noteAway({ topic, partition }: OffsetQuestion, error: Error): void {
+  #markUnavailable({ topic, partition }: OffsetQuestion, error: Error): void {
     const key = partitionKey({ topic, partition })
-    if (!this.#away.has(key) && !this.#parts.cluster.isClosed) {
+    if (!this.#unavailable.has(key) && !this.#parts.cluster.isClosed) {
       this.#parts.logger.warn(
         { topic, partition, reason: error.message },
         'Kafka does not answer for a partition; using the last known head',
       )
     }
-    this.#away.set(key, { untilMs: performance.now() + awayMs, error })
+    this.#unavailable.set(key, { untilMs: performance.now() + unavailableMs, error })
     // Refreshes, so that the next request uses the current leader.
     this.#parts.cluster.refresh().catch(() => undefined)
   }
 
-  #noteBack({ topic, partition }: OffsetQuestion): void {
-    if (!this.#away.delete(partitionKey({ topic, partition }))) return
+  #markAvailable({ topic, partition }: OffsetQuestion): void {
+    if (!this.#unavailable.delete(partitionKey({ topic, partition }))) return
     this.#parts.logger.info({ topic, partition }, 'Kafka answers again for the partition')
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import { createTopics, type TopicPlan } from './create-topics.ts'
 import { KafkaCluster } from './kafka-cluster.ts'
 import type { KafkaConnection } from './kafka-node.ts'
@@ -73,7 +73,7 @@ export class LogNotes {
     const { writer, answerWithinMs } = this.#options
     if (writer === undefined) throw new Error('This process reads the notes of the log only.')
     await this.#onCluster(async (cluster) => {
-      await untilAnswered(answerWithinMs, () => this.#ensureTopic(cluster, writer))
+      await retryUntilAnswered(answerWithinMs, () => this.#ensureTopic(cluster, writer))
       const producer = new Producer(cluster, () => undefined, {
         pendingBytesMax: mebibyte,
         batchBytesMax: mebibyte / 2,
@@ -97,7 +97,7 @@ export class LogNotes {
     const { connection, answerWithinMs } = this.#options
     const cluster = new KafkaCluster(connection, [this.#topic])
     try {
-      await untilAnswered(answerWithinMs, () => cluster.refresh())
+      await retryUntilAnswered(answerWithinMs, () => cluster.refresh())
       await work(cluster)
     } finally {
       cluster.close()

@@ -1,11 +1,11 @@
 import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import { OutgoingBatch } from './outgoing-batch.ts'
 import type { ProducerSession } from './producer-session.ts'
-import { describeCode, errorCode, isPassing, isProducerForgotten } from './wire/error-codes.ts'
+import { describeCode, errorCode, isRetriable, isProducerForgotten } from './wire/error-codes.ts'
 import type { ProduceResult } from './wire/requests.ts'
 
 /** A batch whose outcome is known, and the function that reports it to its appends. */
-export type Settled = { readonly batch: OutgoingBatch; readonly tell: () => void }
+export type Settled = { readonly batch: OutgoingBatch; readonly report: () => void }
 
 const sequenceCount = 2 ** 31
 const backoffMinMs = 20
@@ -25,7 +25,7 @@ export class PartitionQueue {
   readonly #batchBytesMax: number
   /** Batches in order. The first may be in flight; the last accepts records unless it is in flight. */
   #batches: OutgoingBatch[] = []
-  #isInHand = false
+  #hasBegunSend = false
   #isInFlight = false
   #session: ProducerSession | undefined
   #nextSequence = 0
@@ -64,8 +64,8 @@ export class PartitionQueue {
   }
 
   /** Returns the batch to send. Requires a session. */
-  takeInHand(): Buffer {
-    this.#isInHand = true
+  beginSend(): Buffer {
+    this.#hasBegunSend = true
     this.#isInFlight = true
     const firstSequence = this.#nextSequence
     return this.#batches[0]!.records.finish({ ...this.#session!, firstSequence })
@@ -75,17 +75,17 @@ export class PartitionQueue {
   settle({ errorCode: code, baseOffset }: ProduceResult, nowMs: number): Settled | undefined {
     this.#isInFlight = false
     // The batch was abandoned while it was in flight.
-    if (!this.#isInHand) return undefined
+    if (!this.#hasBegunSend) return undefined
     const batch = this.#batches[0]!
     if (code === errorCode.none) {
       this.#nextSequence = (this.#nextSequence + batch.records.count) % sequenceCount
       this.#failures = 0
       batch.baseOffset = baseOffset
       this.#dropFirst(1)
-      return { batch, tell: () => batch.kept() }
+      return { batch, report: () => batch.kept() }
     }
     if (isProducerForgotten(code)) this.#session = undefined
-    if (isPassing(code) || isProducerForgotten(code)) {
+    if (isRetriable(code) || isProducerForgotten(code)) {
       this.backOff(nowMs)
       return undefined
     }
@@ -100,16 +100,16 @@ export class PartitionQueue {
   }
 
   /** Refuses every batch that was started before that time. */
-  giveUp(startedBeforeMs: number, reason: string): Settled[] {
+  abandonBefore(startedBeforeMs: number, reason: string): Settled[] {
     const late = this.#batches.filter(({ startedMs }) => startedMs < startedBeforeMs)
     if (late.length === 0) return []
-    if (this.#isInHand) this.#session = undefined
+    if (this.#hasBegunSend) this.#session = undefined
     this.#dropFirst(late.length)
     return late.map((batch) => refusal(batch, reason))
   }
 
   #openBatch(valueBytes: number, nowMs: number): OutgoingBatch {
-    const isLastOpen = this.#batches.length > (this.#isInHand ? 1 : 0)
+    const isLastOpen = this.#batches.length > (this.#hasBegunSend ? 1 : 0)
     const last = isLastOpen ? this.#batches.at(-1) : undefined
     if (last !== undefined && last.records.bytes + valueBytes <= this.#batchBytesMax) return last
     const batch = new OutgoingBatch(nowMs)
@@ -119,10 +119,10 @@ export class PartitionQueue {
 
   #dropFirst(count: number): void {
     this.#batches = this.#batches.slice(count)
-    this.#isInHand = false
+    this.#hasBegunSend = false
   }
 }
 
 function refusal(batch: OutgoingBatch, reason: string): Settled {
-  return { batch, tell: () => batch.refused(new EventLogUnavailableError(reason)) }
+  return { batch, report: () => batch.refused(new EventLogUnavailableError(reason)) }
 }

@@ -105,7 +105,7 @@ export class Producer {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    this.#timer ??= setInterval(() => this.#giveUpLate(), tickMs)
+    this.#timer ??= setInterval(() => this.#abandonLate(), tickMs)
     // At the end of this turn of the event loop, so that all requests of the turn join the same batch.
     setImmediate(() => {
       this.#isScheduled = false
@@ -113,11 +113,11 @@ export class Producer {
     })
   }
 
-  #giveUpLate(): void {
+  #abandonLate(): void {
     const { deliveryTimeoutMs } = this.#limits
     const startedBeforeMs = performance.now() - deliveryTimeoutMs
     const reason = `Kafka did not keep the records within ${deliveryTimeoutMs} ms.`
-    this.#finish([...this.#filled].flatMap((queue) => queue.giveUp(startedBeforeMs, reason)))
+    this.#finish([...this.#filled].flatMap((queue) => queue.abandonBefore(startedBeforeMs, reason)))
   }
 
   #sendDue(): void {
@@ -145,14 +145,14 @@ export class Producer {
     let concerned = due
     try {
       await Promise.all(due.map((queue) => this.#openSession(queue)))
-      const sent = takeInHand(due)
+      const sent = beginSend(due)
       concerned = sent.map(({ queue }) => queue)
       if (sent.length === 0) return []
       const results = await this.#cluster.send(leader, produceRequest(sent, replicasWithinMs))
       const nowMs = performance.now()
       const settled = results.map((result) => {
         const known = this.#queueOf(result.topic, result.partition).settle(result, nowMs)
-        if (known !== undefined) this.#noteHead(result, known)
+        if (known !== undefined) this.#recordHead(result, known)
         return known
       })
       if (settled.includes(undefined)) await this.#refresh()
@@ -164,7 +164,7 @@ export class Producer {
     }
   }
 
-  #noteHead(at: TopicPartition, { batch }: Settled): void {
+  #recordHead(at: TopicPartition, { batch }: Settled): void {
     if (batch.baseOffset >= 0) this.#onHead(at, batch.baseOffset + batch.records.count)
   }
 
@@ -182,7 +182,7 @@ export class Producer {
     for (const { batch } of settled) this.#pendingBytes -= batch.valueBytes
     for (const queue of this.#filled) if (queue.isEmpty) this.#filled.delete(queue)
     this.#sendDue()
-    for (const { tell } of settled) tell()
+    for (const { report } of settled) report()
     if (this.#filled.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -200,14 +200,14 @@ export class Producer {
   }
 }
 
-function takeInHand(due: readonly PartitionQueue[]) {
+function beginSend(due: readonly PartitionQueue[]) {
   const sent = []
   let bytes = 0
   for (const queue of due) {
     if (bytes > requestBytesMax) break
     // The batch was abandoned while a session was opened.
     if (queue.isEmpty) continue
-    const batch = queue.takeInHand()
+    const batch = queue.beginSend()
     bytes += batch.byteLength
     sent.push({ queue, topic: queue.topic, partition: queue.partition, batch })
   }

@@ -1,5 +1,5 @@
 import type { LogRecord, ReadLimits } from '../event-log.ts'
-import { askLeader } from './ask-leader.ts'
+import { requestFromLeader } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { LogEnds } from './log-ends.ts'
 import type { RecordCache } from './record-cache.ts'
@@ -69,14 +69,19 @@ export class RecordReader {
 
   async #fetch(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
     const bytesMax = this.#bytesFor(limits)
-    const result = await askLeader(this.#cluster, at, this.#answerWithinMs, async (leader) => {
-      const wanted = { ...at, fromOffset, bytesMax }
-      const [only] = await this.#cluster.send(
-        leader,
-        fetchRequest([wanted], { waitMs: 0, bytesMax }),
-      )
-      return only!
-    })
+    const result = await requestFromLeader(
+      this.#cluster,
+      at,
+      this.#answerWithinMs,
+      async (leader) => {
+        const wanted = { ...at, fromOffset, bytesMax }
+        const [only] = await this.#cluster.send(
+          leader,
+          fetchRequest([wanted], { waitMs: 0, bytesMax }),
+        )
+        return only!
+      },
+    )
     if (result.errorCode === errorCode.offsetOutOfRange) {
       return this.#fetchKept(at, fromOffset, limits)
     }

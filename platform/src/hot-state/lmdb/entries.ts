@@ -11,7 +11,7 @@ import { settle } from './reservations.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
 import { noVersion, type SubjectRecords } from './subject-record.ts'
-import { noteEnds } from './window-ends.ts'
+import { indexEnds } from './window-ends.ts'
 
 type Place = {
   readonly partition: Buffer
@@ -71,7 +71,7 @@ export function putEntry(
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
   settle(store, at, endedWith(at, entry), nowMs)
-  noteEnds(store, { partition, subject, scope: at.scope }, stored, windows)
+  indexEnds(store, { partition, subject, scope: at.scope }, stored, windows)
   return 'done'
 }
 
@@ -120,7 +120,7 @@ export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: Entr
   record.delete(at.scope)
   subjects.write(place.subjectKey, record)
   const { partition, subject } = place
-  noteEnds(store, { partition, subject, scope: at.scope }, stored, [])
+  indexEnds(store, { partition, subject, scope: at.scope }, stored, [])
   store.removeSync(place.entryKey)
   raiseEntriesVersion(store)
 }

@@ -4,7 +4,7 @@ import { decodeCounter, isAside } from './counter-format.ts'
 import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, headKey, readCountsInUse } from './partition-head.ts'
-import type { ReadTurn } from './read-turn.ts'
+import type { TurnSnapshot } from './turn-snapshot.ts'
 
 /**
  * Cached data of an entry: its keys, the keys of its counters in the counts in use, and its document as of a version of all
@@ -33,13 +33,13 @@ const noVersion = -1
  */
 export class EntryReader {
   readonly #store: LmdbStore
-  readonly #turn: ReadTurn
+  readonly #turn: TurnSnapshot
   readonly #known = new Map<string, KnownEntries[]>()
   #knownTotal = 0
   #versionTurn = -1
   #version = noVersion
 
-  constructor(store: LmdbStore, turn: ReadTurn) {
+  constructor(store: LmdbStore, turn: TurnSnapshot) {
     this.#store = store
     this.#turn = turn
   }

@@ -1,8 +1,8 @@
 import { committed } from '../../lmdb/commit-error.ts'
-import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
+import { CommitNotifier, CommitListener } from '../../lmdb/commit-notifier.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
-import { announceBell, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
+import { announceNotifier, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type {
   CounterBatch,
   Entry,
@@ -35,7 +35,7 @@ import { claimMarks } from './claim-marks.ts'
 import { readMarks } from './marks.ts'
 import { raiseOpenings } from './openings.ts'
 import { readHead } from './partition-head.ts'
-import { ReadTurn } from './read-turn.ts'
+import { TurnSnapshot } from './turn-snapshot.ts'
 import { beginRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { release, reserve, settle, sweepReservations } from './reservations.ts'
@@ -71,9 +71,9 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
     return new LmdbHotState(store, undefined, options)
   }
   // A second projection is allowed: the fence of each partition keeps the two apart.
-  const bell = await Doorbell.open(options.folder)
-  await announceBell(store, bell)
-  return new LmdbHotState(store, bell, options)
+  const notifier = await CommitNotifier.open(options.folder)
+  await announceNotifier(store, notifier)
+  return new LmdbHotState(store, notifier, options)
 }
 
 /** A projection returns to the same subjects with each batch; a publisher rarely returns to a subject soon. */
@@ -84,28 +84,28 @@ class LmdbHotState implements HotState {
   readonly #isReader: boolean
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
-  readonly #turn: ReadTurn
+  readonly #turn: TurnSnapshot
   readonly #entries: EntryReader
   readonly #sweeper: Sweeper
-  readonly #bell: Doorbell | undefined
+  readonly #notifier: CommitNotifier | undefined
   readonly #wakeUps = new WakeUps()
-  readonly #listener: DoorbellListener
+  readonly #listener: CommitListener
   readonly #foldedMinutesMax: number
 
   constructor(
     store: LmdbStore,
-    bell: Doorbell | undefined,
+    notifier: CommitNotifier | undefined,
     { role, foldedMinutesMax = 200 }: LmdbHotStateOptions,
   ) {
     this.#isReader = role === 'reader'
     this.#foldedMinutesMax = foldedMinutesMax
     this.#store = store
     this.#subjects = new SubjectRecords(store, cachedSubjectsMax[role])
-    this.#turn = new ReadTurn(store)
+    this.#turn = new TurnSnapshot(store)
     this.#entries = new EntryReader(store, this.#turn)
     this.#sweeper = new Sweeper(store, this.#subjects)
-    this.#bell = bell
-    this.#listener = new DoorbellListener(() => claimedPath(store))
+    this.#notifier = notifier
+    this.#listener = new CommitListener(() => claimedPath(store))
   }
 
   async putDocument(key: string, document: string): Promise<void> {
@@ -212,7 +212,7 @@ class LmdbHotState implements HotState {
 
   /** Wakes readers that wait for a batch. */
   #wake(): void {
-    this.#bell?.ring(applyChannel)
+    this.#notifier?.notify(applyChannel)
     this.#wakeUps.wake()
   }
 
@@ -249,7 +249,7 @@ class LmdbHotState implements HotState {
   }
 
   async waitForApply(timeoutMs: number): Promise<void> {
-    if (this.#bell !== undefined) await this.#wakeUps.wait(timeoutMs)
+    if (this.#notifier !== undefined) await this.#wakeUps.wait(timeoutMs)
     else await this.#listener.wait(applyChannel, timeoutMs)
     this.#turn.endBriefly()
   }
@@ -299,9 +299,9 @@ class LmdbHotState implements HotState {
   async close(): Promise<void> {
     this.#listener.close()
     this.#wakeUps.wake()
-    if (this.#bell !== undefined) {
-      releaseClaim(this.#store, this.#bell)
-      await this.#bell.close()
+    if (this.#notifier !== undefined) {
+      releaseClaim(this.#store, this.#notifier)
+      await this.#notifier.close()
     }
     await this.#store.close()
   }

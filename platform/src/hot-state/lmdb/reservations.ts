@@ -232,7 +232,7 @@ export function settle(
     if (reservation === undefined || reservation.isUsed) continue
     const record = readPlace(store, place)
     if (countedElsewhere !== undefined && !isExpired(reservation, nowMs)) {
-      noteElsewhere(record, countedElsewhere)
+      recordElsewhere(record, countedElsewhere)
     }
     if (isForgotten) {
       drop(store, place, record, reservationId, reservation)
@@ -248,7 +248,7 @@ function isExpired({ expiresAtMs }: Reservation, nowMs: number): boolean {
   return expiresAtMs <= nowMs
 }
 
-function noteElsewhere(
+function recordElsewhere(
   { countedElsewhere }: PlaceRecord,
   { partition, nextOffset }: SettlementElsewhere['countedIn'],
 ): void {

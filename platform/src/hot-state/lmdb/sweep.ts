@@ -17,7 +17,7 @@ import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import { settledBefore } from './settled-slots.ts'
 import type { SubjectRecords } from './subject-record.ts'
-import { findEnded, noteFirstEnd, type EndNote } from './window-ends.ts'
+import { findEnded, indexFirstEnd, type EndIndexEntry } from './window-ends.ts'
 
 /** Slot keys that a sweep may visit per deleted key. Slots of unknown customers are kept longer and skipped. */
 const lookedAtPerKey = 4
@@ -77,7 +77,7 @@ export class Sweeper {
     return swept
   }
 
-  #dropWindow(ended: EndNote): number {
+  #dropWindow(ended: EndIndexEntry): number {
     const { partition, subject, scope, id, toSecond } = ended
     const subjectKey = hotKey(keySpaces.subject, partition, subject)
     const record = new Map(this.#subjects.read(subjectKey))
@@ -91,7 +91,7 @@ export class Sweeper {
         record.set(scope, { ...published, windows })
         this.#subjects.write(subjectKey, record)
       }
-      noteFirstEnd(this.#store, ended, windows)
+      indexFirstEnd(this.#store, ended, windows)
       // The window was published again with a later end, so its amounts are kept.
       if (windows.some((window) => window.id === id)) return 0
     }

@@ -23,7 +23,7 @@ export type EntryPlace = {
   readonly scope: string
 }
 
-export type EndNote = EntryPlace & {
+export type EndIndexEntry = EntryPlace & {
   readonly key: Buffer
   readonly id: string
   readonly toSecond: number
@@ -33,7 +33,7 @@ export type EndNote = EntryPlace & {
  * Updates the index for an entry that had the windows of `stored` and now has `windows`. During an unfinished publication the
  * listed windows end too early, so their index entries are not compared.
  */
-export function noteEnds(
+export function indexEnds(
   store: LmdbStore,
   place: EntryPlace,
   stored: ScopeRecord | undefined,
@@ -41,21 +41,21 @@ export function noteEnds(
 ): void {
   const before = stored?.windows ?? []
   for (const window of before) {
-    if (!windows.some(({ id }) => id === window.id)) noteEnd(store, place, window)
+    if (!windows.some(({ id }) => id === window.id)) indexEnd(store, place, window)
   }
   const first = firstToEnd(windows)
   const noted = stored?.isUnfinished === false ? firstToEnd(before) : undefined
   if (first === undefined) return
-  if (first.id !== noted?.id || first.toSecond !== noted.toSecond) noteEnd(store, place, first)
+  if (first.id !== noted?.id || first.toSecond !== noted.toSecond) indexEnd(store, place, first)
 }
 
-export function noteFirstEnd(
+export function indexFirstEnd(
   store: LmdbStore,
   place: EntryPlace,
   windows: readonly Window[],
 ): void {
   const first = firstToEnd(windows)
-  if (first !== undefined) noteEnd(store, place, first)
+  if (first !== undefined) indexEnd(store, place, first)
 }
 
 /** Returns the earliest index entry of the partition before that second. */
@@ -63,7 +63,7 @@ export function findEnded(
   store: LmdbStore,
   partition: Buffer,
   beforeSecond: number,
-): EndNote | undefined {
+): EndIndexEntry | undefined {
   const prefix = hotKey(keySpaces.windowEnd, partition)
   const end = Buffer.concat([prefix, timePart(beforeSecond)])
   const subjectAt = prefix.length + timePartBytes
@@ -77,7 +77,7 @@ export function findEnded(
   return undefined
 }
 
-function noteEnd(
+function indexEnd(
   store: LmdbStore,
   { partition, subject, scope }: EntryPlace,
   { id, toSecond }: Window,

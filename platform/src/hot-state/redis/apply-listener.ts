@@ -4,10 +4,10 @@ import { WakeUps } from '../../waiting/wake-ups.ts'
 /** Maximum wait while listening, in milliseconds, because a message may be lost. */
 const listeningSleepMsMax = 100
 /** Maximum wait while not listening, in milliseconds. */
-const deafSleepMsMax = 10
+const unsubscribedSleepMsMax = 10
 const reconnectAfterMs = 200
 /** How long a read of Redis takes, in milliseconds. */
-const lookMs = 5
+const checkMs = 5
 
 /**
  * Wakes waiting readers when Redis announces a batch. It subscribes at the first wait. Without a subscription, waiters check for
@@ -16,7 +16,7 @@ const lookMs = 5
 export class ApplyListener {
   readonly #createConnection: () => Redis | undefined
   readonly #channel: string
-  readonly #wakeUps = new WakeUps(lookMs)
+  readonly #wakeUps = new WakeUps(checkMs)
   #connection: Redis | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #isStarted = false
@@ -34,7 +34,7 @@ export class ApplyListener {
       this.#isStarted = true
       this.#listen()
     }
-    const sleepMsMax = this.#isListening ? listeningSleepMsMax : deafSleepMsMax
+    const sleepMsMax = this.#isListening ? listeningSleepMsMax : unsubscribedSleepMsMax
     return this.#wakeUps.wait(Math.min(timeoutMs, sleepMsMax))
   }
 

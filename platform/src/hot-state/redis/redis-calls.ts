@@ -8,7 +8,7 @@ import type { Script } from './scripts/script.ts'
  * Temporary refusals of a running Redis, which waits for replicas, memory, a disk or another node. A script that calls a refused
  * command ends before its first write, because none of these conditions changes while it runs.
  */
-const passingRefusal =
+const temporaryRefusal =
   /^(?:NOREPLICAS|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY) /
 
 export type CallLimits = {
@@ -60,7 +60,7 @@ export class RedisCalls {
       if (cause instanceof RedisUnavailableError) throw cause
       const reason = cause instanceof Error ? cause.message : String(cause)
       if (cause instanceof ReplyError) {
-        if (!passingRefusal.test(reason)) throw cause
+        if (!temporaryRefusal.test(reason)) throw cause
         throw new RedisUnavailableError(`Redis refuses the call now: ${reason}`, { cause })
       }
       throw new RedisUnavailableError(`No connection to Redis: ${reason}`, { cause })

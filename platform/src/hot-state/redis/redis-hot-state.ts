@@ -71,10 +71,7 @@ export type RedisHotStateOptions = {
   /** Minutes of slots that one step of a publication folds, per kind of slot. Default: 30. */
   readonly foldedMinutesMax?: number
   readonly tls?: RedisTls
-  /**
-   * Called once when the connection is lost; `onConnectionBack` is called once when it is restored. Calls fail independently of
-   * that.
-   */
+  /** Called once when the connection is lost; `onConnectionBack` is called once when it is restored. */
   readonly onConnectionLost?: (error: Error) => void
   readonly onConnectionBack?: () => void
 }

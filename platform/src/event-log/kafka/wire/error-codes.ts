@@ -39,7 +39,7 @@ const passing: ReadonlySet<number> = new Set([
 ])
 
 /** Returns whether the same request may succeed later, perhaps at another leader. */
-export function isPassing(code: number): boolean {
+export function isRetriable(code: number): boolean {
   return passing.has(code)
 }
 

@@ -32,7 +32,7 @@ const assignerName = 'tollgate-sticky'
 const assignerVersion = 1
 
 /** Joins the group, and waits until all members have joined. */
-export async function gatherGroup(
+export async function joinGeneration(
   coordinator: KafkajsBroker,
   request: JoinRequest,
 ): Promise<Generation> {
@@ -52,7 +52,7 @@ export async function gatherGroup(
 }
 
 /** Assigns the partitions if this member is the leader. Returns the partitions of this member. */
-export async function shareOut(
+export async function syncAssignment(
   coordinator: KafkajsBroker,
   { groupId, topics }: JoinRequest,
   { generationId, memberId, candidates }: Generation,

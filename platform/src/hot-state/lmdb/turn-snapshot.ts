@@ -6,7 +6,7 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
  * A write of another process that was acknowledged to a caller is visible to the caller's next request, because that request
  * arrives in a later turn. A write of this process or a wake-up ends the snapshot.
  */
-export class ReadTurn {
+export class TurnSnapshot {
   readonly #store: LmdbStore
   #number = 0
   #isOpen = false

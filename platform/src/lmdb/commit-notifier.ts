@@ -12,7 +12,7 @@ import { WakeUps } from '../waiting/wake-ups.ts'
  */
 
 /** Sends notifications. Used by the writing process. */
-export class Doorbell {
+export class CommitNotifier {
   readonly path: string
   readonly #server: Server
   readonly #listeners = new Set<Socket>()
@@ -25,19 +25,19 @@ export class Doorbell {
   }
 
   /** Listens on a socket in the folder, or in the system's temporary folder if that is not possible. */
-  static async open(folder: string): Promise<Doorbell> {
+  static async open(folder: string): Promise<CommitNotifier> {
     const token = randomBytes(8).toString('hex')
     const inFolder = join(folder, `bell-${token}.sock`)
     const elsewhere = createHash('sha256').update(inFolder).digest('hex').slice(0, 24)
     const inTemporary = join(tmpdir(), `tollgate-bell-${elsewhere}.sock`)
     if (Buffer.byteLength(inFolder) <= socketPathBytesMax) {
       const server = await listen(inFolder).catch(() => undefined)
-      if (server !== undefined) return new Doorbell(inFolder, server)
+      if (server !== undefined) return new CommitNotifier(inFolder, server)
     }
-    return new Doorbell(inTemporary, await listen(inTemporary))
+    return new CommitNotifier(inTemporary, await listen(inTemporary))
   }
 
-  ring(channel: number): void {
+  notify(channel: number): void {
     if (this.#listeners.size === 0) return
     const byte = Buffer.of(channel & 255)
     for (const socket of this.#listeners) {
@@ -61,7 +61,7 @@ export class Doorbell {
 }
 
 /** Receives notifications. Used by the reading processes. */
-export class DoorbellListener {
+export class CommitListener {
   readonly #findPath: () => string | undefined
   readonly #wakeUps = new Map<number, WakeUps>()
   #socket: Socket | undefined
@@ -124,7 +124,7 @@ export class DoorbellListener {
 }
 
 /** Returns whether a process listens on the socket. A hanging process counts as well, because the kernel accepts the connection. */
-export function isAnswered(path: string): Promise<boolean> {
+export function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.on('connect', () => {
