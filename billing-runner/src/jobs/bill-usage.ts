@@ -28,18 +28,18 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     kind: 'items',
     name: 'usage-billing',
     selectDue: selectUsageToBill(delays.graceMs),
-    perform: async (turn, reference) => {
-      const prepared = await turn.commit((work) => prepareUsageBill(work, reference, delays))
+    perform: async (context, reference) => {
+      const prepared = await context.commit((work) => prepareUsageBill(work, reference, delays))
       switch (prepared.kind) {
         case 'nothing':
           return 'nothing'
         case 'wait':
           if (!isPaidAfterUsage(prepared.purchase)) return 'postponed'
-          return await renewals.perform(turn, reference)
+          return await renewals.perform(context, reference)
         case 'aligned':
           return 'done'
         case 'due':
-          return await bill(billing, turn, prepared.toBill)
+          return await bill(billing, context, prepared.toBill)
       }
     },
     explain: async (sql, { providerId, item }, now) => {
@@ -54,13 +54,13 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
 
   async function bill(
     { charging }: UsageBilling,
-    turn: ItemContext,
+    context: ItemContext,
     toBill: UsageToBill,
   ): Promise<ItemOutcome> {
-    const { environment, providerId } = turn
+    const { environment, providerId } = context
     const measured = await measureUsage(measuring, environment, providerId, toBill)
-    const seller = await turn.readProvider()
-    const { billed, begun } = await turn.commit(async (work) => {
+    const seller = await context.readProvider()
+    const { billed, begun } = await context.commit(async (work) => {
       const issued = await billUsage(work, toBill, measured, seller)
       if (issued.kind !== 'invoiced') return { billed: issued, begun: undefined }
       const begun = await beginCharge(work, issued.invoice, toBill.purchase, charging)
@@ -68,9 +68,9 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     })
     // A concurrent change may have billed the usage. If it did not, the purchase is found due again.
     if (billed.kind === 'changed') return 'nothing'
-    if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging, begun)
+    if (billed.kind === 'invoiced') await collectInvoice(context, billed.invoice, charging, begun)
     if (!isPaidAfterUsage(toBill.purchase)) return 'done'
-    const renewed = await renewals.perform(turn, toBill.purchase.reference)
+    const renewed = await renewals.perform(context, toBill.purchase.reference)
     return renewed === 'postponed' ? 'postponed' : 'done'
   }
 }

@@ -46,15 +46,15 @@ export function chargedJob<Decision extends { readonly kind: string }>(
     kind: 'items',
     name: job.name,
     selectDue: job.selectDue,
-    perform: async (turn, reference) => {
-      const first = await prepare(job, charging, turn, reference)
+    perform: async (context, reference) => {
+      const first = await prepare(job, charging, context, reference)
       const prepared =
         first.kind === 'customer-first'
-          ? await prepare(job, charging, turn, reference, first.customerRef)
+          ? await prepare(job, charging, context, reference, first.customerRef)
           : first
       if (prepared.kind === 'customer-first') return 'postponed'
       if (prepared.kind === 'over') return prepared.outcome
-      return collectInvoice(turn, prepared.invoice, charging, prepared.begun)
+      return collectInvoice(context, prepared.invoice, charging, prepared.begun)
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
@@ -70,12 +70,12 @@ export function chargedJob<Decision extends { readonly kind: string }>(
 async function prepare<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
   charging: Charging,
-  turn: ItemContext,
+  context: ItemContext,
   reference: string,
   customerRef?: string,
 ): Promise<Prepared> {
-  const seller = await turn.readProvider()
-  return turn.commit(async (work): Promise<Prepared> => {
+  const seller = await context.readProvider()
+  return context.commit(async (work): Promise<Prepared> => {
     const { sql, providerId } = work
     // Every change of a plan locks the customer before the purchase, which avoids deadlocks.
     if (customerRef !== undefined) await lockCustomer(sql, providerId, customerRef)

@@ -23,7 +23,7 @@ export type Charging = {
  * between, the charge is requested again, and the processor makes only one charge per invoice.
  */
 export async function collectInvoice(
-  turn: ItemContext,
+  context: ItemContext,
   invoice: Invoice,
   { charge, delays }: Charging,
   begun?: BegunCharge,
@@ -32,7 +32,7 @@ export async function collectInvoice(
   const isCollected = !isOwed(invoice)
   if (!isCollected && (charge === undefined || invoice.isHeld)) return 'postponed'
   const { reference: invoiceRef, customerRef, purchaseRef, currency } = invoice
-  const { environment, providerId, now } = turn
+  const { environment, providerId, now } = context
   const outcome: ChargeOutcome =
     isCollected || charge === undefined
       ? { kind: 'pending' }
@@ -47,11 +47,11 @@ export async function collectInvoice(
             currency,
             now,
           },
-          (body) => turn.commit(body),
+          (body) => context.commit(body),
           begun,
         )
   if (outcome.kind === 'booked') return 'done'
-  const settled = await turn.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
+  const settled = await context.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
   return settled === 'settled' ? 'done' : settled === 'open' ? 'postponed' : 'nothing'
 }
 

@@ -8,8 +8,8 @@ export function createAbandonedCheckouts(hostedUrl: string): ItemJob {
     kind: 'items',
     name: 'abandoned-checkouts',
     selectDue: selectAbandonedCheckouts,
-    perform: (turn, sessionId) =>
-      turn.commit(async (work) =>
+    perform: (context, sessionId) =>
+      context.commit(async (work) =>
         (await expireCheckoutSession(work, hostedUrl, sessionId)) ? 'done' : 'nothing',
       ),
     explain: () => Promise.resolve('expire it'),

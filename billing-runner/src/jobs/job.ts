@@ -28,7 +28,7 @@ export type ItemJob = {
   readonly name: string
   readonly selectDue: SelectDue
   /** Processes one item. After a crash at any point it is repeated from the beginning, and must not have an effect twice. */
-  perform(turn: ItemContext, item: string): Promise<ItemOutcome>
+  perform(context: ItemContext, item: string): Promise<ItemOutcome>
   /** Describes in a few words what `perform` would do now. */
   explain(sql: Queryable, due: DueItem, now: Date): Promise<string>
 }

@@ -26,8 +26,8 @@ export function purchaseJob<Decision>(job: PurchaseJob<Decision>): ItemJob {
     kind: 'items',
     name: job.name,
     selectDue: job.selectDue,
-    perform: (turn, reference) =>
-      turn.commit(async (work) => {
+    perform: (context, reference) =>
+      context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)
         if (purchase === undefined) return 'nothing'
         return job.act(work, purchase, await job.decide(work, purchase))

@@ -30,8 +30,8 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
     kind: 'items',
     name: 'usage-reset',
     selectDue: selectDueResets,
-    perform: async (turn, reference) => {
-      const found = await turn.commit(async (work) => {
+    perform: async (context, reference) => {
+      const found = await context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)
         if (purchase === undefined) return 'nothing'
         const due = decide(purchase, work.now)
@@ -40,9 +40,9 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
         return usage === undefined ? act(work, purchase, due, 0n) : { due, usage }
       })
       if (typeof found === 'string') return found
-      const { environment, providerId } = turn
+      const { environment, providerId } = context
       const leftMicros = await measureLeftUnits(measuring, environment, providerId, found.usage)
-      return turn.commit((work) => actIfUnchanged(work, found, leftMicros))
+      return context.commit((work) => actIfUnchanged(work, found, leftMicros))
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })

@@ -12,14 +12,14 @@ export function createRetries(charging: Charging): ItemJob {
     kind: 'items',
     name: 'payment-retries',
     selectDue: selectDueCharges,
-    perform: async (turn, reference) => {
-      const { now } = turn
-      const invoice = await turn.commit(({ sql, providerId }) =>
+    perform: async (context, reference) => {
+      const { now } = context
+      const invoice = await context.commit(({ sql, providerId }) =>
         findInvoice(sql, providerId, reference),
       )
       const at = invoice?.nextChargeAt ?? null
       if (invoice === undefined || at === null || at > now) return 'nothing'
-      return collectInvoice(turn, invoice, charging)
+      return collectInvoice(context, invoice, charging)
     },
     explain: async (sql, { providerId, item }) => {
       const invoice = await findInvoice(sql, providerId, item)

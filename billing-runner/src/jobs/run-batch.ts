@@ -70,7 +70,7 @@ async function attemptItem(
 ): Promise<ItemResult> {
   const { providerId, item } = due
   const now = publisher.now()
-  const turn: ItemContext = {
+  const context: ItemContext = {
     environment,
     providerId,
     now,
@@ -87,7 +87,7 @@ async function attemptItem(
     },
   }
   try {
-    return { due, outcome: await job.perform(turn, item), failure: null }
+    return { due, outcome: await job.perform(context, item), failure: null }
   } catch (error) {
     // If the database is unavailable, this throws and ends the batch. The failure does not count against the item.
     const pool = publisher.database.in(environment)

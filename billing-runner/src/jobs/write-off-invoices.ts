@@ -8,9 +8,9 @@ export function createWriteOffs(quietMs: number): ItemJob {
     kind: 'items',
     name: 'write-offs',
     selectDue: selectGivenUp(quietMs),
-    perform: async (turn, reference) => {
-      const quietSince = new Date(turn.now.getTime() - quietMs)
-      const isDone = await turn.commit((work) => giveUpInvoice(work, reference, quietSince))
+    perform: async (context, reference) => {
+      const quietSince = new Date(context.now.getTime() - quietMs)
+      const isDone = await context.commit((work) => giveUpInvoice(work, reference, quietSince))
       return isDone ? 'done' : 'postponed'
     },
     explain: () => Promise.resolve('write it off'),
