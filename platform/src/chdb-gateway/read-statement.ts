@@ -6,7 +6,7 @@ import { GatewayException, toException } from './exception.ts'
 import { isInsert, parseInsert, type Statement } from './statement.ts'
 
 /** Parameters of the HTTP interface itself. Every other parameter is a setting of the engine. */
-const notSettings = new Set([
+const interfaceParameters = new Set([
   'query',
   'database',
   'default_format',
@@ -38,7 +38,7 @@ export async function readStatement(
   const parameters = new Map<string, string>()
   for (const [name, value] of address.searchParams) {
     if (name.startsWith('param_')) parameters.set(checkedName(name.slice('param_'.length)), value)
-    else if (!notSettings.has(name)) settings.set(checkedName(name), value)
+    else if (!interfaceParameters.has(name)) settings.set(checkedName(name), value)
   }
   if (address.searchParams.has('session_id')) {
     throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')

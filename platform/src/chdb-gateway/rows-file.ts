@@ -15,7 +15,7 @@ export async function withRowsFile<Result>(
   rows: Uint8Array,
   work: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  const descriptor = openNameless(join(folder, 'incoming-rows'))
+  const descriptor = openUnlinked(join(folder, 'incoming-rows'))
   try {
     await writeAll(descriptor, rows).catch(refuse)
     return await work(`/dev/fd/${descriptor}`)
@@ -24,7 +24,7 @@ export async function withRowsFile<Result>(
   }
 }
 
-function openNameless(path: string): number {
+function openUnlinked(path: string): number {
   try {
     const descriptor = openSync(path, 'w+', 0o600)
     unlinkSync(path)

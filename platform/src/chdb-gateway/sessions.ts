@@ -37,7 +37,7 @@ type IdleSession = { readonly session: Session; readonly heldParameters: Set<str
 
 const idleMax = 8
 const heldParametersMax = 64
-const settingsThatMoveOthers = new Set(['compatibility', 'profile', 'readonly', 'dialect'])
+const settingsWithSideEffects = new Set(['compatibility', 'profile', 'readonly', 'dialect'])
 
 export function openSessions(folder: string): EngineSessions {
   // The engine shuts down with its last session. This one keeps it running between statements.
@@ -54,12 +54,12 @@ export function openSessions(folder: string): EngineSessions {
     return reused ?? { session: new Session(folder), heldParameters: new Set() }
   }
 
-  async function giveBack(used: IdleSession, statement: Statement): Promise<void> {
+  async function release(used: IdleSession, statement: Statement): Promise<void> {
     for (const name of statement.parameters.keys()) used.heldParameters.add(name)
     const isReusable =
       idle.length < idleMax &&
       used.heldParameters.size <= heldParametersMax &&
-      ![...statement.settings.keys()].some((name) => settingsThatMoveOthers.has(name))
+      ![...statement.settings.keys()].some((name) => settingsWithSideEffects.has(name))
     if (isReusable && (await isReset(used.session, statement))) idle.push(used)
     else used.session.close()
   }
@@ -77,7 +77,7 @@ export function openSessions(folder: string): EngineSessions {
           ? await execute(used.session, statement.text, statement.format)
           : await insertRows(folder, used.session, insert, statement.rows)
       } finally {
-        if (leavesNothing) await giveBack(used, statement)
+        if (leavesNothing) await release(used, statement)
         else used.session.close()
       }
     },

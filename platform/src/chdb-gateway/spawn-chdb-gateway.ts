@@ -49,18 +49,20 @@ export async function spawnChdbGateway(
 }
 
 async function firstReport(child: ChildProcess, timeoutMs: number): Promise<number> {
-  let complaint = ''
+  let errorOutput = ''
   child.stderr?.setEncoding('utf8')
-  child.stderr?.on('data', (text: string) => (complaint = (complaint + text).slice(-4096)))
+  child.stderr?.on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-4096)))
   return await new Promise<number>((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`The ClickHouse gateway did not start within ${timeoutMs} ms. ${complaint}`))
+      reject(
+        new Error(`The ClickHouse gateway did not start within ${timeoutMs} ms. ${errorOutput}`),
+      )
     }, timeoutMs)
     child.once('error', reject)
     child.once('close', (code, signal) => {
       clearTimeout(timer)
-      reject(new Error(complaint.trim() || `The ClickHouse gateway ended: ${signal ?? code}.`))
+      reject(new Error(errorOutput.trim() || `The ClickHouse gateway ended: ${signal ?? code}.`))
     })
     child.once('message', (report: { readonly port: number }) => {
       clearTimeout(timer)

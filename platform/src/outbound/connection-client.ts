@@ -34,10 +34,10 @@ export class ConnectionClient extends Client {
     wireBytesMax: number,
   ) {
     const connectAndTell: buildConnector.connector = (target, callback) => {
-      const begunAt = performance.now()
+      const startedAt = performance.now()
       connect(target, (...[error, socket]) => {
         if (error !== null) return callback(error, null)
-        const connectMs = performance.now() - begunAt
+        const connectMs = performance.now() - startedAt
         this.connection = { address: socket.remoteAddress ?? null, connectMs, requests: 0 }
         this.#socket = socket
         this.#bytesBefore = socket.bytesRead

@@ -50,10 +50,10 @@ export class GuardedHttp {
   async post(post: OutboundPost): Promise<PostOutcome> {
     const judgement = this.judge(post.url)
     if (judgement.kind === 'refused') return refusedPost(judgement.reason)
-    const begunAt = performance.now()
+    const startedAt = performance.now()
     const { timeoutMs } = this.#options
     const outcome = await exchange(this.#agent, judgement.url, post, timeoutMs)
-    const leftMs = timeoutMs - (performance.now() - begunAt)
+    const leftMs = timeoutMs - (performance.now() - startedAt)
     // A server may close an idle keep-alive connection just when it is reused. That is not a failure of the server, so the request
     // is sent again.
     return wasTooLateForConnection(outcome) && leftMs > 0

@@ -72,7 +72,7 @@ export function exchange(
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly #begunAt = performance.now()
+  readonly #startedAt = performance.now()
   readonly #bytesMax: number
   readonly #deadline: NodeJS.Timeout
   #settle: ((outcome: PostOutcome) => void) | undefined
@@ -164,7 +164,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #elapsedMs(): number {
-    return performance.now() - this.#begunAt
+    return performance.now() - this.#startedAt
   }
 }
 

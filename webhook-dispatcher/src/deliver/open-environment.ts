@@ -49,7 +49,7 @@ export function openEnvironment(
       metrics.refused.inc({ space })
       logger.error(
         { delivery: deliveryRef },
-        'PostgreSQL refused the outcome of an attempt; it is stored without the response of the receiver',
+        'attempt stored without the response, which PostgreSQL refused',
       )
     },
     logger,

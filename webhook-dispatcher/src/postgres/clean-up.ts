@@ -3,8 +3,8 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const rowsPerStatement = 5_000
 
 /**
- * Deletes deliveries created before `createdBefore` with their attempts, in any state, and deleted endpoints that have no deliveries
- * left. Returns the number of deleted deliveries. Rows that are locked by another transaction are left for the next run.
+ * Deletes deliveries created before `createdBefore` with their attempts, in any state, and deleted endpoints without deliveries.
+ * Returns the number of deleted deliveries. Rows that are locked by another transaction are left for the next run.
  */
 export async function deleteOldDeliveries(sql: Queryable, createdBefore: Date): Promise<number> {
   let deleted = 0

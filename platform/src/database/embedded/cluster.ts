@@ -24,13 +24,13 @@ export type Cluster = {
 export type Launched = {
   readonly child: ChildProcess
   /** Returns what the program has written to the log since it was started. */
-  readonly words: () => string
+  readonly output: () => string
 }
 
 export const userName = 'tollgate'
 
 const logBytesMax = 8 * 1024 * 1024
-const wordsMax = 2000
+const outputCharsMax = 2000
 
 export function placeIn(folder: string): Place {
   return {
@@ -68,7 +68,7 @@ export function launch(cluster: Cluster, program: string, programArguments: stri
       ...(launcher.uid === undefined ? {} : { uid: launcher.uid }),
       ...(launcher.gid === undefined ? {} : { gid: launcher.gid }),
     })
-    return { child, words: () => wordsSince(place.log, before) }
+    return { child, output: () => logSince(place.log, before) }
   } finally {
     closeSync(log)
   }
@@ -83,6 +83,6 @@ function sizeOfLog(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-function wordsSince(file: string, offset: number): string {
-  return readFileSync(file).subarray(offset).toString('utf8').trim().slice(-wordsMax)
+function logSince(file: string, offset: number): string {
+  return readFileSync(file).subarray(offset).toString('utf8').trim().slice(-outputCharsMax)
 }

@@ -59,17 +59,17 @@ export function needsOtherUser(dataFolder: string): boolean {
  */
 export function followParent(signal: 'INT' | 'KILL'): readonly string[] {
   const prefix = ['setpriv', '--pdeathsig', signal, '--']
-  return works(prefix) ? prefix : []
+  return canRun(prefix) ? prefix : []
 }
 
 function userNamespace(): readonly string[] | undefined {
   // initdb looks up the name of its user, so the id must belong to an account.
   const uid = accounts().find((account) => account.uid !== 0 && account.uid !== 65_534)?.uid
   const prefix = ['unshare', '--user', `--map-user=${uid ?? 65_534}`, '--']
-  return works(prefix) ? prefix : undefined
+  return canRun(prefix) ? prefix : undefined
 }
 
-function works(prefix: readonly string[]): boolean {
+function canRun(prefix: readonly string[]): boolean {
   const [command = '', ...rest] = prefix
   return spawnSync(command, [...rest, 'true'], { stdio: 'ignore' }).status === 0
 }

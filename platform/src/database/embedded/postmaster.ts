@@ -33,7 +33,7 @@ export async function clearTheWay(dataFolder: string, ownerFile: string): Promis
     ['SIGQUIT', 10_000],
   ] as const) {
     process.kill(pid, signal)
-    if (await endsWithin(pid, waitMs)) return
+    if (await exitsWithin(pid, waitMs)) return
   }
   throw new Error(`A PostgreSQL server (process ${pid}) holds ${dataFolder} and does not stop.`)
 }
@@ -75,7 +75,7 @@ function isPostmasterOf(pid: number, dataFolder: string): boolean {
   }
 }
 
-async function endsWithin(pid: number, waitMs: number): Promise<boolean> {
+async function exitsWithin(pid: number, waitMs: number): Promise<boolean> {
   const end = Date.now() + waitMs
   while (!hasEnded(pid)) {
     if (Date.now() > end) return false

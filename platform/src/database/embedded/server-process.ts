@@ -37,11 +37,11 @@ export async function startServer(
       return { port, exited, stop: () => stop(cluster, launched.child, exited, timeouts.stopMs) }
     }
     await exited
-    if (wasKilled(launched.child.signalCode, launched.words())) {
-      throw new PostgresKilledError(`PostgreSQL was killed while it started. ${launched.words()}`)
+    if (wasKilled(launched.child.signalCode, launched.output())) {
+      throw new PostgresKilledError(`PostgreSQL was killed while it started. ${launched.output()}`)
     }
-    if (!willPass(launched.words(), wantedPort) || Date.now() > end) {
-      throw new Error(`PostgreSQL did not start. ${launched.words()}`)
+    if (!mayRetry(launched.output(), wantedPort) || Date.now() > end) {
+      throw new Error(`PostgreSQL did not start. ${launched.output()}`)
     }
     await sleep(200)
   }
@@ -51,9 +51,9 @@ export async function startServer(
  * Returns whether a new attempt may succeed: sessions of a killed server take a moment to end, and a free port may be taken before
  * the server binds it.
  */
-function willPass(words: string, wantedPort: number): boolean {
-  if (/pre-existing shared memory block/.test(words)) return true
-  return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(words)
+function mayRetry(output: string, wantedPort: number): boolean {
+  if (/pre-existing shared memory block/.test(output)) return true
+  return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(output)
 }
 
 async function becomesReady(launched: Launched, data: string, end: number): Promise<boolean> {
@@ -63,7 +63,7 @@ async function becomesReady(launched: Launched, data: string, end: number): Prom
     if (status?.pid === child.pid && status?.isReady === true) return true
     if (Date.now() > end) {
       child.kill('SIGQUIT')
-      throw new Error(`PostgreSQL was not ready in time. ${launched.words()}`)
+      throw new Error(`PostgreSQL was not ready in time. ${launched.output()}`)
     }
     await sleep(10)
   }

@@ -25,25 +25,25 @@ export function judgeError(error: unknown): CardDeclined | Refused | Unknown {
   }
   const { StripeError, StripeCardError, StripeInvalidRequestError } = Stripe.errors
   if (!(error instanceof StripeError)) throw error
-  if (isUnderWay(error)) return unknown('in_progress', error)
+  if (isInProgress(error)) return unknown('in_progress', error)
   if (error instanceof StripeCardError) return judgeCardError(error)
   if (error instanceof StripeInvalidRequestError) return refused(reasonOf(error), error)
   if (error instanceof Stripe.errors.StripeIdempotencyError) return refused('key_reused', error)
-  return unknown(doubtOf(error), error)
+  return unknown(unknownReasonOf(error), error)
 }
 
 /** Converts an error of a write to a payment intent. If the error contains the intent, the intent's state decides. */
 export function judgePaymentError(error: unknown): IntentOutcome<PaymentIntent> {
   const intent = error instanceof Stripe.errors.StripeError ? error.payment_intent : undefined
-  return standing(error, intent === undefined ? undefined : paymentIntentFrom(intent))
+  return withIntent(error, intent === undefined ? undefined : paymentIntentFrom(intent))
 }
 
 export function judgeSetupError(error: unknown): IntentOutcome<SetupIntent> {
   const intent = error instanceof Stripe.errors.StripeError ? error.setup_intent : undefined
-  return standing(error, intent === undefined ? undefined : setupIntentFrom(intent))
+  return withIntent(error, intent === undefined ? undefined : setupIntentFrom(intent))
 }
 
-function standing<Intent extends PaymentIntent | SetupIntent>(
+function withIntent<Intent extends PaymentIntent | SetupIntent>(
   error: unknown,
   intent: Intent | undefined,
 ): IntentOutcome<Intent> {
@@ -67,7 +67,7 @@ function judgeCardError(error: Stripe.errors.StripeError): CardDeclined | Refuse
 }
 
 /** Returns whether another request with this key or on this object is in progress. */
-function isUnderWay(error: Stripe.errors.StripeError): boolean {
+function isInProgress(error: Stripe.errors.StripeError): boolean {
   return error.statusCode === 409 || error.code === 'lock_timeout'
 }
 
@@ -88,7 +88,7 @@ function reasonOf(error: Stripe.errors.StripeError): Refused['reason'] {
   }
 }
 
-function doubtOf(error: Stripe.errors.StripeError): Unknown['reason'] {
+function unknownReasonOf(error: Stripe.errors.StripeError): Unknown['reason'] {
   const { errors } = Stripe
   if (error instanceof errors.StripeRateLimitError) return 'rate_limited'
   if (error instanceof errors.StripeAuthenticationError) return 'not_permitted'

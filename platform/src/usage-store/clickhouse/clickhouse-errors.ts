@@ -5,7 +5,7 @@ import { UsageStoreStatementError, UsageStoreUnavailableError } from '../usage-s
  * Numbers of temporary ClickHouse errors: timeouts, overload, full disks, and network failures between its parts. The client
  * reports only ClickHouse's number, no HTTP status.
  */
-const passing = new Set([
+const temporary = new Set([
   159, // TIMEOUT_EXCEEDED
   198, // DNS_ERROR
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -39,6 +39,6 @@ export function toUsageStoreError(error: unknown): Error {
   }
   const code = Number(error.code)
   const text = `ClickHouse error ${code} (${error.type ?? ''}): ${error.message.trim()}`
-  if (passing.has(code)) return new UsageStoreUnavailableError(text, { cause: error })
+  if (temporary.has(code)) return new UsageStoreUnavailableError(text, { cause: error })
   return new UsageStoreStatementError(text, code, error.type ?? '', { cause: error })
 }

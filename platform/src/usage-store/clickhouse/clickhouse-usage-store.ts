@@ -49,7 +49,7 @@ const exactlyOnce = {
  * Settings for query results: large numbers as text, because JSON numbers would lose digits, and an error before the first row
  * instead of after some rows.
  */
-const exactAnswers = {
+const exactResults = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   wait_end_of_query: 1,
@@ -81,7 +81,7 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
       const names = columns.map(({ name }) => quotedName(name)).join(', ')
       const buffer = idleBuffers.pop() ?? new GrowingBuffer()
       writeNativeBlock(buffer, columns, rows)
-      await translated(async () => {
+      await withStoreErrors(async () => {
         const { stream } = await client.exec({
           query: `INSERT INTO ${quoted(table)} (${names}) FORMAT Native`,
           values: Readable.from([buffer.written()], { objectMode: false }),
@@ -95,21 +95,21 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
       idleBuffers.push(buffer)
     },
     async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
-      return await translated(async () => {
+      return await withStoreErrors(async () => {
         const result = await client.query({
           query: statement,
           format: 'JSONEachRow',
-          clickhouse_settings: exactAnswers,
+          clickhouse_settings: exactResults,
           ...(parameters === undefined ? {} : { query_params: { ...parameters } }),
         })
         return await result.json<Row>()
       })
     },
     async command(statement) {
-      await translated(() => client.command({ query: statement }))
+      await withStoreErrors(() => client.command({ query: statement }))
     },
     async ping() {
-      await translated(async () => {
+      await withStoreErrors(async () => {
         const result = await client.ping({ select: false })
         if (!result.success) throw result.error
       })
@@ -141,7 +141,7 @@ function tlsOf({ tls }: ClickHouseConnection): Pick<ClickHouseClientConfigOption
   return { tls: { ca_cert: authority, cert: own.certificate, key: own.key } }
 }
 
-async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withStoreErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
