@@ -47,10 +47,7 @@ export function openEnvironment(
     onRecorded: reportDisabled,
     onRefused: ({ deliveryRef }) => {
       metrics.refused.inc({ space })
-      logger.error(
-        { delivery: deliveryRef },
-        'attempt stored without the response, which PostgreSQL refused',
-      )
+      logger.error({ delivery: deliveryRef }, 'attempt stored without its refused response')
     },
     logger,
     retryPauseMs: config.retryPauseMs,
