@@ -56,7 +56,7 @@ it('refuses appends above the pending limit at once, and accepts them later', as
 })
 
 it.skipIf(process.platform !== 'linux')(
-  'keeps nothing of a commit that the disk has no room for, and goes on when there is room',
+  'keeps nothing of a commit that does not fit on the disk, and continues when there is room',
   () => {
     const script = fileURLToPath(new URL('event-log-fill-the-disk.ts', import.meta.url))
     const node = [process.execPath, '--conditions=source', '--import', 'tsx', script]

@@ -212,7 +212,7 @@ describe('hot state', () => {
     expect(JSON.stringify(spans)).not.toMatch(/user_ada|prd_1|secret/)
   })
 
-  it('is the same for whoever is not traced', async () => {
+  it('behaves the same without an active trace', async () => {
     expect(await hotState.appliedOffset('sandbox', 0)).toBe(0)
     expect(await hotState.incarnation()).toBe(await rawHotState.incarnation())
   })
@@ -260,7 +260,7 @@ describe('the database', () => {
     expect(queries[2]).toMatchObject({ attributes: { 'error.type': '42P01' } })
   })
 
-  it('is the same for whoever is not traced', async () => {
+  it('behaves the same without an active trace', async () => {
     const [row] = await database.in('live').begin('read only', (sql) => sql`select 1 as one`)
     expect(row).toEqual({ one: 1 })
     expect(await database.control.unsafe('select 2 as two')).toMatchObject([{ two: 2 }])

@@ -242,7 +242,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
     })
   })
 
-  describe('what is taken', () => {
+  describe('the used and reserved amount', () => {
     it('is read with the document, also by read-only processes', async () => {
       await reserve('a', { document: undefined, units: 5n, isReservedFirst: true })
       const reader = await under().openReader()
@@ -273,7 +273,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
     })
 
     it.each([expiredPerReadMax, expiredPerReadMax + 50])(
-      'is told without the first that have expired, of %d, until a step that reserves drops all',
+      'omits the first expired reservations, of %d, until a reserving step drops all',
       async (expiredTotal) => {
         const units = 2n ** 61n
         await publishAt(hot(), at)

@@ -4,7 +4,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { DispatchParts } from './dispatcher.ts'
 
 /**
- * Traces claims and attempts, each as a trace of its own, because one claim yields many attempts that end independently. The
+ * Traces claims and attempts, each as a separate trace, because one claim yields many attempts that end independently. The
  * sampling ratio is the one of requests.
  */
 export function traceDispatch(

@@ -18,7 +18,7 @@ local function addToCounter(name, series, field, amount)
   end
 end
 
--- Adds to the fitting window of each entry; answers whether there was any.
+-- Adds to the matching window of each entry. Returns whether there was any.
 local function addToWindows(entries, kind, series, second, amount)
   local isCounted = false
   for _, entry in ipairs(entries) do

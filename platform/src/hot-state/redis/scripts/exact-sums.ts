@@ -13,7 +13,7 @@ local function limbsOf(text)
   end
   return limbs
 end
--- Adds amount times factor, both text.
+-- Adds amount times factor. Both are text.
 local function addToSum(sum, amount, factor)
   local by = limbsOf(factor)
   for i, limb in ipairs(limbsOf(amount)) do
@@ -22,7 +22,7 @@ local function addToSum(sum, amount, factor)
     end
   end
 end
--- As text; nil when it is below zero.
+-- Returns the sum as text, or nil if it is below zero.
 local function sumText(sum)
   local carry, digits = 0, ''
   for _, limb in ipairs(sum) do

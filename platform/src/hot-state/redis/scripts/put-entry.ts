@@ -39,7 +39,7 @@ local stored = readWindows(name)
 local storedVersion = isPublished(stored) and struct.unpack('<d', stored)
 if storedVersion and struct.unpack('<d', windows) < storedVersion then return 0 end
 
--- Up to where each window has been listed so far.
+-- The end up to which each window is already listed.
 local listedTo, isWithdrawn = {}, {}
 eachWindow(stored or '', function(id, _, to, isListed)
   if isListed == 1 then listedTo[id] = to else isWithdrawn[id] = true end
@@ -51,7 +51,7 @@ eachWindow(windows, function(id, from, to)
   if start < to then addedFrom, addedTo = math.min(addedFrom, start), math.max(addedTo, to) end
 end)
 
--- Before which second there are no more slots than this step may fold; behind addedFrom in any case.
+-- Returns the second before which there are at most as many slots as this step may fold; always after addedFrom.
 local function frontierOf()
   local first, frontier = math.floor(addedFrom / 60), addedTo
   local function look(place)
@@ -101,7 +101,7 @@ local function fold()
   tally.finish()
 end
 
--- The windows as they are listed from now on, and behind them those that the entry is not to have.
+-- The windows as listed from now on, followed by the withdrawn ones.
 local next, isNext, comesBack = {}, {}, false
 eachWindow(windows, function(id, from, to)
   local listed = math.max(frontier, listedTo[id] or frontier)
@@ -128,7 +128,7 @@ if hasAdded then inEachCounts(fold) end
 if isLast then
   local takesIn = ARGV[7] ~= nil
   if takesIn then
-    -- Slots without a scope are counted anew, so what was counted of them goes to what is put aside.
+    -- Slots without a scope are counted again, so their previous amount is put aside.
     eachCounter(function(counter)
       for i = 7, #ARGV, 2 do
         move(counter, 's' .. ARGV[i], 's' .. ARGV[i + 1])

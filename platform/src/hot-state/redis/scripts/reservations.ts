@@ -50,7 +50,7 @@ for _, place in ipairs(places) do
   if isPublishedSince(place) or isReadBefore(place) then return { 'behind' } end
 end
 
--- Asked for before anything is written, since a server may refuse to tell.
+-- Read before anything is written, because a server may refuse the command.
 local run = asksFirst and runId()
 local now = nowMs()
 for _, place in ipairs(places) do
@@ -65,7 +65,7 @@ for _, place in ipairs(places) do
   place.taken = takenAt(place.name, place.counters, place.window)
 end
 
--- What the reservation holds that the units replace.
+-- Returns the units of the reservation that is replaced, if it is held.
 local function heldByReplaced(place)
   if place.replaces == '' then return end
   local units, _, isUsed = reservationAt(place.name, place.replaces)
@@ -85,7 +85,7 @@ local function unitsTaken(place, freed)
   if sumText(left) then return place.units end
   if place.takes == 'rest' and rest ~= '0' then return rest end
 end
--- Why nothing can be reserved at the place; nil if it can, or is reserved already.
+-- Returns why nothing can be reserved at the place; nil if it can be, or already is.
 local function refusal(place)
   local units, knownExpiry = reservationAt(place.name, id)
   if units then

@@ -56,7 +56,7 @@ local groups, longer = cmsgpack.unpack(ARGV[3]), cmsgpack.unpack(ARGV[4])
 
 local settledMinuteOf = ARGV[7] ~= '' and settledSlots(ARGV[7], ARGV[8]) or nil
 
--- The entries that use of a subject and scope counts for, with their listed windows.
+-- Returns the entries that usage of a subject and scope counts for, with their listed windows.
 local function entriesFor(subject, scope)
   local entries = {}
   local scopes = scope ~= '0:' and { scope } or call('SMEMBERS', data .. 'scopes:' .. subject)
@@ -71,7 +71,7 @@ local function entriesFor(subject, scope)
   return entries
 end
 
--- The window of each entry that holds the time, and whether some window is cut by it or may yet take time in.
+-- Returns the window of each entry that contains the time, and whether the time cuts a window or one may still be extended.
 local function windowsFor(entries, from, last)
   local fits, isCut = {}, false
   for _, entry in ipairs(entries) do
