@@ -51,10 +51,10 @@ export async function reconcileNow(
       ...(options.repair === true ? compared.flatMap(repairsOf) : []),
     ],
   })
-  const fixedClock = compared.flatMap(remainingFindings).length
+  const remaining = compared.flatMap(remainingFindings).length
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
   const problems = [
-    fixedClock > 0 && `${fixedClock} ${fixedClock === 1 ? 'finding differs' : 'findings differ'}.`,
+    remaining > 0 && `${remaining} ${remaining === 1 ? 'finding differs' : 'findings differ'}.`,
     gaps.length > 0 && 'Not everything could be compared: run the command again later.',
   ].filter((problem) => problem !== false)
   if (problems.length === 0) return

@@ -70,9 +70,9 @@ export function createReconciliation(
       ended: async (environment) => {
         const space = environment
         const pool = parts.database.in(environment)
-        const fixedClock = await countStanding(pool)
+        const openFindings = await countStanding(pool)
         for (const kind of comparedKinds) {
-          metrics.findings.set({ kind, space }, fixedClock.get(kind) ?? 0)
+          metrics.findings.set({ kind, space }, openFindings.get(kind) ?? 0)
         }
         metrics.heldInvoices.set({ space }, await countHeldInvoices(pool))
         metrics.openClearing.set({ space }, await countOpenClearing(config, parts, environment))
