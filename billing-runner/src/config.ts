@@ -22,7 +22,7 @@ const milliseconds = { min: 1, max: 3_600_000 }
 const retryHoursSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_PAYMENT_RETRY_HOURS',
   description:
-    'Hours after a failed charge of an invoice until the next one, for each of them in turn, with commas between; after the last one the purchase is suspended',
+    'Delays between the charges of an unpaid invoice, in hours, separated by commas: the first is the time from the first failed charge to the second. After the last failed charge the purchase is suspended',
   defaultText: '5,24,72',
   parse: (text) => {
     const hours = text.split(',').map((each) => Number(each.trim() || NaN))
@@ -31,7 +31,7 @@ const retryHoursSetting: Setting<readonly number[]> = {
   },
 }
 
-/** Everything the billing runner can be told. Limits and intervals are safe as they are. */
+/** Settings of the billing runner. The defaults of limits and intervals are safe for production. */
 export const billingRunnerSettings = {
   ...databaseSettings,
   ...databaseOwnerSettings,
@@ -48,7 +48,7 @@ export const billingRunnerSettings = {
   ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
-    'Connections to each of the three schemas of PostgreSQL, for reading what is due and for changing it each',
+    'Maximum connections to PostgreSQL for each of the three schemas, counted separately for reading and for writing',
     8,
     { min: 1, max: 500 },
   ),
@@ -57,116 +57,116 @@ export const billingRunnerSettings = {
   ...scheduleSettings,
   remindersAheadHours: integerSetting(
     'TOLLGATE_REMINDERS_AHEAD_HOURS',
-    'Hours before the end of a trial or a period in which it is told of',
+    'How many hours before the end of a trial or a period its reminder event is emitted',
     72,
     { min: 1, max: 8_760 },
   ),
   paymentRetryHours: retryHoursSetting,
   paymentRetryJitterMinutes: integerSetting(
     'TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES',
-    'Minutes that are added to each of them at most, so that what failed together is not tried together',
+    'Maximum random addition to a retry delay, in minutes, so that charges that failed together are not retried together',
     10,
     { min: 0, max: 720 },
   ),
   writeOffAfterDays: integerSetting(
     'TOLLGATE_WRITE_OFF_AFTER_DAYS',
-    'Days in which nothing has happened to an invoice that could not be charged, and is tried no more, until it is written off; a purchase that was suspended for it expires then',
+    'Days without any change after which an invoice is written off that could not be charged and has no retries left; a purchase that was suspended for it expires',
     60,
     { min: 1, max: 3_650 },
   ),
   usageGraceMinutes: integerSetting(
     'TOLLGATE_USAGE_GRACE_MINUTES',
-    'Minutes from the end of a period until its usage is billed; what is recorded later is billed with the next one',
+    'Minutes from the end of a period until its usage is billed; usage that is recorded later is billed with the next period',
     60,
     { min: 0, max: 43_200 },
   ),
   usageStoredWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORED_WAIT_MS',
-    'Milliseconds to wait for ClickHouse to hold all usage that was acknowledged, before a bill is tried again later',
+    'How long a bill waits until ClickHouse has stored all acknowledged usage, in milliseconds; after that, the bill is retried later',
     10_000,
     { min: 0, max: 600_000 },
   ),
   lookIntervalMs: integerSetting(
     'TOLLGATE_SCHEDULE_LOOK_MS',
-    'Milliseconds between two looks at the schedules and at what other runners left undone',
+    'How often the schedules and the expired claims of other runners are checked, in milliseconds',
     1_000,
     milliseconds,
   ),
   batchItemsMax: integerSetting(
     'TOLLGATE_BILLING_BATCH_ITEMS_MAX',
-    'Purchases or sessions that a runner claims at a time',
+    'Maximum purchases or sessions that one claim takes',
     500,
     { min: 1, max: 10_000 },
   ),
   itemsInFlightMax: integerSetting(
     'TOLLGATE_BILLING_ITEMS_IN_FLIGHT_MAX',
-    'How many of them it works on at a time, in each environment and job',
+    'Maximum claimed items that are processed concurrently, per environment and job',
     8,
     { min: 1, max: 500 },
   ),
   claimLeaseMs: integerSetting(
     'TOLLGATE_BILLING_CLAIM_LEASE_MS',
-    'Milliseconds after which another runner takes over what one has claimed and not finished; longer than a batch takes',
+    'Lease of a claim, in milliseconds; another runner may take over the items when the lease has expired. Must be longer than a batch takes',
     120_000,
     { min: 100, max: 3_600_000 },
   ),
   triesMax: integerSetting(
     'TOLLGATE_BILLING_TRIES_MAX',
-    'How often something that fails is tried before it waits for the next run of its job',
+    'Maximum attempts for a failing item before it waits for the next run of its job',
     3,
     { min: 1, max: 100 },
   ),
   retryPauseMs: integerSetting(
     'TOLLGATE_BILLING_RETRY_PAUSE_MS',
-    'Milliseconds between two tries',
+    'How long a failed item waits before its next attempt, in milliseconds',
     30_000,
     milliseconds,
   ),
   stuckAfterMs: integerSetting(
     'TOLLGATE_BILLING_STUCK_AFTER_MS',
-    'Milliseconds a run may stand still before this runner is unhealthy',
+    'Milliseconds without progress in a run after which this runner reports itself as unhealthy',
     600_000,
     { min: 1_000, max: 86_400_000 },
   ),
   sessionsKeptHours: integerSetting(
     'TOLLGATE_SESSIONS_KEPT_HOURS',
-    'Hours that a customer session can be looked up after it has expired',
+    'Hours for which a customer session can still be read after it has expired',
     168,
     { min: 0, max: 87_600 },
   ),
   reconcileDays: integerSetting(
     'TOLLGATE_RECONCILE_DAYS',
-    'Days back from which on payments, refunds, disputes, payouts and invoices are compared by the scheduled reconciliation',
+    'How many days back the scheduled reconciliation compares payments, refunds, disputes, payouts and invoices',
     7,
     { min: 1, max: 365 },
   ),
   reconcileGraceMinutes: integerSetting(
     'TOLLGATE_RECONCILE_GRACE_MINUTES',
-    'Minutes within which a change may be known to one side alone, since its webhook is on its way',
+    'Minutes for which a change may be known to one side only, because its webhook is still in transit',
     15,
     { min: 0, max: 1_440 },
   ),
   reconcileLookAgainMs: integerSetting(
     'TOLLGATE_RECONCILE_LOOK_AGAIN_MS',
-    'Milliseconds before each of five more looks at a counter or a wallet that did not agree; longer than a change is on its way to it',
+    'How long the reconciliation waits before each of its five rechecks of a counter or wallet that differs, in milliseconds; longer than a change takes to arrive',
     1_000,
     milliseconds,
   ),
   reconcileFindingsMax: integerSetting(
     'TOLLGATE_RECONCILE_FINDINGS_MAX',
-    'Findings of one provider that a report of a reconciliation lists; the others are counted',
+    'Maximum findings per provider that a reconciliation report lists; further findings are only counted',
     1_000,
     { min: 1, max: 100_000 },
   ),
   clearingOpenDays: integerSetting(
     'TOLLGATE_CLEARING_OPEN_DAYS',
-    'Days that money may stay at the payment processor before it is reported not to be paid out; more than lie between two payouts',
+    'Days for which money may stay at the payment processor before it is reported as not paid out; must be longer than the interval between two payouts',
     14,
     { min: 1, max: 365 },
   ),
   runsKeptDays: integerSetting(
     'TOLLGATE_BILLING_RUNS_KEPT_DAYS',
-    'Days that it can be looked up what a job did, and what a reconciliation found',
+    'Days for which results of jobs and reports of reconciliations are kept',
     90,
     { min: 1, max: 3_650 },
   ),

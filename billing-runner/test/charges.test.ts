@@ -5,7 +5,7 @@ import { payInvoice } from '@tollgate/domain/invoices/settle-invoice'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
-/* Renewals and trials that cost something, with a payment that a test decides about. */
+/* Tests renewals and trials with a price. The test decides the outcome of each charge. */
 
 let stack: RunnerStack
 let shop: Shop
@@ -46,7 +46,7 @@ const declining =
 
 const monthly = { price: 1_900, setupFee: 500, billingCycle: 'monthly' } as const
 const now = ({ reference }: Purchase) => stack.purchase(shop, reference)
-const told = async (): Promise<string[]> =>
+const emittedTypes = async (): Promise<string[]> =>
   (await stack.events(shop, /^purchase\.(?!created)/)).map(({ type }) => type)
 const invoices = async () =>
   (await listInvoices(stack.database.in('sandbox'), shop.providerId, {}, { limit: 10, offset: 0 }))
@@ -59,7 +59,7 @@ describe('a renewal that costs something', () => {
     purchase = await stack.buy(shop, await stack.addPlan(shop, monthly))
   })
 
-  test('begins when it is paid, once, without the set-up fee', async () => {
+  test('begins the period once, when it is paid, without the setup fee', async () => {
     const at = '2026-03-01T10:00:00Z'
     await stack.runJob('renewals', at, paying)
     await stack.runJob('renewals', at, paying)
@@ -69,42 +69,42 @@ describe('a renewal that costs something', () => {
       nextBillingDate: new Date('2026-03-31T12:00:00Z'),
       paidAt: new Date(at),
     })
-    expect(await told()).toEqual(['purchase.renewed'])
+    expect(await emittedTypes()).toEqual(['purchase.renewed'])
     expect(await invoices()).toMatchObject([
       { number: 1n, status: 'paid', totalMinor: 1_900n, paidMinor: 1_900n },
     ])
   })
 
-  test('has one invoice that waits as long as nobody can charge', async () => {
+  test('keeps one open invoice if no payment processor is configured', async () => {
     await stack.runJob('renewals', '2026-03-01T10:00:00Z')
     await stack.runJob('renewals', '2026-03-02T10:00:00Z')
     expect(await invoices()).toMatchObject([{ number: 1n, status: 'open', totalMinor: 1_900n }])
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await stack.runJob('renewals', '2026-03-03T10:00:00Z', paying)
     expect(await invoices()).toMatchObject([{ status: 'paid' }])
-    expect(await told()).toEqual(['purchase.renewed'])
+    expect(await emittedTypes()).toEqual(['purchase.renewed'])
   })
 
-  test('that is charged, and not settled because the runner died, is settled by the next without another charge', async () => {
+  test('settles a charge after a crash of the runner, without charging again', async () => {
     const dying: ChargeInvoice = async (charge, commit) => {
       await paying(charge, commit)
       throw new Error('died')
     }
     const once = { TOLLGATE_BILLING_TRIES_MAX: '1' }
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', dying, once)
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await stack.runJob('renewals', '2026-03-01T10:05:00Z', paying, once)
     expect(asked).toHaveLength(1)
-    expect(await told()).toEqual(['purchase.renewed'])
+    expect(await emittedTypes()).toEqual(['purchase.renewed'])
   })
 
-  test('whose charge has not come to an end waits for it', async () => {
+  test('waits while its charge is pending', async () => {
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', async () => ({ kind: 'pending' }))
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     expect(await now(purchase)).toMatchObject({ status: 'active', retryCount: 0 })
   })
 
-  test('whose failure was counted, and that cannot be tried again yet, waits for the next slot', async () => {
+  test('waits for the next slot after a failed charge', async () => {
     const failing: ChargeInvoice = async (charge) => {
       if (asked.length === 5) throw new Error('asked over and over')
       asked.push(charge)
@@ -117,7 +117,7 @@ describe('a renewal that costs something', () => {
     expect(await invoices()).toMatchObject([{ failedCharges: 1 }])
   })
 
-  test('that is declined is tried again after 5 hours, a day and three days, then suspended', async () => {
+  test('retries a declined charge after 5 hours, 1 day and 3 days, then suspends the purchase', async () => {
     const due = ['2026-03-01T10:00:00Z', '2026-03-01T15:00:00Z', '2026-03-02T15:00:00Z']
     const [first, ...others] = [...due, '2026-03-05T15:00:00Z']
     await stack.runJob('renewals', first, declining(false))
@@ -134,10 +134,10 @@ describe('a renewal that costs something', () => {
     expect(asked).toHaveLength(4)
     expect(new Set(asked.map(({ invoiceRef }) => invoiceRef)).size).toBe(1)
     expect(await now(purchase)).toMatchObject({ status: 'suspended', nextRetryAt: null })
-    expect(await told()).toEqual(['purchase.past_due', 'purchase.suspended'])
+    expect(await emittedTypes()).toEqual(['purchase.past_due', 'purchase.suspended'])
   })
 
-  test('that is declined and then paid goes on where it would have', async () => {
+  test('keeps its billing date if a declined charge is paid later', async () => {
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', declining(false))
     await stack.runJob('payment-retries', '2026-03-01T15:00:00Z', paying)
     expect(await now(purchase)).toMatchObject({
@@ -146,17 +146,17 @@ describe('a renewal that costs something', () => {
       nextRetryAt: null,
       nextBillingDate: new Date('2026-03-31T12:00:00Z'),
     })
-    expect(await told()).toEqual(['purchase.past_due', 'purchase.renewed'])
+    expect(await emittedTypes()).toEqual(['purchase.past_due', 'purchase.renewed'])
   })
 
-  test('that is declined for good is not tried again', async () => {
+  test('does not retry a charge that was declined for good', async () => {
     await stack.runJob('renewals', '2026-03-01T10:00:00Z', declining(true))
     expect(await now(purchase)).toMatchObject({ status: 'suspended' })
-    expect(await told()).toEqual(['purchase.past_due', 'purchase.suspended'])
+    expect(await emittedTypes()).toEqual(['purchase.past_due', 'purchase.suspended'])
   })
 })
 
-test('what is too little to be charged is carried over, and the period begins', async () => {
+test('carries over an amount below the minimum charge and begins the period', async () => {
   const plan = await stack.addPlan(shop, { price: 20, billingCycle: 'monthly' })
   const purchase = await stack.buy(shop, plan)
   await stack.runJob('renewals', '2026-03-01T10:00:00Z', paying)
@@ -169,23 +169,26 @@ describe('the end of a trial', () => {
   let purchase: Purchase
 
   beforeEach(async () => {
-    purchase = await stack.tryOut(shop, await stack.addPlan(shop, { ...monthly, trialDays: 14 }))
-    await stack.keepCard(shop, purchase.customerRef)
+    purchase = await stack.startTrial(
+      shop,
+      await stack.addPlan(shop, { ...monthly, trialDays: 14 }),
+    )
+    await stack.saveCard(shop, purchase.customerRef)
   })
 
-  test('charges the first period with the set-up fee', async () => {
+  test('charges the first period with the setup fee', async () => {
     await stack.runJob('trial-expiry', '2026-02-15T08:00:00Z', paying)
     expect(asked).toMatchObject([{ amountMinor: 2_400n, currency: 'USD' }])
-    expect(await told()).toEqual(['purchase.trial_converted'])
+    expect(await emittedTypes()).toEqual(['purchase.trial_converted'])
     expect(await now(purchase)).toMatchObject({
       status: 'active',
       nextBillingDate: new Date('2026-03-14T12:00:00Z'),
     })
   })
 
-  test('suspends where the charge is declined', async () => {
+  test('suspends the purchase if the charge is declined', async () => {
     await stack.runJob('trial-expiry', '2026-02-15T08:00:00Z', declining(false))
-    expect(await told()).toEqual(['purchase.suspended'])
+    expect(await emittedTypes()).toEqual(['purchase.suspended'])
     expect(await now(purchase)).toMatchObject({ status: 'suspended' })
   })
 })

@@ -29,29 +29,29 @@ beforeEach(async () => {
   shop = await stack.openShop()
 })
 
-/** Runs one job at that time, which the clock then has. */
+/** Runs one job with the clock set to that time. */
 const run = (name: string, at: string): Promise<Totals> => stack.runJob(name, at)
 
-async function told(): Promise<string[]> {
+async function emittedTypes(): Promise<string[]> {
   return (await stack.events(shop)).map(({ type }) => type)
 }
 
 const now = (purchase: Purchase) => stack.purchase(shop, purchase.reference)
 
 describe('renewals', () => {
-  test('of a free plan advance the billing date by its anchor, one period at a time', async () => {
+  test('advance the billing date of a free plan by its anchor, one period at a time', async () => {
     const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'monthly' })
     const purchase = await stack.buy(shop, plan)
     expect(purchase.nextBillingDate?.toISOString()).toBe('2026-02-28T12:00:00.000Z')
 
     await run('renewals', '2026-02-28T11:59:59Z')
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await run('renewals', '2026-02-28T12:00:00Z')
     expect((await now(purchase)).nextBillingDate?.toISOString()).toBe('2026-03-31T12:00:00.000Z')
     await run('renewals', '2026-02-28T12:00:01Z')
-    expect(await told()).toEqual(['purchase.renewed'])
+    expect(await emittedTypes()).toEqual(['purchase.renewed'])
 
-    // Nobody ran for two months.
+    // No runner ran for two months.
     const totals = await run('renewals', '2026-05-01T10:00:00Z')
     expect(totals.get('done')).toBe(2)
     expect(await now(purchase)).toMatchObject({
@@ -60,7 +60,7 @@ describe('renewals', () => {
     })
   })
 
-  test('that cost something wait as long as nothing can be charged', async () => {
+  test('wait if they cost something and no payment processor is configured', async () => {
     const plan = await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' })
     const purchase = await stack.buy(shop, plan)
     const totals = await run('renewals', '2026-03-01T10:00:00Z')
@@ -69,7 +69,7 @@ describe('renewals', () => {
     expect((await run('renewals', '2026-03-02T10:00:00Z')).get('postponed')).toBe(1)
   })
 
-  test('leave alone what was cancelled', async () => {
+  test('do not renew cancelled purchases', async () => {
     const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'monthly' })
     const purchase = await stack.buy(shop, plan)
     await stack.within(shop, (work) => cancelPurchase(work, purchase.reference, null))
@@ -81,28 +81,28 @@ describe('renewals', () => {
       status: 'cancelled',
       endedAt: new Date('2026-02-28T12:00:00Z'),
     })
-    expect(await told()).toEqual(['purchase.cancellation_scheduled', 'purchase.cancelled'])
+    expect(await emittedTypes()).toEqual(['purchase.cancellation_scheduled', 'purchase.cancelled'])
   })
 })
 
-test('what does not renew expires with its period', async () => {
+test('a purchase without renewal expires at the end of its period', async () => {
   const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'weekly', autoRenew: false })
   const purchase = await stack.buy(shop, plan)
   await run('ended-purchases', '2026-02-07T11:59:59Z')
-  expect(await told()).toEqual([])
+  expect(await emittedTypes()).toEqual([])
   await run('ended-purchases', '2026-02-07T12:00:00Z')
   expect(await now(purchase)).toMatchObject({ status: 'expired', autoRenew: false })
-  expect(await told()).toEqual(['purchase.expired'])
+  expect(await emittedTypes()).toEqual(['purchase.expired'])
 })
 
 describe('trials', () => {
   const paid = { price: 900, billingCycle: 'monthly', trialDays: 14 } as const
 
-  test('are told of three days before, once', async () => {
-    const purchase = await stack.tryOut(shop, await stack.addPlan(shop, paid))
+  test('emit one reminder three days before their end', async () => {
+    const purchase = await stack.startTrial(shop, await stack.addPlan(shop, paid))
     expect(purchase.anchor.toISOString()).toBe('2026-02-14T12:00:00.000Z')
     await run('reminders', '2026-02-11T11:59:59Z')
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await run('reminders', '2026-02-11T12:00:00Z')
     await run('reminders', '2026-02-12T12:00:00Z')
     const [event, ...others] = await stack.events(shop)
@@ -117,28 +117,28 @@ describe('trials', () => {
     })
   })
 
-  test('without anything to pay with are suspended', async () => {
-    const purchase = await stack.tryOut(shop, await stack.addPlan(shop, paid))
+  test('are suspended at their end without a card', async () => {
+    const purchase = await stack.startTrial(shop, await stack.addPlan(shop, paid))
     await run('trial-expiry', '2026-02-14T11:59:59Z')
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await run('trial-expiry', '2026-02-15T08:00:00Z')
     expect(await now(purchase)).toMatchObject({ status: 'suspended' })
-    expect(await told()).toEqual(['purchase.suspended'])
+    expect(await emittedTypes()).toEqual(['purchase.suspended'])
   })
 
-  test('of what costs nothing go on', async () => {
+  test('continue at their end if the plan is free', async () => {
     const plan = await stack.addPlan(shop, { ...paid, price: 0 })
-    const purchase = await stack.tryOut(shop, plan)
+    const purchase = await stack.startTrial(shop, plan)
     await run('trial-expiry', '2026-02-15T08:00:00Z')
     expect(await now(purchase)).toMatchObject({
       status: 'active',
       nextBillingDate: new Date('2026-03-14T12:00:00Z'),
     })
-    expect(await told()).toEqual(['purchase.updated'])
+    expect(await emittedTypes()).toEqual(['purchase.updated'])
   })
 
-  test('that were cancelled end where the trial does', async () => {
-    const purchase = await stack.tryOut(shop, await stack.addPlan(shop, paid))
+  test('end with the trial if they were cancelled', async () => {
+    const purchase = await stack.startTrial(shop, await stack.addPlan(shop, paid))
     stack.clock.set('2026-02-01T00:00:00Z')
     await stack.within(shop, (work) => cancelPurchase(work, purchase.reference, null))
     expect((await now(purchase)).endDate).toEqual(new Date('2026-02-14T12:00:00Z'))
@@ -148,7 +148,7 @@ describe('trials', () => {
   })
 })
 
-test('a renewal is told of three days before, again for each', async () => {
+test('a reminder is emitted three days before each renewal', async () => {
   const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'monthly' })
   await stack.buy(shop, plan)
   await run('reminders', '2026-02-26T00:00:00Z')
@@ -162,7 +162,7 @@ test('a renewal is told of three days before, again for each', async () => {
   ])
 })
 
-test('the last period of a purchase that was cancelled too late for its notice is reminded of once', async () => {
+test('the last period of a purchase cancelled after its notice date gets one reminder', async () => {
   const terms = { price: 900, billingCycle: 'monthly', cancellationNoticeDays: 7 } as const
   const purchase = await stack.buy(shop, await stack.addPlan(shop, terms))
   stack.clock.set('2026-02-25T00:00:00Z')
@@ -175,7 +175,7 @@ test('the last period of a purchase that was cancelled too late for its notice i
   ])
 })
 
-test('a purchase that was cancelled in time is not reminded of a renewal', async () => {
+test('a purchase cancelled in time gets no renewal reminder', async () => {
   const purchase = await stack.buy(
     shop,
     await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' }),
@@ -186,7 +186,7 @@ test('a purchase that was cancelled in time is not reminded of a renewal', async
   expect(await stack.events(shop, /renewal_reminder/)).toEqual([])
 })
 
-test('a renewal that changes the plan is told of with the plan and the amount that it charges', async () => {
+test('the reminder of a renewal that changes the plan has the new plan and its amount', async () => {
   const monthly = { billingCycle: 'monthly' } as const
   const small = await stack.addPlan(shop, { price: 900, ...monthly })
   const big = await stack.addPlan(shop, { price: 4_900, setupFee: 100, ...monthly })
@@ -208,11 +208,11 @@ test('a renewal that changes the plan is told of with the plan and the amount th
 })
 
 describe('usage resets', () => {
-  test('tell of every period that has begun, with its bounds', async () => {
+  test('emit an event with the bounds of each period that has begun', async () => {
     const plan = await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' })
     const purchase = await stack.buy(shop, plan)
     await run('usage-reset', '2026-02-28T11:30:00Z')
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     await run('usage-reset', '2026-04-01T00:00:00Z')
     const events = await stack.events(shop)
     expect(events.map(({ object }) => [object['periodStart'], object['periodEnd']])).toEqual(
@@ -228,15 +228,15 @@ describe('usage resets', () => {
     expect((await now(purchase)).nextResetAt).toEqual(new Date('2026-04-30T12:00:00Z'))
   })
 
-  test('say nothing about a moment that is no end of a period', async () => {
+  test('emit no event at a time that is not the end of a period', async () => {
     const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'weekly' })
     const purchase = await stack.buy(shop, plan, { nextResetAt: new Date('2026-02-09T00:00:00Z') })
     await run('usage-reset', '2026-02-23T00:00:00Z')
-    expect(await told()).toEqual([])
+    expect(await emittedTypes()).toEqual([])
     expect((await now(purchase)).nextResetAt).toEqual(new Date('2026-02-28T12:00:00Z'))
   })
 
-  test('stop with the end of the purchase', async () => {
+  test('stop at the end of the purchase', async () => {
     const plan = await stack.addPlan(shop, { price: 0, billingCycle: 'weekly' })
     const purchase = await stack.buy(shop, plan)
     stack.clock.set('2026-02-08T00:00:00Z')
@@ -249,7 +249,7 @@ describe('usage resets', () => {
   })
 })
 
-test('a checkout that nobody completed is told of once, when its time is up', async () => {
+test('a checkout that was not completed emits one expiry event', async () => {
   const plan = await stack.addPlan(shop, { price: 900, billingCycle: 'monthly' })
   const { customerRef } = await stack.buy(shop, plan)
   const session = await stack.within(shop, (work) =>
@@ -263,7 +263,7 @@ test('a checkout that nobody completed is told of once, when its time is up', as
     }),
   )
   await run('abandoned-checkouts', '2026-01-31T12:14:59.999Z')
-  expect(await told()).toEqual([])
+  expect(await emittedTypes()).toEqual([])
   await run('abandoned-checkouts', '2026-01-31T12:15:00Z')
   await run('abandoned-checkouts', '2026-01-31T12:16:00Z')
   const [event, ...others] = await stack.events(shop)
@@ -274,7 +274,7 @@ test('a checkout that nobody completed is told of once, when its time is up', as
   })
 })
 
-test('a session that expired a week ago is forgotten', async () => {
+test('a session is deleted a week after it expired', async () => {
   const plan = await stack.addPlan(shop, { price: 0 })
   const { customerRef } = await stack.buy(shop, plan)
   const pool = stack.database.in('sandbox')

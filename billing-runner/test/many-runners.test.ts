@@ -7,7 +7,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { BillingRunner } from '../src/service.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
-/* What the schedule, several runners and their deaths make of the work: each thing is done once. */
+/* Tests that work is done once with a schedule, several runners and crashes. */
 
 const patience = { timeout: 20_000, interval: 50 }
 
@@ -48,7 +48,7 @@ async function renewed(): Promise<unknown[]> {
 const references = (purchases: readonly Purchase[]) =>
   purchases.map(({ reference }) => reference).sort()
 
-/** Waits until these slots have ended, and there are no others. */
+/** Waits until exactly these slots exist and have ended. */
 async function untilEnded(...slots: readonly string[]): Promise<void> {
   await vi.waitFor(async () => {
     const rows = await stack.database.in('sandbox')<{ slot: Date; ended_at: Date | null }[]>`
@@ -62,18 +62,18 @@ async function untilEnded(...slots: readonly string[]): Promise<void> {
 describe('the schedule', () => {
   const settings = { TOLLGATE_SCHEDULE_RENEWALS: '0 10 * * *' }
 
-  test('runs a slot once, when it has come', async () => {
+  test('runs a slot once, at its time', async () => {
     const purchases = await buyMany(1)
     stack.clock.set('2026-03-01T09:59:59.999Z')
     await startRunner(settings)
-    // The slot of the day before is made up for at the start.
+    // The slot of the previous day is caught up at start.
     await vi.waitFor(async () => expect(await renewed()).toEqual(references(purchases)), patience)
     stack.clock.set('2026-03-31T10:30:00Z')
     await untilEnded('2026-02-28T10:00:00.000Z', '2026-03-31T10:00:00.000Z')
     expect(await renewed()).toHaveLength(1)
   })
 
-  test('has metrics and health that tell of it', async () => {
+  test('reports its runs in metrics and health', async () => {
     await buyMany(1)
     stack.clock.set('2026-03-01T10:00:05Z')
     const { adminPort } = await startRunner(settings)
@@ -91,7 +91,7 @@ describe('the schedule', () => {
   })
 })
 
-test('three runners share the work of one slot, and nothing is done twice', async () => {
+test('three runners share the items of one slot and process none twice', async () => {
   const purchases = await buyMany(60)
   stack.clock.set('2026-03-01T10:00:00Z')
   const settings = {
@@ -110,7 +110,7 @@ test('three runners share the work of one slot, and nothing is done twice', asyn
   expect(await countRuns(stack.database.in('sandbox'), shop.providerId, undefined)).toBe(1)
 })
 
-test('what keeps failing holds up nothing else, is told of, and is tried again by the next slot', async () => {
+test('an item that keeps failing delays no other, is reported, and is retried by the next slot', async () => {
   const [broken, ...others] = await buyMany(8)
   const pool = stack.database.in('sandbox')
   const breakIt = (cycle: string) => pool`
@@ -135,7 +135,7 @@ test('what keeps failing holds up nothing else, is told of, and is tried again b
 })
 
 test(
-  'runners that are killed leave nothing undone and nothing done twice',
+  'killed runners leave no item unprocessed, and none is processed twice',
   { timeout: 300_000 },
   async () => {
     stack.clock.set(new Date(Date.now() - 40 * 86_400_000).toISOString())

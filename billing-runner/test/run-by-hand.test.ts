@@ -23,19 +23,19 @@ beforeEach(async () => {
   return () => stack.database.in('sandbox')`update purchases set status = 'expired'`
 })
 
-/** What `tollgate billing run` prints with these parameters. */
+/** Runs `tollgate billing run` with these parameters and returns the printed lines. */
 async function run(...parameters: string[]): Promise<string[]> {
   const printed: string[] = []
   const { program, output } = createCommandLine('tollgate', (line) => printed.push(line))
-  const surroundings = {
+  const runContext = {
     output,
     stopping: new AbortController().signal,
     parts: stack.parts,
   }
   addBillingCommands(program, {
-    run: (asked) => runJobs(stack.config(), asked, surroundings),
-    reconcile: (asked) => reconcileNow(stack.config(), asked, surroundings),
-    restoreUsage: (asked) => restoreUsage(stack.config(), asked, surroundings),
+    run: (asked) => runJobs(stack.config(), asked, runContext),
+    reconcile: (asked) => reconcileNow(stack.config(), asked, runContext),
+    restoreUsage: (asked) => restoreUsage(stack.config(), asked, runContext),
   })
   await program.parseAsync(['billing', 'run', ...parameters], { from: 'user' })
   return printed
@@ -43,7 +43,7 @@ async function run(...parameters: string[]): Promise<string[]> {
 
 const renewals = ['--job', 'renewals', '--environment', 'sandbox']
 
-test('says what it would do at that time, and does nothing', async () => {
+test('prints what it would do at the given time with --dry-run, and changes nothing', async () => {
   const printed = await run(...renewals, '--at', '2026-03-01T10:00:00Z', '--dry-run')
   expect(printed).toEqual([
     'sandbox renewals: 1 due',
@@ -63,7 +63,7 @@ test('says what it would do at that time, and does nothing', async () => {
   expect(await stack.events(shop)).toEqual([])
 })
 
-test('does it, with progress, and again there is nothing to do', async () => {
+test('runs the job with progress, and finds nothing to do the second time', async () => {
   const at = ['--at', '2026-03-01T10:00:00Z']
   expect(await run(...renewals, ...at)).toEqual([
     'sandbox renewals: 1 done so far',
@@ -73,7 +73,7 @@ test('does it, with progress, and again there is nothing to do', async () => {
   expect((await stack.events(shop)).map(({ type }) => type)).toEqual(['purchase.renewed'])
 })
 
-test('does every job without a name', async () => {
+test('runs every job if none is named', async () => {
   stack.clock.set('2026-03-01T10:00:00Z')
   const printed = await run()
   expect(printed).toContain('sandbox renewals: 1 done')
@@ -81,7 +81,7 @@ test('does every job without a name', async () => {
   expect(printed).toContain('control clean-up: nothing to do')
 })
 
-test('does nothing of live before its time', async () => {
+test('refuses a future time for live', async () => {
   const at = ['--at', '2026-03-01T10:00:00Z']
   await expect(run('--job', 'renewals', ...at)).rejects.toThrow('before its time')
   await expect(run(...renewals, '--at', 'soon')).rejects.toThrow('--at soon')

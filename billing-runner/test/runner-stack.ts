@@ -37,7 +37,7 @@ import { runOnce, type Totals } from '../src/jobs/run-once.ts'
 import { publisherOf, type Parts } from '../src/open-parts.ts'
 import { createBillingRunner, type BillingRunner } from '../src/service.ts'
 
-/** A clock that stands where the test puts it. */
+/** A clock that shows the time set by the test. */
 type TestClock = Clock & { set(iso: string): void }
 
 export type Shop = { readonly providerId: string; readonly product: Product }
@@ -49,21 +49,21 @@ export type RunnerStack = {
   readonly folder: string
   readonly databaseUrl: string
   readonly parts: Parts
-  /** What a runner of its own process is told, to work on the same stores. */
+  /** Settings of a runner in a separate process that uses the same stores. */
   environment(settings?: Record<string, string>): Record<string, string>
   config(settings?: Record<string, string>): BillingRunnerConfig
-  /** Not started. */
+  /** Creates a runner without starting it. */
   createRunner(settings?: Record<string, string>): BillingRunner
-  /** A provider with a product. */
+  /** Creates a provider with one product. */
   openShop(): Promise<Shop>
   addPlan(shop: Shop, input: Partial<PlanCreateInput>): Promise<Plan>
-  /** A new customer of the shop buys the plan now. */
+  /** Creates a customer who buys the plan now. */
   buy(shop: Shop, plan: Plan, change?: Partial<Purchase>): Promise<Purchase>
-  /** The same with the plan's trial. */
-  tryOut(shop: Shop, plan: Plan): Promise<Purchase>
-  /** A card that can be charged with nobody there. */
-  keepCard(shop: Shop, customerRef: string): Promise<void>
-  /** Runs one job at that time, which the clock then has. */
+  /** Creates a customer who starts the plan's trial now. */
+  startTrial(shop: Shop, plan: Plan): Promise<Purchase>
+  /** Saves a card that can be charged without the customer. */
+  saveCard(shop: Shop, customerRef: string): Promise<void>
+  /** Runs one job with the clock set to that time. */
   runJob(
     name: string,
     at: string,
@@ -71,13 +71,13 @@ export type RunnerStack = {
     settings?: Record<string, string>,
   ): Promise<Totals>
   purchase(shop: Shop, reference: string): Promise<Purchase>
-  /** Events of the provider, without those of setting the test up. */
+  /** Returns the events of the provider, without those of the test's setup. */
   events(shop: Shop, of?: RegExp): Promise<OutboxEvent[]>
   within<Result>(shop: Shop, body: (work: UnitOfWork) => Promise<Result>): Promise<Result>
   stop(): Promise<void>
 }
 
-/** Schedules of everything: nothing runs that a test did not ask for. */
+/** Turns off every schedule, so that only the runs of the test happen. */
 const nothingScheduled = Object.fromEntries(
   [
     'REMINDERS',
@@ -94,7 +94,7 @@ const nothingScheduled = Object.fromEntries(
   ].map((name) => [`TOLLGATE_SCHEDULE_${name}`, 'off']),
 )
 
-/** Without a usage store of its own, one that does not answer. */
+/** Starts the stack. Without a usage store in `parts`, usage queries fail. */
 export async function startRunnerStack(
   options: { readonly usageStore?: UsageStore } = {},
 ): Promise<RunnerStack> {
@@ -201,9 +201,9 @@ export async function startRunnerStack(
         ...unpaidPurchase({ customer, plan, ...termsOf(shop), origin: 'manual', now }),
         ...change,
       })),
-    tryOut: (shop, plan) =>
+    startTrial: (shop, plan) =>
       keep(shop, (customer, now) => trialPurchase({ customer, plan, ...termsOf(shop), now })),
-    keepCard: ({ providerId }, customerRef) =>
+    saveCard: ({ providerId }, customerRef) =>
       within({ providerId, product: undefined as never }, async ({ sql, now }) => {
         await sql`insert into customer_cards ${sql({
           provider_id: providerId,
@@ -277,7 +277,7 @@ function testClock(): TestClock {
   }
 }
 
-/** A plan from before the rules for prices, which goes on as it is. */
+/** Inserts a plan that predates the current rules for prices and stays valid. */
 async function addOldPlan(
   work: UnitOfWork,
   productRef: string,

@@ -10,7 +10,7 @@ import { createReconciliation } from '../src/jobs/reconcile.ts'
 import { createJobMetrics } from '../src/metrics.ts'
 import { startRunnerStack, type RunnerStack, type Shop } from './runner-stack.ts'
 
-/* What operators are told of money that waits for somebody. */
+/* Tests the gauges for money that needs a person. */
 
 const dayMs = 86_400_000
 
@@ -25,23 +25,23 @@ beforeAll(async () => {
 afterAll(() => stack.stop())
 beforeEach(() => stack.clock.set('2026-03-01T12:00:00Z'))
 
-/** As the runner tells after a reconciliation. */
+/** Returns the gauges as the runner sets them after a reconciliation. */
 async function gauges(): Promise<Record<string, number | undefined>> {
   const registry = createMetrics('test')
   const { job } = createReconciliation(stack.config(), stack.parts, createJobMetrics(registry))
   if (job.kind !== 'whole') throw new Error('is one piece of work')
   await job.ended('sandbox')
-  const told = async (name: string): Promise<number | undefined> => {
+  const value = async (name: string): Promise<number | undefined> => {
     const { values } = await registry.getSingleMetric(name)!.get()
     return values.find(({ labels }) => labels['space'] === 'sandbox')?.value
   }
   return {
-    held: await told('tollgate_held_invoices'),
-    open: await told('tollgate_open_clearing_currencies'),
+    held: await value('tollgate_held_invoices'),
+    open: await value('tollgate_open_clearing_currencies'),
   }
 }
 
-/** Comes to the processor, or leaves it where it is below nothing. */
+/** Posts money that arrives at the processor, or leaves it if the amount is negative. */
 async function move(currency: string, amountMinor: bigint): Promise<void> {
   await stack.within(shop, async (work) => {
     const [row] = await work.sql<[{ reference: string }]>`select reference from customers limit 1`
@@ -66,7 +66,7 @@ async function move(currency: string, amountMinor: bigint): Promise<void> {
   })
 }
 
-test('an invoice that is too large to be charged, and money that is not paid out', async () => {
+test('counts an invoice that is too large to be charged, and money that is not paid out', async () => {
   const plan = await stack.addPlan(shop, { price: 999_999_999, billingCycle: 'monthly' })
   stack.clock.set('2026-01-31T12:00:00Z')
   await stack.buy(shop, plan)
@@ -86,7 +86,7 @@ test('an invoice that is too large to be charged, and money that is not paid out
   expect(await gauges()).toMatchObject({ open: 0 })
 })
 
-/** What is there by day of its coming, the oldest first; one sign at a time. */
+/** Computes the oldest day with an open balance, first in, first out. All amounts are matched by sign. */
 function openSince(moves: readonly (readonly [day: number, amount: bigint])[]): number | undefined {
   const there: { readonly day: number; left: bigint }[] = []
   for (const [day, amount] of moves) {
@@ -104,7 +104,7 @@ function openSince(moves: readonly (readonly [day: number, amount: bigint])[]): 
   return there[0]?.day
 }
 
-test('what came first leaves first', { timeout: 300_000 }, async () => {
+test('matches outgoing money with the oldest incoming money', { timeout: 300_000 }, async () => {
   const begin = Date.parse('2026-04-01T00:00:00Z')
   let currencies = 0
   const moveOf = fc.record({
@@ -139,7 +139,7 @@ test('what came first leaves first', { timeout: 300_000 }, async () => {
   )
 })
 
-test('events of the processor that nobody could follow for an hour', async () => {
+test('counts events of the processor that could not be applied for an hour', async () => {
   const sql = stack.database.in('sandbox')
   const ago = (minutes: number): Date => new Date(stack.clock.now() - minutes * 60_000)
   const event = {
@@ -147,18 +147,18 @@ test('events of the processor that nobody could follow for an hour', async () =>
     objectKind: 'payment_intent',
     account: undefined,
   } as const
-  const tell = (id: string, at: Date): Promise<void> =>
+  const receive = (id: string, at: Date): Promise<void> =>
     receiveEvents(sql, [{ ...event, id, objectId: `pi_${id}`, createdAt: at }], at)
-  await tell('evt_old', ago(61))
-  await tell('evt_new', ago(59))
+  await receive('evt_old', ago(61))
+  await receive('evt_new', ago(59))
   const runner = stack.createRunner({ TOLLGATE_ADMIN_PORT: '0' })
   await runner.start()
   try {
     const overdue = async (count: number): Promise<void> => {
       const metrics = await (await fetch(`http://127.0.0.1:${runner.adminPort}/metrics`)).text()
-      const [, told] =
+      const [, value] =
         /tollgate_processor_events_overdue\{space="sandbox"[^}]*\} (\d+)\n/.exec(metrics) ?? []
-      expect(Number(told)).toBe(count)
+      expect(Number(value)).toBe(count)
     }
     await vi.waitFor(() => overdue(1), { timeout: 30_000, interval: 50 })
     await settleEvents(sql, ['evt_old'], ago(0))

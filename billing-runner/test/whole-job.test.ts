@@ -5,7 +5,7 @@ import { workSlot } from '../src/jobs/work-slot.ts'
 import { publisherOf } from '../src/open-parts.ts'
 import { startRunnerStack, type RunnerStack } from './runner-stack.ts'
 
-/* Work that one runner does for a whole environment, while others look at the same slot. */
+/* Tests jobs that one runner does for a whole environment while others wait for the same slot. */
 
 let stack: RunnerStack
 
@@ -39,7 +39,7 @@ async function untilEnded(job: WholeJob, leaseMs: number): Promise<void> {
   while ((await work(job, leaseMs)) !== 'ended') await sleep(5)
 }
 
-test('one of many does it, however much longer than its lease it takes, and all learn of the end', async () => {
+test('one of many runners does the work, even if it takes longer than the lease, and all learn of its end', async () => {
   let count = 0
   const job = jobOf('long', async () => {
     count += 1
@@ -50,7 +50,7 @@ test('one of many does it, however much longer than its lease it takes, and all 
   expect(job.ends).toEqual(['sandbox', 'sandbox', 'sandbox'])
 })
 
-test('what a dead runner began is begun anew by another', async () => {
+test('another runner starts the work again after a crash', async () => {
   const dead = jobOf('taken-over', () => new Promise(() => undefined))
   void work(dead, 600_000)
   await expect.poll(() => claimed('taken-over')).toBe(1)
@@ -64,7 +64,7 @@ test('what a dead runner began is begun anew by another', async () => {
   expect(isDone).toBe(true)
 })
 
-test('what fails is tried again, and given up until the next slot', async () => {
+test('a failed run is retried, then left to the next slot', async () => {
   let tries = 0
   const job = jobOf('failing', async () => {
     tries += 1
@@ -77,7 +77,7 @@ test('what fails is tried again, and given up until the next slot', async () => 
   expect(tries).toBe(2)
 })
 
-test('a runner that stops leaves it to the others at once', async () => {
+test('a runner that stops releases the work to the others at once', async () => {
   const stopping = new AbortController()
   const job = jobOf('stopped', async (_environment, signal) => {
     stopping.abort()

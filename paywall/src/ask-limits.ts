@@ -6,20 +6,20 @@ import type { TollgateApi } from './tollgate-api.ts'
 
 export type LimitsQuestion = {
   readonly customerRef: string
-  /** Names the hold: whoever asks again with it is told of the first one. */
+  /** Key of the hold. A second request with the same key returns the first hold. */
   readonly key: string
 }
 
 export type LimitsReply =
   | { readonly kind: 'answer'; readonly answer: LimitsAnswer }
   | { readonly kind: 'unknown_customer' }
-  /** `isSetup`: Tollgate answered, and this program asks in a wrong way. */
+  /** `isSetup`: Tollgate refused the request, because this program is configured wrongly. */
   | { readonly kind: 'unavailable'; readonly isSetup: boolean }
 
-/** After a request without any answer, calls are not kept waiting for the next one for so long. */
+/** After a request without any answer, calls do not wait for Tollgate for this long. */
 const restMs = 1_000
 
-/** Asks whether a call may go ahead. */
+/** Asks Tollgate whether a call is within the limits of the customer. */
 export class LimitsClient {
   readonly #api: TollgateApi
   readonly #settings: Settings
@@ -30,7 +30,7 @@ export class LimitsClient {
     this.#settings = settings
   }
 
-  /** With a hold, unless the settings want a check alone. Never rejects. */
+  /** Checks the limits, and holds the units unless the settings ask for a check only. Never rejects. */
   async ask({ customerRef, key }: LimitsQuestion): Promise<LimitsReply> {
     if (performance.now() < this.#restsUntil) return { kind: 'unavailable', isSetup: false }
     try {
@@ -41,8 +41,9 @@ export class LimitsClient {
   }
 
   /**
-   * Asks once more after a refusal, for a page to pay on. With the same hold: units that others hold count as used there too. So
-   * this may also admit the call, if units have become free. Returns the refusal if Tollgate cannot answer now.
+   * Repeats the question after a refusal, to get a link to a checkout page. The question includes the same hold, because units held
+   * by other calls count as used. It may therefore admit the call, if units were released in between. Returns the original refusal
+   * if Tollgate cannot answer now.
    */
   async askForPage(question: LimitsQuestion, refusal: LimitsAnswer): Promise<LimitsAnswer> {
     const { timeoutMs, onError } = this.#settings
@@ -61,7 +62,7 @@ export class LimitsClient {
     return { customerRef, productRef, ...(reserve && { reserve, idempotencyKey: key }) }
   }
 
-  /** Asks again while Tollgate answers that it cannot decide yet, as long as the call may wait. */
+  /** Repeats the request while Tollgate answers that it cannot decide yet, within the timeout of the call. */
   async #insist(question: object): Promise<LimitsAnswer> {
     const deadline = performance.now() + this.#settings.timeoutMs
     for (let attempt = 0; ; attempt += 1) {
@@ -71,7 +72,7 @@ export class LimitsClient {
       } catch (error) {
         if (!(error instanceof AwayError)) throw error
         const pauseMs = 25 * 2 ** attempt
-        // One more attempt for a connection that was closed while it lay idle.
+        // One retry without an answer, for a keep-alive connection that the server has closed.
         const mayRepeat = error.isAnswered || attempt === 0
         if (!mayRepeat || performance.now() + pauseMs >= deadline) {
           if (!error.isAnswered) this.#restsUntil = performance.now() + restMs

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The key under which a call counts once, made of a client's own key. It holds for one customer, product, route and body: a
- * client that sends one key with different calls has them all counted.
+ * Derives the idempotency key of a call from the client's own key. It covers customer, product, route and body, so that different
+ * calls with the same client key are counted separately.
  */
 export function callKeyOf(...parts: readonly string[]): string {
   const hash = createHash('sha256')
@@ -10,14 +10,14 @@ export function callKeyOf(...parts: readonly string[]): string {
   return `client-${hash.digest('base64url')}`
 }
 
-/** Stands for a body that a framework has parsed, or for the arguments of a tool. */
+/** Returns a digest of a parsed body or of the arguments of a tool; '' if there is none. */
 export function digestOfParsed(body: unknown): string {
   if (body === undefined || body === null) return ''
   const bytes = body instanceof Uint8Array ? body : jsonOf(body)
   return createHash('sha256').update(bytes).digest('base64url')
 }
 
-/** '' for what is no JSON, such as an upload that is still a stream. */
+/** Returns '' if the body cannot be written as JSON, such as an upload that is still a stream. */
 function jsonOf(body: unknown): string {
   try {
     return JSON.stringify(body) ?? ''
@@ -26,10 +26,10 @@ function jsonOf(body: unknown): string {
   }
 }
 
-/** Bytes of a body that is read for its digest. What comes after them is not looked at, so that memory stays bounded. */
+/** Maximum bytes of a body that are read for its digest, so that memory stays bounded. */
 const digestedBytesMax = 1_048_576
 
-/** Stands for the body of a request of the Fetch API, which stays readable. */
+/** Returns a digest of a body of the Fetch API. Pass a clone: the stream is consumed. */
 export async function digestOfStream(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return ''
   const hash = createHash('sha256')

@@ -22,39 +22,39 @@ export type Call = {
   readonly customerRef: string
   /** Stored with the usage record, for analytics. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** What the client calls by its own key. Calls with the same key and the same parts count once. */
+  /** The idempotency key that the client sent. Calls with the same key and the same parts count once. */
   readonly clientKey?: { readonly key: string; readonly of: readonly string[] } | undefined
   /**
-   * Whether a refusal may bring a link to Tollgate's checkout. Whoever has that link acts for the customer, so leave it out
-   * where others than the customer may read the answer.
+   * Whether a refusal may contain a link to Tollgate's checkout. Anyone with that link acts for the customer, so omit it if other
+   * people than the customer may read the response.
    */
   readonly includesCheckoutLink?: boolean
 }
 
 export type Admission =
   | { readonly kind: 'admitted'; readonly call: AdmittedCall }
-  /** The plan does not allow the call. It is recorded as such. */
+  /** The plan does not allow the call. The refusal is recorded as usage with the outcome `paywall`. */
   | { readonly kind: 'paywalled'; readonly gate: Gate; readonly recovery: Recovery }
   /** Tollgate does not know the customer. */
   | { readonly kind: 'unknown_customer' }
-  /** Tollgate cannot be asked, and calls are refused meanwhile. */
+  /** Tollgate is unavailable, and calls are refused meanwhile. */
   | { readonly kind: 'unavailable' }
 
 export type AdmittedCall = {
   /**
-   * Records how the call ended. The first outcome counts. After `fail` the units are free again: wait for the promise before
-   * you answer, so that a client that tries again finds them. Never rejects.
+   * Records how the call ended. Only the first outcome counts. After `fail` the units are released: wait for the promise before you
+   * respond, so that a client that retries finds them available. Never rejects.
    */
   end(outcome: 'success' | 'fail'): Promise<void>
-  /** Frees the units and records nothing: the call goes on later, as a call of its own. Never rejects. */
+  /** Releases the units and records nothing, for a call that continues later as a separate call. Never rejects. */
   interrupt(): Promise<void>
 }
 
-/** Asks Tollgate before each call and records it afterwards. The adapters for frameworks are made of it. */
+/** Checks limits before each call and records usage afterwards. The adapters for frameworks use it. */
 export type Paywall = {
-  /** Never rejects. */
+  /** Checks whether the call is allowed, and holds its units. Never rejects. */
   begin(call: Call): Promise<Admission>
-  /** Resolves when every usage record so far is delivered. */
+  /** Resolves when all usage records up to now are delivered. */
   flush(): Promise<void>
   /**
    * Refuses new calls, waits for those in progress and delivers their records, for `timeoutMs` at most (default: 10,000).
@@ -95,7 +95,7 @@ class TollgatePaywall implements Paywall {
     if (this.#isClosed || (this.#isFull() && this.#settings.onUnavailable === 'refuse')) {
       return { kind: 'unavailable' }
     }
-    // The record of an open call has its place in the queue.
+    // An open call reserves a place in the queue for its record.
     this.#open += 1
     const admission = await this.#admit(call, startedAt)
     if (admission.kind !== 'admitted') this.#open -= 1
@@ -109,7 +109,7 @@ class TollgatePaywall implements Paywall {
       case 'unknown_customer':
         return reply
       case 'unavailable':
-        // A wrong key or product never opens the door.
+        // A wrong key or product never admits calls, even with `onUnavailable: 'allow'`.
         return reply.isSetup || this.#settings.onUnavailable === 'refuse'
           ? { kind: 'unavailable' }
           : { kind: 'admitted', call: this.#admitted(call, startedAt, key, undefined) }
@@ -168,7 +168,7 @@ class TollgatePaywall implements Paywall {
         this.#record(call, startedAt, outcome, key, reservationId)
         return
       }
-      // Under a key of its own: a client that tries again with its key is to be counted when that succeeds.
+      // A failure gets a random key, so that a successful retry with the client's key is still counted.
       if (outcome === 'fail') this.#record(call, startedAt, outcome, randomUUID())
       if (reservationId !== undefined) await this.#release(reservationId)
     }
@@ -207,7 +207,7 @@ class TollgatePaywall implements Paywall {
     this.#queue.add(event)
   }
 
-  /** What fails here ends with the time of the hold. */
+  /** If the request fails, the hold expires by itself. */
   async #release(reservationId: string): Promise<void> {
     const { timeoutMs, onError } = this.#settings
     const given = { reservationId }

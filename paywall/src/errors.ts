@@ -1,9 +1,9 @@
 import type { UsageEvent } from './usage-event.ts'
 
-/** Tollgate did not answer, or said that it cannot answer now. A later attempt may succeed. */
+/** Tollgate did not answer, or answered that it is unavailable. A later attempt may succeed. */
 export class AwayError extends Error {
   override readonly name = 'AwayError'
-  /** Whether a server answered at all. */
+  /** Whether any server answered. */
   readonly isAnswered: boolean
 
   constructor(message: string, isAnswered: boolean, options?: ErrorOptions) {
@@ -15,9 +15,9 @@ export class AwayError extends Error {
 /** Tollgate refused a request. It will refuse it again until the setup or the request changes. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number
-  /** Machine-readable code of the answer, if it has one. */
+  /** Machine-readable code of the response, if it has one. */
   readonly code: string | undefined
 
   constructor(path: string, status: number, body: unknown) {

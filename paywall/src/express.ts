@@ -4,10 +4,10 @@ import { gateNodeRequest, type NodeRequest, type NodeResponse } from './node-gat
 
 export type { HttpPaywallOptions } from './http-options.ts'
 
-/** The part of Express's request that is read here. */
+/** The part of Express's request that the middleware reads. */
 export type ExpressRequest = NodeRequest & { readonly originalUrl?: string }
 
-/** The part of Express's response that is used here. Connect and node:http have it too. */
+/** The part of Express's response that the middleware uses. Connect and node:http provide it too. */
 export type ExpressResponse = NodeResponse & {
   writeHead(status: number, headers: Record<string, string>): unknown
   end(body: string): unknown

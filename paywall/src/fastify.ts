@@ -4,10 +4,10 @@ import { gateNodeRequest, type NodeRequest, type NodeResponse } from './node-gat
 
 export type { HttpPaywallOptions } from './http-options.ts'
 
-/** The part of Fastify's request that is read here. */
+/** The part of Fastify's request that the hook reads. */
 export type FastifyRequest = NodeRequest & { readonly originalUrl: string }
 
-/** The part of Fastify's reply that is used here. */
+/** The part of Fastify's reply that the hook uses. */
 export type FastifyReply = {
   readonly raw: NodeResponse
   code(status: number): unknown
@@ -17,7 +17,7 @@ export type FastifyReply = {
 }
 
 /**
- * A hook for Fastify, of a route or of all routes: `app.addHook('preHandler', fastifyPaywall(paywall))`. Add it after the hooks
+ * Hook for Fastify, for one route or for all routes: `app.addHook('preHandler', fastifyPaywall(paywall))`. Add it after the hooks
  * that authenticate.
  */
 export function fastifyPaywall<Request extends FastifyRequest = FastifyRequest>(

@@ -1,13 +1,13 @@
 import type { Balance, LimitsAnswer, PlanOffer, ProductDetails } from './limits-answer.ts'
 
-/** Why a call was refused, and the way on. */
+/** Why a call was refused, and how the customer can continue. */
 export type Gate = {
   readonly kind: 'payment_required' | 'activation_required'
   /** Reference of the product. */
   readonly product: string
-  /** Page on which the customer can pay, '' if there is none. */
+  /** Page on which the customer can pay, or '' if there is none. */
   readonly checkoutUrl: string
-  /** For people and for models: what is missing, and the page. */
+  /** Text for people and models: what is missing, and where to get it. */
   readonly message: string
   readonly confirmationUrl?: string
   readonly plans?: readonly PlanOffer[]
@@ -24,7 +24,7 @@ export function recoveryOf(answer: LimitsAnswer): Recovery {
   return 'upgrade'
 }
 
-/** `ownUrl`: the provider's own page, which replaces the pages that Tollgate offers. */
+/** Builds the refusal. `ownUrl` is the provider's own page, which replaces the pages that Tollgate offers. */
 export function gateOf(productRef: string, answer: LimitsAnswer, ownUrl?: string): Gate {
   const { balance, plans, product } = answer
   const confirmationUrl = ownUrl === undefined ? answer.confirmationUrl : undefined
@@ -41,7 +41,7 @@ export function gateOf(productRef: string, answer: LimitsAnswer, ownUrl?: string
   }
 }
 
-/** Clients offer credits rather than plans where every plan on sale is paid by use. */
+/** With `activation_required`, clients offer credits instead of plans. That fits if all paid plans on sale are billed by usage. */
 function isActivation({ activationRequired, balance, plans = [] }: LimitsAnswer): boolean {
   if (activationRequired) return true
   const paid = plans.filter((plan) => plan.requiresPayment)

@@ -10,7 +10,7 @@ import { noCustomerRefusal, refusalOf, type Refusal } from './http-refusals.ts'
 
 export type { HttpPaywallOptions } from './http-options.ts'
 
-/** The part of Hono's context that is used here. */
+/** The part of Hono's context that the middleware uses. */
 export type HonoContext = {
   readonly req: {
     readonly method: string
@@ -49,7 +49,7 @@ export function honoPaywall<Context extends HonoContext = HonoContext>(
       await call.end('fail')
       throw error
     }
-    // The client has gone before the answer had begun.
+    // An aborted request means that the client disconnected before the response began.
     const { aborted } = req.raw.signal
     await call.end(aborted ? 'fail' : outcomeOf(context.res.status))
   }
@@ -59,7 +59,7 @@ async function clientKeyOf({ req }: HonoContext) {
   const key = req.header('idempotency-key')
   if (!key) return undefined
   const { pathname, search } = new URL(req.url)
-  // The handler still reads the body itself. Hono keeps what a middleware has read before.
+  // The body is read from a clone, because the handler reads it too. If an earlier middleware has read it, Hono has cached it.
   const digest = req.raw.bodyUsed ? await req.text() : await digestOfStream(req.raw.clone().body)
   return { key, of: [req.method, `${pathname}${search}`, digest] }
 }

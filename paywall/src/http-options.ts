@@ -1,13 +1,13 @@
-/** What the adapters for HTTP frameworks take, each with the request type of its framework. */
+/** Options of the adapters for HTTP frameworks. `Request` is the request type of the framework. */
 export type HttpPaywallOptions<Request> = {
   /**
-   * The customer who makes the request: Tollgate's reference or your own id. Default: the header `x-customer-ref`, which must
-   * be set by the part of your system that has authenticated the caller. Never let it through from outside.
+   * Returns the customer who makes the request: Tollgate's reference or your own id. Default: the header `x-customer-ref`, which
+   * must be set by the part of your system that authenticates callers. Never accept it from outside.
    */
   readonly customer?: (request: Request) => Maybe<string> | Promise<Maybe<string>>
   /**
-   * How a request ended, by the status of its answer. Default: `success` below 400, otherwise `fail`: a refused request
-   * delivered nothing, and is neither billed nor counted.
+   * Maps the status of a response to the outcome of the call. Default: `success` below 400, otherwise `fail`: a request that failed
+   * delivered nothing, so it is neither billed nor counted.
    */
   readonly outcomeOf?: (status: number) => 'success' | 'fail'
 }
@@ -20,7 +20,7 @@ export function outcomeOfStatus(status: number): 'success' | 'fail' {
   return status < 400 ? 'success' : 'fail'
 }
 
-/** Browsers ask with OPTIONS, and without any credentials, whether they may send the request itself. */
+/** Returns whether requests with this method are metered. OPTIONS is not: browsers send it as a preflight without credentials. */
 export function isGated(method: string | undefined): boolean {
   return method !== 'OPTIONS'
 }

@@ -1,10 +1,10 @@
 import type { Admission } from './create-paywall.ts'
 
-/** An answer that is sent instead of the handler's. */
+/** A response that is sent instead of the handler's. */
 export type Refusal = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** JSON. */
+  /** Body as JSON text. */
   readonly body: string
 }
 

@@ -1,7 +1,7 @@
-/** What `POST /v1/sdk/limits` answers, as far as a paywall reads it. */
+/** The response of `POST /v1/sdk/limits`, reduced to the fields that a paywall reads. */
 export type LimitsAnswer = {
   readonly withinLimits: boolean
-  /** Reference of the active plan, '' for none. */
+  /** Reference of the active plan, or '' if there is none. */
   readonly plan: string
   readonly reservation?: { readonly id: string }
   readonly activationRequired?: boolean

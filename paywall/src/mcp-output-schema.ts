@@ -5,7 +5,7 @@ export type ListedTool = {
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a refused call has as structured content. */
+/** Schema of the structured content of a refused call. */
 const gateSchema = {
   type: 'object',
   properties: {
@@ -18,8 +18,8 @@ const gateSchema = {
 }
 
 /**
- * Adds the refusal to the output schema of each gated tool that has one: clients throw on structured content that does not
- * match, before anybody could read it.
+ * Extends the output schema of each paid tool by the refusal. Without it, clients throw on the structured content of a refusal, and
+ * nobody sees its message.
  */
 export function widenTools(
   tools: readonly ListedTool[],
@@ -41,7 +41,10 @@ function widen(schema: Readonly<Record<string, unknown>>): Readonly<Record<strin
   }
 }
 
-/** References such as `#/$defs/City` go from the nearest `$id`, which keeps them right at their new place. */
+/**
+ * Gives the schema an `$id`. References such as `#/$defs/City` are relative to the nearest `$id`, so they stay valid inside
+ * `anyOf`.
+ */
 function withBase(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(schema)
   if (schema['$id'] !== undefined || !text.includes('"$ref"')) return schema

@@ -1,14 +1,17 @@
 import { customerHeader } from './http-options.ts'
 
-/** The part of a handler's second parameter that is read here: `extra` in `@modelcontextprotocol/sdk`, `ctx` in `/server`. */
+/**
+ * The part of a handler's second parameter that the paywall reads: `extra` in `@modelcontextprotocol/sdk`, `ctx` in
+ * `@modelcontextprotocol/server`.
+ */
 export type McpContext = {
-  /** Of `@modelcontextprotocol/sdk`. */
+  /** Set by `@modelcontextprotocol/sdk`. */
   readonly signal?: AbortSignal
   readonly authInfo?: McpAuthInfo
   readonly requestInfo?: {
     readonly headers: Readonly<Record<string, string | string[] | undefined>>
   }
-  /** Of `@modelcontextprotocol/server`. */
+  /** Set by `@modelcontextprotocol/server`. */
   readonly mcpReq?: { readonly signal: AbortSignal }
   readonly http?: {
     readonly req?: { readonly headers: { get(name: string): string | null } }
@@ -16,13 +19,13 @@ export type McpContext = {
   }
 }
 
-/** What the server's own authentication has found out about the caller. */
+/** The result of the server's own authentication of the caller. */
 type McpAuthInfo = {
   readonly clientId: string
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** `McpServer` or `Server`. */
+/** An `McpServer` or a low-level `Server` of either SDK. */
 export type McpServerLike =
   { readonly server: { setRequestHandler: unknown } } | { setRequestHandler: unknown }
 
@@ -40,7 +43,7 @@ export type Interceptors = Readonly<
   Record<string, (request: McpRequest, context: McpContext, handler: Handler) => Promise<unknown>>
 >
 
-/** Puts an interceptor around each handler of these methods that is set from now on. */
+/** Wraps every handler that is registered for these methods from now on. Throws an Error if a method already has a handler. */
 export function interceptHandlers(server: McpServerLike, interceptors: Interceptors): void {
   const target = ('server' in server ? server.server : server) as {
     setRequestHandler: (...given: unknown[]) => unknown
@@ -60,7 +63,7 @@ export function interceptHandlers(server: McpServerLike, interceptors: Intercept
   }
 }
 
-/** A name in one SDK; in the other a schema of zod 3 or 4 whose `method` is one literal. */
+/** Returns the method name. One SDK passes a string, the other a zod schema (version 3 or 4) whose `method` is a literal. */
 function nameOf(method: unknown): string {
   if (typeof method === 'string') return method
   const { shape, _def } = method as { shape?: Shape; _def?: { shape?: Shape | (() => Shape) } }

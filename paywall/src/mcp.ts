@@ -14,22 +14,22 @@ export type { McpContext, McpServerLike } from './mcp-server.ts'
 
 export type McpPaywallOptions = {
   /**
-   * The customer who makes the call: Tollgate's reference or your own id. Default: the header `x-customer-ref` of the HTTP
-   * request, which must be set by the part of your system that has authenticated the caller.
+   * Returns the customer who makes the call: Tollgate's reference or your own id. Default: the header `x-customer-ref` of the HTTP
+   * request, which must be set by the part of your system that authenticates callers.
    */
   readonly customer?: (context: McpContext) => Maybe<string> | Promise<Maybe<string>>
-  /** Names of tools that everybody may call. They are not recorded. */
+  /** Names of tools that are free for everyone. Calls of them are not recorded. */
   readonly publicTools?: readonly string[]
-  /** Tools of your server that lead on from a refusal. The refusal names the one that fits. */
+  /** Tools of your server that resolve a refusal. The message of the refusal names the one that fits. */
   readonly recoveryTools?: readonly Recovery[]
   /**
-   * Whether a refusal links to Tollgate's checkout. Whoever has that link acts for the customer, and over MCP models and other
-   * people may read it, so it is off by default: set `checkoutUrl` of the paywall to a page of yours that asks for sign-in.
+   * Whether a refusal links to Tollgate's checkout. Anyone with that link acts for the customer, and over MCP models and other
+   * people may read it, so it is off by default. Set `checkoutUrl` of the paywall to a page of yours that requires sign-in instead.
    */
   readonly includesCheckoutLink?: boolean
 }
 
-/** A client's own key for a call, in `_meta` of the request. */
+/** Name of the field in `_meta` of a request that holds the client's idempotency key. */
 export const idempotencyKeyMeta = 'tollgate/idempotencyKey'
 
 /**
@@ -68,8 +68,8 @@ export function mcpPaywall<Server extends McpServerLike>(
 }
 
 /**
- * An error result, an error and a call that was cancelled meanwhile are failed. A call that asks for input has not ended: its
- * last round is recorded. A call that starts a task is recorded when the task is there.
+ * Runs a call and records its outcome. Error results, thrown errors and cancelled calls fail. A call that requests input has not
+ * ended: only its last round is recorded. A call that starts a task is recorded when the task is created.
  */
 async function settle(
   admitted: AdmittedCall,

@@ -8,12 +8,12 @@ import {
 } from './http-options.ts'
 import { noCustomerRefusal, refusalOf, type Refusal } from './http-refusals.ts'
 
-/** The part of a request of node:http, and of the frameworks on it, that is read here. */
+/** The part of a request that is read, as node:http and frameworks based on it provide it. */
 export type NodeRequest = {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** As a body parser left it, if one ran before. */
+  /** The parsed body, if a body parser ran before. */
   readonly body?: unknown
 }
 
@@ -24,8 +24,8 @@ export type NodeResponse = {
 }
 
 /**
- * Admits a request, or returns what to answer instead. undefined: the client has gone.
- * Rejects with what `options.customer` throws.
+ * Checks the limits for a request. Returns `admitted`, the refusal to send, or undefined if the client has disconnected. Rejects if
+ * `options.customer` throws.
  */
 export async function gateNodeRequest<Request extends NodeRequest>(
   paywall: Paywall,
@@ -58,8 +58,8 @@ export async function gateNodeRequest<Request extends NodeRequest>(
 }
 
 /**
- * A client that goes before the answer has begun got nothing. Once it has begun the status decides, so that nobody avoids to
- * pay by hanging up before the last byte.
+ * Records the outcome when the response ends. If the client disconnects before the response began, the call fails. Once it has
+ * begun, its status decides, so that a client cannot avoid paying by disconnecting before the last byte.
  */
 function endWith(
   response: NodeResponse,

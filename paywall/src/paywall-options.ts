@@ -1,30 +1,30 @@
 export type PaywallOptions = {
-  /** Secret key of the provider: its scope `ingest` is enough. It decides between sandbox and live. */
+  /** Secret key of the provider. The scope `ingest` is sufficient. The key determines whether sandbox or live is used. */
   readonly secretKey: string
-  /** The product that customers buy, `prd_…`. */
+  /** Reference of the product that customers buy, `prd_…`. */
   readonly productRef: string
-  /** Address of Tollgate, such as `https://tollgate.example.com`. */
+  /** Base URL of Tollgate, such as `https://tollgate.example.com`. */
   readonly baseUrl: string
   /** Units that each call uses: a whole number up to 100,000. Default: 1. */
   readonly units?: number
   /**
-   * `hold` sets the units of a call aside before it starts, so that calls in parallel never go beyond a limit together. `check`
-   * only asks whether the customer is below the limit, which is cheaper and lets calls in parallel pass it. Default: `hold`.
+   * `hold` holds the units of a call before it starts, so that concurrent calls never exceed a limit together. `check` only checks
+   * whether the customer is below the limit, which is cheaper, but concurrent calls may exceed it. Default: `hold`.
    */
   readonly admission?: 'hold' | 'check'
-  /** Seconds after which a hold ends by itself. Set more than your longest call takes. Default: 60. */
+  /** Seconds after which a hold expires. Use more than your longest call takes. Default: 60. */
   readonly holdSeconds?: number
-  /** What happens to calls while Tollgate cannot be asked. With `allow` they are served, and recorded later. Default: `refuse`. */
+  /** What happens to calls while Tollgate is unavailable. With `allow` they are served, and recorded later. Default: `refuse`. */
   readonly onUnavailable?: 'refuse' | 'allow'
-  /** Milliseconds that a call waits for Tollgate at most before it is served or refused. Default: 2,000. */
+  /** Maximum milliseconds that a call waits for Tollgate before it is served or refused. Default: 2,000. */
   readonly timeoutMs?: number
-  /** Your own page on which this customer buys, in place of Tollgate's checkout. */
+  /** Returns your own page on which this customer buys, used instead of Tollgate's checkout. */
   readonly checkoutUrl?: (customerRef: string) => string | Promise<string>
-  /** Whether a client's own `Idempotency-Key` makes repeated calls count once. Default: true. */
+  /** Whether repeated calls with the client's own `Idempotency-Key` count once. Default: true. */
   readonly honorsClientKeys?: boolean
-  /** Usage records that wait in memory for delivery at most. Default: 10,000. */
+  /** Maximum usage records in memory that wait for delivery. Default: 10,000. */
   readonly queueMax?: number
-  /** Errors of the setup, outages and lost records. Default: written to standard error. */
+  /** Called with configuration errors, outages and lost records. Default: writes to standard error. */
   readonly onError?: (error: Error) => void
 }
 
@@ -61,7 +61,7 @@ export function readOptions(options: PaywallOptions): Settings {
   return { ...settings, onError: quietly(settings.onError) }
 }
 
-/** What reports errors must not be one. */
+/** Catches errors of the error handler itself, so that they never reach a call. */
 function quietly(onError: (error: Error) => void): (error: Error) => void {
   return (error) => {
     try {

@@ -1,10 +1,10 @@
 import { AwayError, RefusedError } from './errors.ts'
 
-/** Requests to Tollgate, each bounded in time. */
+/** Sends requests to Tollgate, each with a timeout. */
 export type TollgateApi = {
   /**
-   * Sends one request and returns its body.
-   * Throws an AwayError if there is no answer in time or the server cannot answer now, a RefusedError for any other failure.
+   * Sends one POST request and returns the parsed response. Throws an AwayError if no response arrives in time or the server is
+   * unavailable, and a RefusedError for any other failure.
    */
   post(path: string, body: object, timeoutMs: number): Promise<unknown>
 }

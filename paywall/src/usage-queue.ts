@@ -4,13 +4,13 @@ import type { TollgateApi } from './tollgate-api.ts'
 import type { UsageEvent } from './usage-event.ts'
 
 export type QueueOptions = {
-  /** Records that wait at most. */
+  /** Maximum records in the queue. */
   readonly eventsMax: number
-  /** Records in one request at most. Tollgate accepts 1,000. */
+  /** Maximum records in one request. Tollgate accepts 1,000. */
   readonly batchMax: number
   readonly timeoutMs: number
   readonly onError: (error: Error) => void
-  /** A hold whose record was a duplicate: nothing else ends it before its time. */
+  /** Called with a hold whose record was a duplicate: no record ends it, so it must be released. */
   readonly onUnusedHold: (reservationId: string) => void
 }
 
@@ -18,8 +18,8 @@ const firstPauseMs = 100
 const pauseMsMax = 10_000
 
 /**
- * Records that wait for delivery, in memory. One request is open at a time, and what arrives meanwhile goes into the next one.
- * A failed request is sent again with the same idempotency keys, so each record counts once.
+ * Usage records in memory that wait for delivery. One request is open at a time; records that arrive in the meantime go into the
+ * next one. A failed request is sent again with the same idempotency keys, so each record counts once.
  */
 export class UsageQueue {
   readonly #api: TollgateApi
@@ -48,7 +48,7 @@ export class UsageQueue {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** Resolves when no record waits any more. */
+  /** Resolves when the queue is empty. */
   async flush(): Promise<void> {
     if (this.#events.length === 0) return
     await new Promise<void>((resolve) => this.#waiters.push(resolve))
@@ -59,7 +59,7 @@ export class UsageQueue {
     this.#stop.abort()
     const left = this.#events
     this.#events = []
-    this.#tellWaiters()
+    this.#resolveWaiters()
     return left
   }
 
@@ -73,7 +73,7 @@ export class UsageQueue {
         pauseMs = firstPauseMs
         if (!this.#stop.signal.aborted) this.#events = this.#events.slice(batch.length)
       } catch (error) {
-        // Once for each outage, not for each attempt.
+        // An outage is reported once, not with each attempt.
         if (pauseMs === firstPauseMs) this.#options.onError(error as Error)
         const { signal } = this.#stop
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined)
@@ -81,10 +81,13 @@ export class UsageQueue {
       }
     }
     this.#isRunning = false
-    this.#tellWaiters()
+    this.#resolveWaiters()
   }
 
-  /** Tollgate refuses a batch whole. Halves lead to the record that is wrong, and the others are delivered. */
+  /**
+   * Sends a batch. Tollgate refuses a batch as a whole, so a refused batch is split until the invalid record is found; the other
+   * records are delivered.
+   */
   async #deliver(batch: readonly UsageEvent[]): Promise<void> {
     try {
       const body = { events: batch }
@@ -114,7 +117,7 @@ export class UsageQueue {
     })
   }
 
-  #tellWaiters(): void {
+  #resolveWaiters(): void {
     const waiters = this.#waiters
     this.#waiters = []
     for (const resolve of waiters) resolve()

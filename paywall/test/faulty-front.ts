@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Stands between a paywall and Tollgate, and does what networks do. */
+/** A proxy between a paywall and Tollgate that simulates network faults. */
 export class FaultyFront {
   /**
-   * `away` breaks each connection. `silent` never answers. `unanswered` passes usage on and breaks the connection before the
-   * answer.
+   * `away` closes each connection. `silent` never responds. `unanswered` forwards usage and closes the connection before the
+   * response.
    */
   fault: 'away' | 'silent' | 'unanswered' | undefined
-  /** Bulk requests with usage that came here. */
+  /** Number of bulk usage requests received. */
   bulkRequests = 0
   readonly #server: Server
   readonly #target: string

@@ -4,7 +4,7 @@ import type { PaywallOptions } from '../src/create-paywall.ts'
 import { startHost, type Framework, type Host, type HostCall } from './hosts.ts'
 import type { Shop, SoldProduct } from './sold-product.ts'
 
-/** What every adapter promises. */
+/** Tests that every adapter must pass. */
 export function describeHost(framework: Framework, shop: () => Shop): void {
   const isMcp = framework.startsWith('mcp')
   const hosts: Host[] = []
@@ -48,7 +48,7 @@ export function describeHost(framework: Framework, shop: () => Shop): void {
     expect(await left()).toBe(1)
   })
 
-  test('gives the unit back when the handler throws', async () => {
+  test('releases the unit when', async () => {
     const { call, left, customer } = await open(1)
     expect((await call({ does: 'throw' })).kind).toBe('failed')
     await expect.poll(async () => (await call({ does: 'ok' })).kind).toBe('served')
@@ -58,7 +58,7 @@ export function describeHost(framework: Framework, shop: () => Shop): void {
 
   test.skipIf(isMcp)('does not count a call whose client hangs up before the answer', async () => {
     const { call, left, customer } = await open(1)
-    // While the handler works. Sooner or later makes no difference to what is counted.
+    // Aborts while the handler runs. The exact time does not matter for what is counted.
     const signal = AbortSignal.timeout(100)
     await expect(call({ does: 'slow', signal })).rejects.toThrow()
     await expect.poll(() => shop().stored(customer, 'fail')).toBe(1)
@@ -77,7 +77,7 @@ export function describeHost(framework: Framework, shop: () => Shop): void {
     expect(await left()).toBe(3)
   })
 
-  test('serves as many calls in parallel as the plan has room for', async () => {
+  test('serves exactly as many concurrent calls as the plan allows', async () => {
     const { call, left } = await open(5)
     const calls = Array.from({ length: 20 }, () => call({ does: 'slow' }))
     const kinds = (await Promise.all(calls)).map(({ kind }) => kind)
@@ -86,7 +86,7 @@ export function describeHost(framework: Framework, shop: () => Shop): void {
     expect(await left()).toBe(0)
   })
 
-  test('refuses or serves while Tollgate is away, as the option says', async () => {
+  test('refuses or serves calls while Tollgate is unavailable, as configured', async () => {
     const { front } = shop()
     front.fault = 'away'
     const away = { baseUrl: front.url, timeoutMs: 2_000 }

@@ -23,12 +23,12 @@ import { idempotencyKeyMeta, mcpPaywall } from '../src/mcp.ts'
 
 export type HostCall = {
   readonly customer?: string
-  /** What the client calls the request. */
+  /** Idempotency key that the client sends. */
   readonly key?: string
-  /** `slow` waits for a moment and succeeds. */
+  /** What the handler does. `slow` waits 150 ms and then succeeds. */
   readonly does?: 'ok' | 'slow' | 'throw'
   readonly text?: string
-  /** When the client hangs up. */
+  /** Aborts the request of the client. */
   readonly signal?: AbortSignal
 }
 
@@ -45,7 +45,7 @@ export type Host = {
 
 export type Framework = 'express' | 'fastify' | 'hono' | 'mcp sdk' | 'mcp server'
 
-/** What every host does for a call. */
+/** The handler of every host. */
 async function work(given: unknown): Promise<{ done: string }> {
   const { does, text = '' } = (given ?? {}) as HostCall
   if (does === 'slow') await new Promise((resolve) => setTimeout(resolve, 150))
@@ -183,7 +183,7 @@ type McpClient = {
   close(): Promise<void>
 }
 
-/** A client of its own for each customer. It lists the tools first, so that it checks results against their schemas. */
+/** Uses one MCP client per customer. Each client lists the tools first, so that it validates results against their schemas. */
 function mcpHost(
   server: Server,
   connect: (headers: Record<string, string>) => Promise<McpClient>,

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-/* The package as it is published, in a project that has nothing else of this repository but the frameworks. */
+/* Tests the published package in a project that contains nothing else of this repository but the frameworks. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'paywall-user-')))
@@ -35,7 +35,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-test('has its code and its types, and nothing to install with it', () => {
+test('contains its code and types, and has no dependencies', () => {
   const files = run(installed, 'find', '.', '-type', 'f').trim().split('\n')
   const others = files.filter((file) => !/^\.\/dist\/[a-z-]+(\.d\.ts|\.js)$/.test(file))
   expect(others.sort()).toEqual(['./LICENSE', './README.md', './package.json'])
@@ -45,7 +45,7 @@ test('has its code and its types, and nothing to install with it', () => {
   expect(dependencies).toBeUndefined()
 })
 
-test('is loaded where no framework is installed', () => {
+test('loads without any framework installed', () => {
   const program = `
     import { createPaywall } from '@tollgate/paywall'
     const options = { secretKey: 'sk_1', productRef: 'prd_1', baseUrl: 'http://127.0.0.1:1' }
@@ -64,7 +64,7 @@ test('is loaded where no framework is installed', () => {
   ])
 })
 
-test('the examples of the README compile strictly with the types of each framework', () => {
+test('compiles the examples of the README strictly with the types of each framework', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const snippets = readme.match(/```ts\n[^]*?```/g)!.map((each) => each.slice(6, -3))
   expect(snippets).toHaveLength(7)
@@ -91,14 +91,14 @@ test('the examples of the README compile strictly with the types of each framewo
     strict: true,
     exactOptionalPropertyTypes: true,
     noEmit: true,
-    // The frameworks' own types are theirs to check.
+    // The types of the frameworks are not checked.
     skipLibCheck: true,
     types: ['node'],
   }
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
   const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   expect(run(project, process.execPath, compiler)).toBe('')
-  // Those of the package are checked too.
+  // The types of the package itself are checked.
   const own = ['create-paywall', 'express', 'fastify', 'hono', 'mcp'].map((name) =>
     join(installed, 'dist', `${name}.d.ts`),
   )
@@ -110,7 +110,7 @@ test('the examples of the README compile strictly with the types of each framewo
   expect(run(project, process.execPath, compiler)).toBe('')
 })
 
-/** From what this repository has installed: the test needs no network. */
+/** Links a package that is installed in this repository, so that the test needs no network. */
 function linkFromHere(name: string): void {
   const folder = fileURLToPath(new URL(`../../node_modules/${name}`, import.meta.url))
   const link = join(project, 'node_modules', name)

@@ -9,7 +9,7 @@ const city = z.object({ name: z.string() }).meta({ id: 'City' })
 
 const textResult = (text: string) => ({ content: [{ type: 'text' as const, text }] })
 
-/** What MCP servers promise beyond what HTTP servers do. */
+/** Tests that apply to MCP servers only. */
 export function describeMcp(shop: () => Shop): void {
   async function connect(product: SoldProduct, options?: McpPaywallOptions) {
     const customer = () => product.customer
@@ -35,7 +35,7 @@ export function describeMcp(shop: () => Shop): void {
     return { client, server }
   }
 
-  test('shows refusals of tools with an output schema to the client, and leaves public tools alone', async () => {
+  test('returns refusals of tools with an output schema to the client, and leaves public tools unchanged', async () => {
     const product = await shop().sell(1, { checkoutUrl: () => 'https://shop.example/plans' })
     const { client, server } = await connect(product, { recoveryTools: ['upgrade'] })
     const { tools } = await client.listTools()
@@ -52,7 +52,7 @@ export function describeMcp(shop: () => Shop): void {
       { from: { name: 'a' } },
       { kind: 'payment_required', checkoutUrl: 'https://shop.example/plans', message },
     ])
-    // The fields of a payment, and no others.
+    // Exactly the fields of a `payment_required` refusal.
     expect(Object.keys(answers[1]?.structuredContent ?? {}).sort()).toEqual([
       'checkoutUrl',
       'kind',
@@ -66,7 +66,7 @@ export function describeMcp(shop: () => Shop): void {
     await server.close()
   })
 
-  test('does not count a call that was cancelled before it was answered', async () => {
+  test('does not count a call that was cancelled before its response', async () => {
     const product = await shop().sell(1)
     const { client, server } = await connect(product)
     const cancelling = AbortSignal.timeout(100)
@@ -121,7 +121,7 @@ export function describeMcp(shop: () => Shop): void {
     await expect.poll(() => shop().stored(product.customer, 'all')).toBe(1)
   })
 
-  test('tells when it comes too late', async () => {
+  test('throws if tools were registered before', async () => {
     const product = await shop().sell(1)
     const server = new McpServer({ name: 'late', version: '1' })
     server.registerTool('early', {}, () => textResult(''))

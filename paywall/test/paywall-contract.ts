@@ -16,9 +16,9 @@ async function serve(product: SoldProduct): Promise<Admission['kind']> {
   return admission.kind
 }
 
-/** What is the same whatever framework is around it. */
+/** Tests that do not depend on a framework. */
 export function describePaywall(shop: () => Shop): void {
-  test('sends a record again when its answer is lost, and it counts once', async () => {
+  test('sends a record again if the response was lost, and counts it once', async () => {
     const { front } = shop()
     const product = await shop().sell(5, { baseUrl: front.url })
     front.fault = 'unanswered'
@@ -30,7 +30,7 @@ export function describePaywall(shop: () => Shop): void {
     expect(product.errors).toHaveLength(1)
   })
 
-  test('holds units by default, and lets calls in parallel pass the limit when it only checks', async () => {
+  test('holds units by default, and lets concurrent calls exceed the limit with `check`', async () => {
     const ten = (product: SoldProduct) =>
       Promise.all(Array.from({ length: 10 }, () => begin(product)))
     const kinds = (admissions: readonly Admission[]) =>
@@ -43,7 +43,7 @@ export function describePaywall(shop: () => Shop): void {
     }
   })
 
-  test('answers in time when Tollgate is silent, and at once while it stays so', async () => {
+  test('decides within the timeout when Tollgate is silent, and at once while it stays silent', async () => {
     const { front } = shop()
     const product = await shop().sell(1, { baseUrl: front.url, timeoutMs: 400 })
     front.fault = 'silent'
@@ -58,7 +58,7 @@ export function describePaywall(shop: () => Shop): void {
   })
 
   test.each([{ secretKey: 'sk_sandbox_wrong' }, { productRef: 'prd_WRONG' }])(
-    'refuses calls and reports why when the setup is wrong: %j',
+    'refuses calls and reports the reason for a wrong configuration: %j',
     async (wrong) => {
       const product = await shop().sell(1, { onUnavailable: 'allow', ...wrong })
       expect(await serve(product)).toBe('unavailable')
@@ -66,7 +66,7 @@ export function describePaywall(shop: () => Shop): void {
     },
   )
 
-  test('links to the checkout also while the last unit is held and not used yet', async () => {
+  test('links to the checkout while the last unit is held but not used yet', async () => {
     const product = await shop().sell(1)
     const held = await begin(product)
     const call = { customerRef: product.customer, includesCheckoutLink: true }
@@ -77,7 +77,7 @@ export function describePaywall(shop: () => Shop): void {
     expect(await product.left()).toBe(0)
   })
 
-  test('serves on when the handler of errors throws', async () => {
+  test('keeps working when the error handler throws', async () => {
     const onError = () => {
       throw new Error('It reports nothing')
     }
@@ -85,7 +85,7 @@ export function describePaywall(shop: () => Shop): void {
     expect((await begin(product)).kind).toBe('unavailable')
   })
 
-  test("leads to the provider's own page where it has one", async () => {
+  test("links to the provider's own page if configured", async () => {
     const checkoutUrl = (customer: string) => `https://shop.example/${customer}`
     const product = await shop().sell(1, { checkoutUrl })
     await serve(product)
@@ -100,7 +100,7 @@ export function describePaywall(shop: () => Shop): void {
     })
   })
 
-  test('refuses calls whose records would have no place in the queue', async () => {
+  test('refuses calls whose records would not fit in the queue', async () => {
     const { front } = shop()
     const product = await shop().sell(9, { queueMax: 2 })
     const open = await Promise.all([begin(product), begin(product), begin(product)])
@@ -117,7 +117,7 @@ export function describePaywall(shop: () => Shop): void {
     expect(lost.map(({ events }) => events.length)).toEqual([1, 1])
   })
 
-  test('leaves a record that Tollgate does not accept out, and delivers the others', async () => {
+  test('drops a record that Tollgate does not accept, and delivers the others', async () => {
     const { front } = shop()
     const product = await shop().sell(9, { baseUrl: front.url, onUnavailable: 'allow' })
     front.fault = 'away'
@@ -130,7 +130,7 @@ export function describePaywall(shop: () => Shop): void {
     expect(lost.map(({ events }) => events.length)).toEqual([1])
   })
 
-  test('delivers what it can on close, and hands over the records that are left', async () => {
+  test('delivers what it can on close, and returns the remaining records', async () => {
     const { front } = shop()
     const product = await shop().sell(9, { baseUrl: front.url })
     const admission = await begin(product)
@@ -150,7 +150,7 @@ export function describePaywall(shop: () => Shop): void {
     [{ baseUrl: 'tollgate.example.com' }, 'baseUrl'],
     [{ units: 0.5 }, 'units'],
     [{ onUnavailable: 'maybe' as 'allow' }, 'onUnavailable'],
-  ])('names the option that is wrong: %j', (wrong: Partial<PaywallOptions>, name) => {
+  ])('names the invalid option: %j', (wrong: Partial<PaywallOptions>, name) => {
     const right = { secretKey: 'sk_1', productRef: 'prd_1', baseUrl: 'http://127.0.0.1' }
     expect(() => createPaywall({ ...right, ...wrong })).toThrow(name)
   })

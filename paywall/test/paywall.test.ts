@@ -4,7 +4,7 @@ import { describeMcp } from './mcp-contract.ts'
 import { describePaywall } from './paywall-contract.ts'
 import { openShop, type Shop } from './sold-product.ts'
 
-/* One installation for all of them: most of the time of a test file goes into its start. */
+/* All tests share one installation, because starting it takes most of the time. */
 
 let shop: Shop
 

@@ -3,14 +3,14 @@ import { startStack } from '../../deploy/test/stack.ts'
 import { createPaywall, type Paywall, type PaywallOptions } from '../src/create-paywall.ts'
 import { FaultyFront } from './faulty-front.ts'
 
-/** A product with a limit, a customer of it, and a paywall in front of it. */
+/** A product with a limit, a customer who has it, and a paywall for it. */
 export type SoldProduct = {
   readonly productRef: string
   readonly customer: string
   readonly paywall: Paywall
-  /** What the paywall has reported so far. */
+  /** Errors that the paywall has reported. */
   readonly errors: readonly Error[]
-  /** Units that the customer has left once all records are delivered. */
+  /** Returns the remaining units of the customer after all records are delivered. */
   readonly left: () => Promise<number>
 }
 
@@ -18,13 +18,13 @@ export type Shop = {
   readonly front: FaultyFront
   sell(cap: number, options?: Partial<PaywallOptions>): Promise<SoldProduct>
   send(path: string, body: object): Promise<unknown>
-  /** Calls of the customer that are stored with the outcome. */
+  /** Counts the stored calls of the customer with this outcome. */
   stored(customer: string, outcome: string): Promise<number>
   closePaywalls(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Tollgate, and a provider who sells with it. */
+/** Starts Tollgate with one provider. */
 export async function openShop(): Promise<Shop> {
   const stack = await startStack()
   const provider = await stack.createProvider()
@@ -42,7 +42,7 @@ export async function openShop(): Promise<Shop> {
         secretKey: provider.keys.sandbox,
         productRef,
         baseUrl: stack.baseUrl,
-        // The machine may be busy, and counters late.
+        // A long timeout, because counters may be late on a busy machine.
         timeoutMs: 20_000,
         onError: (error) => errors.push(error),
         ...options,

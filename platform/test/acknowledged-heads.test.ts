@@ -11,7 +11,7 @@ const value = Buffer.from('a')
 
 let folder: string
 let log: EventLog
-/** What two processes share beside the log. */
+/** Acknowledged heads that two processes share, separate from the log. */
 let shared: Map<string, number>
 let isNoting: boolean
 
@@ -40,7 +40,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The log as a process has it that gets no answers, and last heard of this head. */
+/** Returns the log of a process that gets no answers and last knew this head. */
 function silent(lastKnownHead: number | undefined): EventLog {
   const away = async (): Promise<never> => {
     throw new EventLogUnavailableError('no answer')
@@ -54,7 +54,7 @@ function silent(lastKnownHead: number | undefined): EventLog {
   })
 }
 
-it('tells what another process acknowledged while the log does not answer here', async () => {
+it('returns the head that another process acknowledged while the log does not answer', async () => {
   const writer = withAcknowledgedHeads(log, heads)
   await writer.append('usage', 1, value, 1)
   const here = withAcknowledgedHeads(silent(0), heads)
@@ -71,7 +71,7 @@ it('tells what another process acknowledged while the log does not answer here',
   expect(await here.head('usage', 2)).toBe(1)
 })
 
-it('has noted an append before its caller hears of it, once for all that share a commit', async () => {
+it('records the head before an append resolves, once for all appends of a commit', async () => {
   const noted: Record<number, number>[] = []
   const slow: AcknowledgedHeads = {
     ...heads,
@@ -90,7 +90,7 @@ it('has noted an append before its caller hears of it, once for all that share a
   expect(noted.length).toBeLessThan(10)
 })
 
-it('refuses to tell a head that nothing is known of, and takes the larger of what is', async () => {
+it('rejects if no head is known, and otherwise returns the largest known one', async () => {
   await expect(withAcknowledgedHeads(silent(7), heads).head('usage', 0)).rejects.toThrow(
     EventLogUnavailableError,
   )
@@ -99,7 +99,7 @@ it('refuses to tell a head that nothing is known of, and takes the larger of wha
   expect(await withAcknowledgedHeads(silent(3), heads).head('usage', 0)).toBe(5)
 })
 
-it('acknowledges also what cannot be noted', async () => {
+it('acknowledges an append even if its head cannot be recorded', async () => {
   isNoting = false
   const writer = withAcknowledgedHeads(log, heads)
   await writer.append('usage', 0, value, 1)

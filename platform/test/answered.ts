@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const givenMs = 20_000
 
-/** The answer of a call that may fail until a server is there again. */
+/** Repeats a call until the server is available again, and returns its answer. */
 export async function answered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   const deadline = performance.now() + givenMs
   for (;;) {

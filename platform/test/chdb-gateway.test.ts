@@ -43,12 +43,12 @@ const settingOf = (name: string): Promise<unknown> =>
   valueOf(`SELECT value FROM system.settings WHERE name = '${name}'`)
 
 describe('the official client against the gateway', () => {
-  it('pings, both ways', async () => {
+  it('answers both kinds of ping', async () => {
     expect(await client.ping()).toEqual({ success: true })
     expect(await client.ping({ select: true })).toEqual({ success: true })
   })
 
-  it('inserts arrays, streams and chosen columns, and reports what was written', async () => {
+  it('inserts arrays, streams and chosen columns, and reports the written rows', async () => {
     await client.command({
       query: 'CREATE TABLE shapes (a UInt32, b String DEFAULT upper(toString(a))) ORDER BY a',
     })
@@ -79,7 +79,7 @@ describe('the official client against the gateway', () => {
     ])
   })
 
-  it('takes rows in binary formats', async () => {
+  it('accepts rows in binary formats', async () => {
     await client.command({ query: 'CREATE TABLE binary (a UInt32, b String) ORDER BY a' })
     for (const [query, row] of [
       ['INSERT INTO binary (b, a) FORMAT RowBinary', '\x01b\x07\0\0\0'],
@@ -96,7 +96,7 @@ describe('the official client against the gateway', () => {
     ])
   })
 
-  it('works compressed in both directions', async () => {
+  it('supports compression in both directions', async () => {
     const zipped = createClient({
       ...quiet,
       url: gateway.url,
@@ -112,7 +112,7 @@ describe('the official client against the gateway', () => {
     await zipped.close()
   })
 
-  it('uses the database of the connection and forgets it after', async () => {
+  it('uses the database of the connection, and does not keep it', async () => {
     await client.command({ query: 'CREATE DATABASE `else``where`' })
     const elsewhere = createClient({ ...quiet, url: gateway.url, password, database: 'else`where' })
     await elsewhere.command({ query: 'CREATE TABLE here (a UInt8) ORDER BY a' })
@@ -124,7 +124,7 @@ describe('the official client against the gateway', () => {
     await expect(valueOf('SELECT a FROM here')).rejects.toMatchObject({ code: '60' })
   })
 
-  it('never lets the settings of one statement reach another', async () => {
+  it('never applies the settings of one statement to another', async () => {
     const own = { max_threads: 1, max_block_size: '4242', log_comment: `it's \\ "mine"` } as const
     const threads = await settingOf('max_threads')
     const block = await settingOf('max_block_size')
@@ -145,7 +145,7 @@ describe('the official client against the gateway', () => {
     expect(await settingOf('insert_deduplication_token')).toBe('')
   })
 
-  it('drops a token with its insert: the same rows without one go in', async () => {
+  it('uses a token only for its insert: the same rows without a token are inserted', async () => {
     await client.command({
       query: `CREATE TABLE tokens (a UInt32) ORDER BY a
               SETTINGS non_replicated_deduplication_window = 100`,
@@ -186,7 +186,7 @@ describe('the official client against the gateway', () => {
     expect(unknown.headers['x-clickhouse-exception-code']).toBe('60')
   })
 
-  it('keeps inserts going while heavy SELECTs have all their places', async () => {
+  it('runs inserts while heavy SELECTs use all their capacity', async () => {
     await client.command({ query: 'CREATE TABLE busy (a UInt32) ORDER BY a' })
     const heavy = Array.from({ length: 6 }, () =>
       valueOf('SELECT sum(sipHash64(number)) FROM numbers(30000000000)', {
@@ -202,7 +202,7 @@ describe('the official client against the gateway', () => {
 })
 
 describe('the gateway at its edges', () => {
-  it('runs the query of a POST body, of the address, and of both together', async () => {
+  it('runs the query of a POST body, of the URL, and of both together', async () => {
     expect(await post('/', { key: password, body: Buffer.from('SELECT 1') })).toMatchObject({
       status: 200,
       body: '1\n',
@@ -220,7 +220,7 @@ describe('the gateway at its edges', () => {
     expect(await post('/play', { key: password })).toMatchObject({ status: 404 })
   })
 
-  it('changes nothing on any method but POST, as ClickHouse does', async () => {
+  it('changes nothing with any method but POST, as in ClickHouse', async () => {
     const get = async (query: string, more = '', method = 'GET'): Promise<number> => {
       const url = `${gateway.url}/?user=default&password=${encodeURIComponent(password)}${more}&query=`
       return (await fetch(url + encodeURIComponent(query), { method })).status
@@ -236,7 +236,7 @@ describe('the gateway at its edges', () => {
     expect(await valueOf(`SELECT count() FROM system.tables WHERE name = 'by_link'`)).toBe(0)
   })
 
-  it('knows no other user, and no reader unless it has a password', async () => {
+  it('accepts no other user, and the reader only if it has a password', async () => {
     for (const user of ['data_team', 'admin', '']) {
       const headers = {
         'x-clickhouse-user': user,
@@ -246,7 +246,7 @@ describe('the gateway at its edges', () => {
     }
   })
 
-  it('serves nobody without the password', async () => {
+  it('refuses requests without the password', async () => {
     for (const authorization of [undefined, basic(''), basic('wrong'), 'Basic %%%', 'Bearer x']) {
       for (const path of ['/ping', '/', '/?query=SELECT%201']) {
         expect(await post(path, { authorization })).toMatchObject({ status: 403 })
@@ -256,7 +256,7 @@ describe('the gateway at its edges', () => {
     expect(await post('/?query=SELECT%201', { key: password })).toMatchObject({ body: '1\n' })
   })
 
-  it('refuses a body beyond its limit, compressed or not, and stays well', async () => {
+  it('refuses a body above its limit, compressed or not, and keeps working', async () => {
     const large = Buffer.alloc(65 * 1024 * 1024, '\n')
     const path = '/?query=INSERT%20INTO%20t%20FORMAT%20JSONEachRow'
     expect(await post(path, { key: password, body: large })).toMatchObject({ status: 413 })
@@ -270,11 +270,11 @@ describe('the gateway at its edges', () => {
     expect(await client.ping()).toEqual({ success: true })
   })
 
-  it('bounds the bodies of all requests together', async () => {
+  it('limits the bodies of all requests together', async () => {
     const path = '/?query=INSERT%20INTO%20no_such_table%20FORMAT%20JSONEachRow'
     const body = Buffer.alloc(60 * 1024 * 1024, '\n')
     const open = Array.from({ length: 8 }, () => openPost(path, { key: password }))
-    // Sent, all but what the sockets hold, and not ended: together they are more than the gateway takes.
+    // The bodies are sent but not ended. Together, except for the bytes in socket buffers, they exceed the limit of the gateway.
     await Promise.all(
       open.map(({ sent }) => new Promise<void>((resolve) => sent.write(body, () => resolve()))),
     )
@@ -286,7 +286,7 @@ describe('the gateway at its edges', () => {
     expect(await post(path, { key: password, body })).toMatchObject({ status: 404 })
   })
 
-  it('refuses names that are none', async () => {
+  it('refuses invalid names', async () => {
     for (const name of ['a%20b', 'x%3D1%2Cy', 'param_a%27', '1']) {
       expect(await post(`/?query=SELECT%201&${name}=1`, { key: password })).toMatchObject({
         status: 400,
@@ -294,7 +294,7 @@ describe('the gateway at its edges', () => {
     }
   })
 
-  it('refuses what is too much at once instead of queueing without end', async () => {
+  it('refuses too many concurrent statements instead of queueing without limit', async () => {
     const slow = `/?query=${encodeURIComponent('SELECT sleep(0.02)')}`
     const answers = await Promise.all(
       Array.from({ length: 320 }, () => post(slow, { key: password })),
@@ -304,7 +304,7 @@ describe('the gateway at its edges', () => {
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(256)
   })
 
-  it('names the owner of a folder that is taken', async () => {
+  it('names the owner of a folder that is in use', async () => {
     await expect(spawnChdbGateway({ folder, password })).rejects.toThrow(
       `The ClickHouse folder ${folder} is in use by process ${gateway.process.pid}; only one process can open it.`,
     )
@@ -312,7 +312,7 @@ describe('the gateway at its edges', () => {
 })
 
 describe('the gateway as a process', () => {
-  it('finishes what runs before it stops', async () => {
+  it('finishes running statements before it stops', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
     const short = await spawnChdbGateway({ folder: own, password })
     const slow = post('/?query=SELECT%20sleep(1)', { key: password, url: short.url })
@@ -323,7 +323,7 @@ describe('the gateway as a process', () => {
     await rm(own, { recursive: true, force: true })
   })
 
-  it('ends with its parent, whatever it is doing, and makes way for the next', async () => {
+  it('ends with its parent at any time, and releases the folder for the next', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
     const script = fileURLToPath(new URL('./hold-chdb-gateway.ts', import.meta.url))
     const parent = fork(script, [own, password], {
@@ -357,14 +357,14 @@ type Answer = {
   readonly body: string
 }
 
-/** Plain HTTP, for what the client would not send. */
+/** Sends plain HTTP, for requests that the client would not send. */
 async function post(path: string, call: Call = { key: password }): Promise<Answer> {
   const { sent, answer } = openPost(path, call)
   sent.end(call.body)
   return await answer
 }
 
-/** A request whose body is still to be written and ended. */
+/** Opens a request whose body is written and ended later. */
 function openPost(path: string, call: Call): { sent: ClientRequest; answer: Promise<Answer> } {
   const sent = request(`${call.url ?? gateway.url}${path}`, {
     method: 'POST',

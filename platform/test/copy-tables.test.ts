@@ -14,8 +14,8 @@ afterAll(async () => {
   await Promise.all([source.stop(), target.stop()])
 })
 
-it('leaves the connection that it read from usable, however much was in the table', async () => {
-  // One connection, so that whoever is next gets the one that was read from.
+it('leaves the source connection usable, however large the table was', async () => {
+  // One connection, so that the next query uses the connection that was read from.
   const from = postgres(source.url, { max: 1 })
   const to = postgres(target.url, { max: 1 })
   try {
@@ -32,7 +32,7 @@ it('leaves the connection that it read from usable, however much was in the tabl
   }
 })
 
-it('copies what points elsewhere and may do so until the transaction ends', async () => {
+it('copies rows with references that are checked at the end of the transaction', async () => {
   const from = postgres(source.url, { max: 1 })
   const to = postgres(target.url, { max: 1 })
   try {

@@ -1,7 +1,7 @@
 import type { CounterBatch, HotState, Span } from '../src/hot-state/hot-state.ts'
 import { beginRestore } from '../src/testing/begun-restore.ts'
 
-/* Record n of the partition is one use of 1 by subject n % 50, keyed by the mark `id n`, every second one unscoped. */
+/* Record n of the partition is one use of 1 by subject n % 50, with the mark `id n`; every second one is unscoped. */
 
 export const countedPartition = { space: 'live', partition: 0 }
 export const recordsPerBatch = 100
@@ -20,14 +20,14 @@ export function batchFrom(offset: number): CounterBatch {
   }
 }
 
-/** Applies as many batches, from the fence on; returns the new fence. */
+/** Applies `count` batches from the fence on, and returns the new fence. */
 export async function applyBatches(hot: HotState, count: number): Promise<number> {
   let offset = await hot.appliedOffset(countedPartition.space, countedPartition.partition)
   for (let n = 0; n < count; n += 1) offset = await applyBatch(hot, offset)
   return offset
 }
 
-/** Applies batches until a call fails; returns the offset up to which it was told that they are applied. */
+/** Applies batches until a call fails. Returns the offset up to which batches were acknowledged. */
 export async function applyUntilItFails(hot: HotState): Promise<number> {
   let offset = await hot.appliedOffset(countedPartition.space, countedPartition.partition)
   try {
@@ -39,11 +39,11 @@ export async function applyUntilItFails(hot: HotState): Promise<number> {
 
 async function applyBatch(hot: HotState, offset: number): Promise<number> {
   const outcome = await hot.apply(batchFrom(offset))
-  if (outcome !== 'applied') throw new Error('Somebody else applies')
+  if (outcome !== 'applied') throw new Error('Another process applies batches')
   return offset + recordsPerBatch
 }
 
-/** Makes the counts of all records before `offset` again, a batch of records at a step. */
+/** Restores the counts of all records before `offset`, one batch of records per step. */
 export async function restoreBatches(
   hot: HotState,
   offset: number,
@@ -59,14 +59,14 @@ export async function restoreBatches(
   return await restore.finish(offset)
 }
 
-/** Every second record as a span that is longer than it was. */
+/** Returns every second record as a longer span. */
 function spansFrom(offset: number): Span[] {
   return batchFrom(offset).increments.map(({ second, ...use }, n) => {
     return { ...use, fromSecond: second, lastSecond: second + (n % 2) }
   })
 }
 
-/** Applies and restores until a call fails. Tells where it is. */
+/** Applies and restores until a call fails. Reports its progress. */
 export async function restoreUntilItFails(
   hot: HotState,
   say: (where: 'applied' | 'restoring') => void,
@@ -76,7 +76,7 @@ export async function restoreUntilItFails(
     for (;;) {
       say('restoring')
       if ((await restoreBatches(hot, applied)) === 'fenced')
-        throw new Error('Somebody else restores')
+        throw new Error('Another process restores')
       applied = await applyBatches(hot, 1)
       say('applied')
     }

@@ -17,7 +17,7 @@ let folder: string
 let data: string
 
 beforeEach(async () => {
-  // mkdtemp makes it 0700, as a clone in a temporary folder is: only its owner can go in.
+  // mkdtemp creates it with mode 0700, like a clone in a temporary folder: only its owner can access it.
   folder = await mkdtemp(join(tmpdir(), 'tollgate-pg-'))
   data = join(folder, 'data')
 })
@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 describe('embedded PostgreSQL', () => {
-  it('keeps data and password over a restart', async () => {
+  it('keeps data and password across a restart', async () => {
     const first = await startEmbeddedPostgres({ folder, port: 0 })
     await addNotes(first.url, 3)
     await first.stop()
@@ -39,7 +39,7 @@ describe('embedded PostgreSQL', () => {
     await second.stop()
   })
 
-  it('lets nobody in without the password', async () => {
+  it('refuses connections without the password', async () => {
     const server = await startEmbeddedPostgres({ folder, port: 0 })
     const stranger = createPostgresDatabase({ url: server.url.replace(/:[^:@]*@/, ':wrong@') })
     await expect(stranger.ping()).rejects.toMatchObject({ code: '28P01' })
@@ -57,16 +57,19 @@ describe('embedded PostgreSQL', () => {
     await again.stop()
   })
 
-  it.runIf(process.platform === 'linux')('syncs its files at once when it recovers', async () => {
-    const server = await startEmbeddedPostgres({ folder, port: 0 })
-    const database = createPostgresDatabase({ url: server.url, isOwner: true })
-    const [setting] = await database.control`show recovery_init_sync_method`
-    await database.close()
-    await server.stop()
-    expect({ ...setting }).toEqual({ recovery_init_sync_method: 'syncfs' })
-  })
+  it.runIf(process.platform === 'linux')(
+    'syncs all files with one call when it recovers',
+    async () => {
+      const server = await startEmbeddedPostgres({ folder, port: 0 })
+      const database = createPostgresDatabase({ url: server.url, isOwner: true })
+      const [setting] = await database.control`show recovery_init_sync_method`
+      await database.close()
+      await server.stop()
+      expect({ ...setting }).toEqual({ recovery_init_sync_method: 'syncfs' })
+    },
+  )
 
-  it('starts after its parent was killed, with all that was acknowledged', async () => {
+  it('starts after its parent was killed, with all acknowledged data', async () => {
     const { parent, url } = await startHolder()
     await addNotes(url, 10)
     parent.kill('SIGKILL')
@@ -99,7 +102,7 @@ describe('embedded PostgreSQL', () => {
     await again.stop()
   })
 
-  it('leaves a server alone whose parent lives', async () => {
+  it('does not touch a server whose parent is alive', async () => {
     const { parent, url } = await startHolder()
     await expect(startEmbeddedPostgres({ folder, port: 0 })).rejects.toThrow(
       `The database folder ${data} is in use by process ${parent.pid}.`,
@@ -110,7 +113,7 @@ describe('embedded PostgreSQL', () => {
     await (await startEmbeddedPostgres({ folder, port: 0 })).stop()
   })
 
-  it('is not held up by a lock file whose number now belongs to another process', async () => {
+  it('ignores a lock file whose process id now belongs to another process', async () => {
     const server = await startEmbeddedPostgres({ folder, port: 0 })
     await addNotes(server.url, 1)
     const lock = await readFile(join(data, 'postmaster.pid'), 'utf8')
@@ -124,14 +127,14 @@ describe('embedded PostgreSQL', () => {
     await again.stop()
   })
 
-  it('makes a folder anew that a crash left unfinished', async () => {
+  it('creates a folder again that a crash left incomplete', async () => {
     await mkdir(join(folder, 'data.unfinished', 'base'), { recursive: true })
     const server = await startEmbeddedPostgres({ folder, port: 0 })
     expect(await readdir(folder)).not.toContain('data.unfinished')
     await server.stop()
   })
 
-  it('refuses a folder of a newer PostgreSQL in one sentence', async () => {
+  it('refuses a folder of a newer PostgreSQL with one sentence', async () => {
     await mkdir(data)
     await writeFile(join(data, 'PG_VERSION'), '99\n')
     await expect(startEmbeddedPostgres({ folder, port: 0 })).rejects.toThrow(
@@ -139,7 +142,7 @@ describe('embedded PostgreSQL', () => {
     )
   })
 
-  it('says what the server said when it cannot start', async () => {
+  it('reports the output of a server that cannot start', async () => {
     const first = await startEmbeddedPostgres({ folder, port: 0 })
     const port = Number(new URL(first.url).port)
     const other = await mkdtemp(join(tmpdir(), 'tollgate-pg-'))
@@ -176,7 +179,7 @@ async function killTree(pid: number): Promise<void> {
     try {
       process.kill(Number(each), 'SIGKILL')
     } catch (error) {
-      // A child of a server that is gone ends by itself, and was quicker.
+      // A child process of a killed server ends by itself, and may be faster.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }
@@ -189,7 +192,7 @@ async function startHolder(): Promise<{ parent: ChildProcess; url: string }> {
   return { parent, url: report.url }
 }
 
-/** A server of the folder that nobody owns: started by a shell that ends at once. */
+/** Starts a server without a living parent: a shell starts it and ends at once. */
 async function startOrphan(): Promise<number> {
   const binaries = await findPostgresBinaries()
   const launcher = chooseLauncher({ folder, dataFolder: data, postgres: binaries.postgres })

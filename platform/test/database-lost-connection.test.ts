@@ -11,10 +11,10 @@ afterEach(async () => {
   await test.stop()
 })
 
-/** Ends the session of whoever asks, as a server does that restarts. */
+/** Ends the current session, as a server restart does. */
 const endOwnSession = 'select pg_terminate_backend(pg_backend_pid())'
 
-it('fails what its connection was lost under, and goes on with the next', async () => {
+it('fails a query whose connection is lost, and continues with the next', async () => {
   const { control } = test.database
   for (let round = 0; round < 4; round += 1) {
     const lost = control.begin(async (sql) => {
@@ -26,7 +26,7 @@ it('fails what its connection was lost under, and goes on with the next', async 
   }
 })
 
-it('fails what is asked of a transaction whose connection was lost', async () => {
+it('fails queries of a transaction whose connection is lost', async () => {
   const { control } = test.database
   for (let round = 0; round < 4; round += 1) {
     const lost = control.begin(async (sql) => {
@@ -38,7 +38,7 @@ it('fails what is asked of a transaction whose connection was lost', async () =>
   expect(await control`select 1 as one`).toEqual([{ one: 1 }])
 })
 
-it('serves as many at once as before, when all its connections were lost at work', async () => {
+it('serves as many concurrent queries as before after all connections are lost', async () => {
   const { control } = test.database
   for (let round = 0; round < 3; round += 1) {
     const lost = Array.from({ length: 12 }, () =>

@@ -44,7 +44,7 @@ async function migration(path: string, text: string): Promise<void> {
 const migrate = (): Promise<void> => migratePostgres({ url: test.url, folder })
 
 describe('migrations of PostgreSQL', () => {
-  it('makes the same tables in both environments, and nothing of them in control', async () => {
+  it('creates the same tables in both environments, and none of them in control', async () => {
     await migrate()
     const { database } = test
     await database.in('sandbox')`INSERT INTO products VALUES (2, 'only in the sandbox')`
@@ -57,7 +57,7 @@ describe('migrations of PostgreSQL', () => {
     await expect(database.in('live')`SELECT * FROM providers`).rejects.toThrow(/does not exist/)
   })
 
-  it('runs each file once, also when many processes start together', async () => {
+  it('runs each file once, even if many processes start together', async () => {
     await Promise.all(Array.from({ length: 6 }, migrate))
     await migration('environment/0002_more.sql', 'INSERT INTO products VALUES (7, $$seven$$);')
     await Promise.all(Array.from({ length: 6 }, migrate))
@@ -67,7 +67,7 @@ describe('migrations of PostgreSQL', () => {
     expect(await test.database.in('live')`SELECT id FROM products ORDER BY id`).toHaveLength(2)
   })
 
-  it('leaves nothing of a file that fails, and goes on from it when it is mended', async () => {
+  it('rolls back a failing file, and continues with it when it is fixed', async () => {
     await migration(
       'environment/0002_broken.sql',
       'CREATE TABLE half (n int); SELECT * FROM no_such_table;',
@@ -80,7 +80,7 @@ describe('migrations of PostgreSQL', () => {
     expect(await test.database.in('live')`SELECT * FROM half`).toEqual([])
   })
 
-  it('refuses a database of a newer version in one sentence', async () => {
+  it('refuses a database of a newer release with one sentence', async () => {
     await migration('environment/0002_future.sql', 'CREATE TABLE future (n int);')
     await migrate()
     await rm(join(folder, 'environment/0002_future.sql'))
@@ -94,7 +94,7 @@ describe('migrations of PostgreSQL', () => {
 describe('the PostgreSQL database', () => {
   beforeEach(migrate)
 
-  it('gives 64-bit numbers as bigint', async () => {
+  it('returns 64-bit numbers as bigint', async () => {
     const large = 2n ** 62n + 1n
     await test.database.control`INSERT INTO providers VALUES (${large.toString()})`
     expect(await test.database.control`SELECT id, count(*) OVER () AS n FROM providers`).toEqual([
@@ -102,16 +102,16 @@ describe('the PostgreSQL database', () => {
     ])
   })
 
-  it('keeps column names as they are', async () => {
+  it('keeps column names unchanged', async () => {
     expect(await test.database.control`SELECT 1 AS created_at`).toEqual([{ created_at: 1 }])
   })
 
-  it('knows two environments only', () => {
+  it('has exactly two environments', () => {
     expect(() => test.database.in('control')).toThrow('there is no environment control')
     expect(() => test.database.in(randomBytes(2).toString('hex'))).toThrow(/no environment/)
   })
 
-  it('ends statements, waits for locks and idle transactions that take too long', async () => {
+  it('ends statements, lock waits and idle transactions that take too long', async () => {
     const hasty = createPostgresDatabase({
       url: test.url,
       statementTimeoutMs: 200,
@@ -126,7 +126,7 @@ describe('the PostgreSQL database', () => {
     await hasty.close()
   })
 
-  it('cannot be pinged when it is not there', async () => {
+  it('rejects a ping if the server is unavailable', async () => {
     const nowhere = createPostgresDatabase({
       url: 'postgres://tollgate:x@127.0.0.1:1/tollgate',
       connectTimeoutSeconds: 2,

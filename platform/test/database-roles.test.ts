@@ -17,7 +17,7 @@ import { providerRows } from '../src/database/postgres/provider-rows.ts'
 import { startTestDatabase, type TestDatabase } from '../src/testing/embedded-servers.ts'
 import { startForgetfulPooler } from './forgetful-pooler.ts'
 
-/* Roles belong to the whole server: those of the services are there, and logins have names of their own. */
+/* Roles belong to the whole server, so the roles of the services exist already, and each login has a unique name. */
 
 let keeper: TestDatabase
 let test: TestDatabase
@@ -65,14 +65,14 @@ function open(options: PostgresOptions): Database {
   return database
 }
 
-/** A login that may do no more than what is granted to it, and the address under which it comes. */
+/** Creates a login with only the given rights, and returns its URL. */
 async function login(rights = ''): Promise<{ name: string; url: string }> {
   const name = `login_${randomBytes(6).toString('hex')}`
   await admin.unsafe(`create role ${name} login password 'secret' ${rights}`)
   return { name, url: test.url.replace(/\/\/[^@]*@/, `//${name}:secret@`) }
 }
 
-/** A login that may own tables here, as cloud databases give one. */
+/** Creates a login that may own tables, as managed databases provide one. */
 async function ownerLogin(): Promise<{ name: string; url: string }> {
   const owner = await login()
   const database = new URL(test.url).pathname.slice(1)
@@ -92,7 +92,7 @@ async function notesOf(database: Database, providerId: string): Promise<string[]
 }
 
 describe('one login that owns the tables and is no superuser', () => {
-  it('makes the roles, on a server that has none', async () => {
+  it('creates the roles on a server that has none', async () => {
     const server = await startEmbeddedPostgres({
       folder: join(folder, 'server'),
       port: 0,
@@ -123,7 +123,7 @@ describe('one login that owns the tables and is no superuser', () => {
     expect(await database.in('live')`select from notes`).toHaveLength(2)
   })
 
-  it('sees all rows in a later migration, and takes rows from elsewhere', async () => {
+  it('sees all rows in a later migration, and copies rows from another server', async () => {
     const owner = await ownerLogin()
     await admin.unsafe(`grant tollgate_requests, tollgate_jobs to ${owner.name}`)
     await migratePostgres({ url: owner.url, folder })
@@ -142,7 +142,7 @@ describe('one login that owns the tables and is no superuser', () => {
     expect(copied).toEqual({ is_forced: true, rows_known_to_planner: 2 })
   })
 
-  it('is told what to ask an administrator for where it may not take the roles', async () => {
+  it('gets the statements for an administrator if it may not take the roles', async () => {
     const owner = await ownerLogin()
     const attempt = migratePostgres({ url: owner.url, folder })
     await expect(attempt).rejects.toThrow(
@@ -155,7 +155,7 @@ describe('one login that owns the tables and is no superuser', () => {
 })
 
 describe('a login for each', () => {
-  it('keeps requests from taking on the role of jobs', async () => {
+  it('prevents requests from taking the role of jobs', async () => {
     await migratePostgres({ url: test.url, folder })
     const [jobs, requests] = [await login('noinherit'), await login('noinherit')]
     await admin.unsafe(`grant tollgate_jobs to ${jobs.name}`)
@@ -173,7 +173,7 @@ describe('a login for each', () => {
     ])
   })
 
-  it('is missed at the start when it is not a member', async () => {
+  it('fails at start if it is not a member of the role', async () => {
     await migratePostgres({ url: test.url, folder })
     const stranger = await login()
     const database = open({ url: test.url, requestsUrl: stranger.url })
@@ -182,7 +182,7 @@ describe('a login for each', () => {
 })
 
 describe('a role that is not taken on', () => {
-  it('is missed where a pooler drops what connections are opened with', async () => {
+  it('is detected if a pooler drops startup parameters', async () => {
     await migratePostgres({ url: test.url, folder })
     const pooler = await startForgetfulPooler(test.url)
     closers.push(pooler.stop)
@@ -193,7 +193,7 @@ describe('a role that is not taken on', () => {
     await expect(forRequests.ping()).rejects.toThrow('in place of tollgate_requests')
   })
 
-  it('is missed where the address names another one', async () => {
+  it('is detected if the URL sets another role', async () => {
     await migratePostgres({ url: test.url, folder })
     const database = open({ url: test.url, requestsUrl: `${test.url}?role=tollgate_jobs` })
     await expect(database.ping()).rejects.toThrow(
@@ -203,7 +203,7 @@ describe('a role that is not taken on', () => {
 })
 
 describe('a database from before providers were isolated in it', () => {
-  it('is isolated, with all that it has', async () => {
+  it('is isolated with all its rows', async () => {
     await admin.unsafe(`
       create schema control; create schema sandbox; create schema live;
       create table control.providers (provider_id text primary key);
@@ -223,7 +223,7 @@ describe('a database from before providers were isolated in it', () => {
 })
 
 describe('the provider of a transaction', () => {
-  it('is gone when it has ended, however it ended, for whoever has the connection next', async () => {
+  it('does not apply to the next transaction of the connection, however the first one ended', async () => {
     await migratePostgres({ url: test.url, folder })
     await addNotes(open({ url: test.url }).in('live'))
     const connection = postgres(test.url, {
@@ -247,7 +247,7 @@ describe('the provider of a transaction', () => {
     expect((await rows.read((sql) => sql`select from notes`)).count).toBe(2)
   })
 
-  it('is the one of each, also when many come at once', async () => {
+  it('is separate for each of many concurrent transactions', async () => {
     await migratePostgres({ url: test.url, folder })
     const database = open({ url: test.url, poolMax: 3 })
     await addNotes(database.in('live'))
@@ -260,7 +260,7 @@ describe('the provider of a transaction', () => {
   })
 })
 
-it('makes the roles once, also when several databases are migrated at the same moment', async () => {
+it('creates the roles once, even if several databases are migrated at the same time', async () => {
   const names = Array.from({ length: 4 }, () => `many_${randomBytes(6).toString('hex')}`)
   for (const name of names) await createDatabase(test.url, name)
   const urls = names.map((name) => test.url.replace(/[^/]*$/, name))

@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { isIP } from 'node:net'
 
-/** The addresses of a name; those of the wrong kind for a question are left out. */
+/** Returns the addresses of a name; those of the wrong kind for a question are omitted. */
 type AddressesOf = (name: string) => readonly string[]
 
-/** A name server on this machine. `asked` has the names of its questions, once for each kind of address. */
+/** Starts a name server on this machine. `asked` has the names of its questions, once per kind of address. */
 export async function openDnsServer(addressesOf: AddressesOf) {
   const asked: string[] = []
   const socket = createSocket('udp4')
@@ -26,7 +26,7 @@ export async function openDnsServer(addressesOf: AddressesOf) {
 const headerBytes = 12
 const typeA = 1
 
-/** `end` is where the question ends: what comes after it is not ours to answer. */
+/** `end` is the end of the question; anything after it is ignored. */
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = []
   let at = headerBytes
@@ -45,7 +45,7 @@ function answer(question: Buffer, addresses: readonly string[], type: number): B
   return Buffer.concat([header, ...addresses.map((address) => record(address, type))])
 }
 
-/** For the name of the question, and to be forgotten at once. */
+/** Returns a record for the name of the question with a TTL of 0. */
 function record(address: string, type: number): Buffer {
   const data = type === typeA ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address)
   const head = Buffer.alloc(12)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startTestDatabase, startTestUsageStore } from '../src/testing/embedded-servers.ts'
 
-it('gives every caller a database of its own on one server', async () => {
+it('creates a separate database for every caller on one server', async () => {
   const [first, second] = await Promise.all([startTestDatabase(), startTestDatabase()])
   await first.database.control`CREATE SCHEMA control`
   await first.database.control`CREATE TABLE t (n bigint)`
@@ -12,7 +12,7 @@ it('gives every caller a database of its own on one server', async () => {
   await second.stop()
 })
 
-it('gives every caller a ClickHouse database of its own on one gateway', async () => {
+it('creates a separate ClickHouse database for every caller on one gateway', async () => {
   const [first, second] = await Promise.all([startTestUsageStore(), startTestUsageStore()])
   await first.store.command('CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n')
   await first.store.insert('t', [{ name: 'n', type: 'UInt32', value: (n: number) => n }], [1], 'a')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DataFolderError, openEnvironment } from '../src/lmdb/environment.ts'
 
-test('an environment that another release has written is refused', async () => {
+test('refuses an environment that another release has written', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-format-'))
   const open = (formatVersion: number, access: 'read' | 'write') =>
     openEnvironment({

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-test('a process whose environment lmdb has given up ends itself and says why', async () => {
+test('ends the process with its reason after a fatal error of lmdb', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-given-up-'))
   const program = fileURLToPath(new URL('environment-given-up.ts', import.meta.url))
   const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', program, folder])

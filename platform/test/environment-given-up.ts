@@ -1,6 +1,6 @@
 import { openEnvironment } from '../src/lmdb/environment.ts'
 
-/** A process whose environment in the folder `argv[2]` answers as lmdb does once it has given it up. */
+/** A process whose environment in the folder `argv[2]` behaves like lmdb after a fatal error. */
 const store = await openEnvironment({
   folder: process.argv[2]!,
   content: 'test',

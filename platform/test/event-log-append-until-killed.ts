@@ -1,8 +1,8 @@
 import { openFileEventLog } from '../src/event-log/files/file-event-log.ts'
 
 /*
- * Appends until it is killed, and prints each record once it is acked: partition, offset if it was told, text. Partitions 0
- * and 1 take single records, 2 and 3 take pairs that must come whole. What is printed is with the parent (a pipe).
+ * Appends until it is killed, and prints each record once it is acknowledged: partition, offset if known, text. Partitions 0 and 1
+ * get single records, 2 and 3 get pairs that must be complete. Printed lines reach the parent through a pipe.
  */
 const [logFolder, groupsFolder, run, segmentBytes] = process.argv.slice(2)
 const log = await openFileEventLog({

@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 it.each([1, 4 * 1024, 64 * 1024 * 1024])(
-  'has every acked record after each kill, once, without gaps, pairs whole; segments of %i bytes',
+  'has every acknowledged record exactly once after each kill, without gaps and with complete pairs; segments of %i bytes',
   async (segmentBytesMax) => {
     const folders = { logFolder: join(folder, 'log'), groupsFolder: join(folder, 'groups') }
     const options = { ...folders, topics: { t: 4 }, segmentBytesMax }
@@ -57,7 +57,7 @@ it.each([1, 4 * 1024, 64 * 1024 * 1024])(
   120_000,
 )
 
-/** Texts by offset, which must be consecutive from 0 to the head. */
+/** Returns all texts. Their offsets must be consecutive from 0 to the head. */
 async function everything(log: EventLog, partition: number): Promise<string[]> {
   const texts: string[] = []
   while (await readOn(log, partition, texts));
@@ -75,7 +75,7 @@ async function readOn(log: EventLog, partition: number, texts: string[]): Promis
   return records.length > 0
 }
 
-/** Reads along while others write, in each partition on its own. */
+/** Follows each partition while other processes write. */
 async function watch(log: EventLog) {
   let isStopped = false
   const seen = partitions.map((): string[] => [])

@@ -7,7 +7,7 @@ import {
 } from '../src/event-log/files/file-event-log.ts'
 import { contractTopics, describeEventLog } from '../src/testing/event-log-contract.ts'
 
-// A commit per segment, and a few.
+// One commit per segment, and a few.
 for (const segmentBytesMax of [1, 320]) {
   describeEventLog(`files, segments of ${segmentBytesMax} bytes`, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'event-log-'))

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { openFileEventLog } from '../src/event-log/files/file-event-log.ts'
 
 /*
- * Runs with a limit on the size of files, as on a full disk: appends until a commit fails, then lifts the limit and
- * appends again. Prints what it saw as JSON.
+ * Runs with a limit on file sizes, which acts like a full disk: appends until a commit fails, then lifts the limit and appends
+ * again. Prints the results as JSON.
  */
 const [logFolder, groupsFolder] = process.argv.slice(2) as [string, string]
 const topics = { t: 2 }

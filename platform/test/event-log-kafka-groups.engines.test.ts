@@ -43,7 +43,7 @@ describe.skipIf(testBrokers === undefined)('groups, with TOLLGATE_TEST_KAFKA_BRO
     await log.appendAll('orders', records, Date.now())
   }
 
-  it('leave no partition lying through twenty rebalances, and none is done twice', async () => {
+  it('process every partition exactly once through twenty rebalances', async () => {
     const steady = new TilingReader(await openReader())
     await steady.join()
     for (let round = 0; round < 10; round += 1) {
@@ -64,7 +64,7 @@ describe.skipIf(testBrokers === undefined)('groups, with TOLLGATE_TEST_KAFKA_BRO
     await steady.leave()
   }, 120_000)
 
-  it('refuse the commit of a member that slept longer than its session', async () => {
+  it('refuse the commit of a member that was suspended longer than its session', async () => {
     const child = forkMember(options.namePrefix)
     const heldBy = watchHeld(child)
     await expect.poll(() => heldBy().length, patience).toBe(partitionCount)
@@ -85,13 +85,13 @@ describe.skipIf(testBrokers === undefined)('groups, with TOLLGATE_TEST_KAFKA_BRO
     const late = { expected: one, next: { offset: 9, note: 'late' } }
     expect(await commitAs(child, late)).toBe(GroupFencedError.name)
     expect(await log.position('sink', 'orders', 0)).toEqual(two)
-    // It finds its way back, and they share.
+    // It joins again, and both share the partitions.
     await expect.poll(() => heldBy().length, patience).toBe(partitionCount / 2)
     await expect.poll(() => taker.heldTotal, patience).toBe(partitionCount / 2)
     await taker.leave()
   }, 120_000)
 
-  it('give the partitions of a killed member to the others', async () => {
+  it('assign the partitions of a killed member to the others', async () => {
     const child = forkMember(options.namePrefix)
     const heldBy = watchHeld(child)
     await expect.poll(() => heldBy().length, patience).toBe(partitionCount)
@@ -106,12 +106,12 @@ describe.skipIf(testBrokers === undefined)('groups, with TOLLGATE_TEST_KAFKA_BRO
     await reader.leave()
   }, 120_000)
 
-  it('refuse the commit of whoever is not a member', async () => {
+  it('refuse the commit of a process that is not a member', async () => {
     const commit = log.commit('sink', 'orders', 0, { offset: 0, note: '' }, { offset: 1, note: '' })
     await expect(commit).rejects.toThrow(GroupFencedError)
   })
 
-  it('refuse a note that is longer than brokers keep', async () => {
+  it('refuse a note that is longer than the brokers allow', async () => {
     const reader = new TilingReader(await openReader(), { commits: false })
     await reader.join()
     await expect.poll(() => reader.heldTotal, patience).toBe(partitionCount)

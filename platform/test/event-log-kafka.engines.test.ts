@@ -5,7 +5,7 @@ import { createKafkaLog, testBrokers } from '../src/testing/kafka-under-test.ts'
 describe.skipIf(testBrokers === undefined)('with TOLLGATE_TEST_KAFKA_BROKERS', () => {
   describeEventLog('Kafka', createKafkaLog)
 
-  it('says when brokers forget positions too soon', async () => {
+  it('reports brokers that delete positions too soon', async () => {
     const { log, destroy } = await createKafkaLog()
     try {
       await log.checkPositionsKept(10_080)

@@ -37,7 +37,7 @@ function isSegment(name: string): boolean {
 
 const kibibyte = Buffer.alloc(1024)
 
-it('refuses at once what would exceed the pending limit, and takes it later', async () => {
+it('refuses appends above the pending limit at once, and accepts them later', async () => {
   const log = await openFileEventLog(options({ pendingBytesMax: 10_000 }))
   const appends = Array.from({ length: 20 }, () => log.append('t', 0, kibibyte, 1))
   const outcomes = await Promise.allSettled(appends)
@@ -56,11 +56,11 @@ it('refuses at once what would exceed the pending limit, and takes it later', as
 })
 
 it.skipIf(process.platform !== 'linux')(
-  'keeps nothing of a commit that the disk has no room for, and goes on when there is room',
+  'keeps nothing of a commit that does not fit on the disk, and continues when there is room',
   () => {
     const script = fileURLToPath(new URL('event-log-fill-the-disk.ts', import.meta.url))
     const node = [process.execPath, '--conditions=source', '--import', 'tsx', script]
-    // A limit on file sizes makes writes fail as a full disk does, without one.
+    // A limit on file sizes makes writes fail as on a full disk.
     const limited = `trap '' XFSZ; ulimit -S -f 4096; exec "$@"`
     const parameters = ['-c', limited, 'sh', ...node, join(folder, 'log'), join(folder, 'groups')]
     const output = execFileSync('sh', parameters, { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -94,7 +94,7 @@ it('deletes segments once every partition allows it', async () => {
   await log.close()
 })
 
-it('refuses a second writer while the first one lives', async () => {
+it('refuses a second writer while the first one is running', async () => {
   const log = await openFileEventLog(options())
   await expect(openFileEventLog(options())).rejects.toThrow(/Another process writes/)
   await log.append('t', 0, kibibyte, 1)
@@ -106,14 +106,14 @@ it('refuses a second writer while the first one lives', async () => {
   expect((await readdir(join(folder, 'log'))).filter((name) => name.endsWith('.sock'))).toEqual([])
 })
 
-it('lets one of two writers win that start together', async () => {
+it('accepts one of two writers that start together', async () => {
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => openFileEventLog(options())))
   const winners = outcomes.filter((outcome) => outcome.status === 'fulfilled')
   expect(winners.length).toBe(1)
   for (const { value } of winners) await value.close()
 })
 
-it('refuses another partition count for a topic that exists', async () => {
+it('refuses another number of partitions for an existing topic', async () => {
   await (await openFileEventLog(options())).close()
   const changed = openFileEventLog(options({ topics: { t: 3 } }))
   await expect(changed).rejects.toThrow('Topic t has 2 partitions, which cannot become 3.')
@@ -122,7 +122,7 @@ it('refuses another partition count for a topic that exists', async () => {
   await grown.close()
 })
 
-it('refuses folders that a newer or an older release has written', async () => {
+it('refuses folders that a newer or older release has written', async () => {
   await (await openFileEventLog(options())).close()
   const [segment] = (await readdir(join(folder, 'log'))).filter(isSegment)
   const path = join(folder, 'log', segment!)
@@ -140,7 +140,7 @@ it('refuses folders that a newer or an older release has written', async () => {
   }
 })
 
-it('tells a reader that there is no log, and waits for one that comes', async () => {
+it('rejects a reader without a log, and waits for one that is created later', async () => {
   const reader = options({ role: 'reader', createdWithinMs: 50 })
   await expect(openFileEventLog(reader)).rejects.toThrow(/There is no event log in/)
   const early = openFileEventLog(options({ role: 'reader' }))

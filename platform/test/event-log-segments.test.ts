@@ -26,7 +26,7 @@ function openLog(role: 'writer' | 'reader'): Promise<EventLog> {
   })
 }
 
-/** Each record says its own offset. */
+/** Appends records that contain their own offset. */
 async function append(log: EventLog, from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) {
     const value = Buffer.from(`${n}`.padEnd(100))
@@ -43,7 +43,7 @@ async function segmentPaths(): Promise<string[]> {
   return names.sort().map((name) => join(folder, 'log', name))
 }
 
-/** Reads on in one partition and checks that each record is what it says. */
+/** Reads one partition and checks the content of each record. */
 async function openFollower(partition: number, recordsMax: number) {
   const log = await openLog('reader')
   const seen = { next: 0, passedOver: 0 }
@@ -62,7 +62,7 @@ async function openFollower(partition: number, recordsMax: number) {
   return { log, seen, readOn }
 }
 
-it('shows readers every record that is kept, while segments come and go', async () => {
+it('shows readers every stored record while segments are added and deleted', async () => {
   const log = await openLog('writer')
   const last = 600
   const follow = async (partition: number, recordsMax: number) => {
@@ -87,7 +87,7 @@ it('shows readers every record that is kept, while segments come and go', async 
   await log.close()
 })
 
-it('serves readers that take turns in more segments than it keeps open', async () => {
+it('serves readers that alternate between more segments than are kept open', async () => {
   const options = {
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
@@ -98,7 +98,7 @@ it('serves readers that take turns in more segments than it keeps open', async (
   const batch = Array.from({ length: 100 }, () => ({ partition: 0, value: Buffer.alloc(1000) }))
   for (let count = 0; count < 90; count += 1) await log.appendAll('t', batch, count)
   const reader = await openFileEventLog({ ...options, role: 'reader' })
-  // Each of them is near the end of a segment of its own, several steps from its start.
+  // Each reader is near the end of a different segment, several steps from its start.
   const readings = Array.from({ length: 8 }, (_, at) =>
     reader.read('t', 0, at * 1000 + 900, { recordsMax: 10, bytesMax: 1e6 }),
   )
@@ -109,7 +109,7 @@ it('serves readers that take turns in more segments than it keeps open', async (
   await log.close()
 })
 
-it('keeps what a partition needs again after it had let go of it', async () => {
+it('keeps a segment that a partition needs again after it had released it', async () => {
   const log = await openLog('writer')
   await append(log, 0, 30)
   await log.trim('t', 0, Infinity, [])
@@ -121,7 +121,7 @@ it('keeps what a partition needs again after it had let go of it', async () => {
   await log.close()
 })
 
-it('does not read over damage in a full segment, and reads the others', async () => {
+it('does not skip damage in a full segment, and reads the other segments', async () => {
   const log = await openLog('writer')
   await append(log, 0, 30)
   const path = (await segmentPaths())[2]!

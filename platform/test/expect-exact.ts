@@ -7,8 +7,8 @@ const subjects = Array.from({ length: 50 }, (_, n) => {
 })
 
 /**
- * Fence, counters and marks are those of the same counted batches. Publishes the entries, so that what came before
- * them waits in slots. Returns the fence.
+ * Expects that fence, counters and marks belong to the same batches. Publishes the entries, so earlier usage is in slots. Returns
+ * the fence.
  */
 export async function expectExact(hot: HotState): Promise<number> {
   const { space, partition } = countedPartition

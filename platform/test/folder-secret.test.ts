@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-it('is one for all who come at once, and stays', async () => {
+it('is the same for concurrent callers, and does not change', async () => {
   const dataDir = join(folder, 'data')
   const secrets = await Promise.all(Array.from({ length: 20 }, () => readFolderSecret(dataDir)))
   expect(new Set([...secrets, await readFolderSecret(dataDir)]).size).toBe(1)
@@ -19,13 +19,13 @@ it('is one for all who come at once, and stays', async () => {
   expect(await readdir(dataDir)).toEqual(['service-secret'])
 })
 
-it('can be read by its user alone, and is another one in another folder', async () => {
+it('is readable by its user only, and differs between folders', async () => {
   const secret = await readFolderSecret(folder)
   expect((await stat(join(folder, 'service-secret'))).mode & 0o777).toBe(0o600)
   expect(await readFolderSecret(join(folder, 'other'))).not.toBe(secret)
 })
 
-it('is known by all of it', () => {
+it('is compared as a whole', () => {
   expect(isSecret('abc', 'abc')).toBe(true)
   for (const other of ['abd', 'ab', 'abcd', '']) expect(isSecret('abc', other)).toBe(false)
 })

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 /**
- * Stands between clients and PostgreSQL as PgBouncer does with `ignore_startup_parameters = role`: connections are opened
- * without the role that they ask for.
+ * A proxy between clients and PostgreSQL that acts like PgBouncer with `ignore_startup_parameters = role`: connections are opened
+ * without the requested role.
  */
 export async function startForgetfulPooler(
   url: string,
@@ -20,7 +20,7 @@ export async function startForgetfulPooler(
         upstream.destroy()
       })
     }
-    // The driver sends its first message in one piece, and nothing else before it is answered.
+    // The driver sends its first message in one piece, and nothing else before the answer.
     client.once('data', (message) => {
       upstream.write(withoutRole(message))
       client.pipe(upstream)
@@ -42,7 +42,7 @@ export async function startForgetfulPooler(
   }
 }
 
-/** The start-up message: its length, the protocol's version, then names and values, each with a zero behind. */
+/** Removes the role from the startup message: its length, the protocol version, then names and values, each with a final zero. */
 function withoutRole(message: Buffer): Buffer {
   const texts = message.subarray(8).toString('latin1').split('\0')
   const at = texts.findIndex((text, index) => index % 2 === 0 && text === 'role')

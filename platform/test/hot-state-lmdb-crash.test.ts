@@ -29,7 +29,7 @@ it('has fence, counters and marks of the same moment after each kill', async () 
   expect(before).toBeGreaterThan(0)
 }, 120_000)
 
-it('counts right after whoever published was killed, once that is done again', async () => {
+it('has correct counts after a publisher was killed and the publication is repeated', async () => {
   const killedAt: (string | undefined)[] = []
   for (let run = 0; run < 4; run += 1) {
     const script = 'hot-state-publish-until-killed.ts'
@@ -41,7 +41,7 @@ it('counts right after whoever published was killed, once that is done again', a
   expect(killedAt).toContain('publishing')
 }, 120_000)
 
-it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {
+it('keeps the counts in use after a restoring process was killed, and then restores exactly', async () => {
   const killedAt: (string | undefined)[] = []
   for (let run = 0; run < 4; run += 1) {
     const script = 'hot-state-restore-until-killed.ts'
@@ -55,7 +55,7 @@ it('has the counts that were in use after whoever restored was killed, and resto
   expect(killedAt).toContain('restoring')
 }, 120_000)
 
-it('keeps what others have written, whoever is killed beside them', async () => {
+it('keeps the writes of other processes when one is killed', async () => {
   const hot = await openLmdbHotState({ folder, role: 'publisher' })
   let written = 0
   let isOver = false

@@ -12,7 +12,7 @@ import { at, request } from '../src/testing/reserved-place.ts'
 
 describeHotState('lmdb', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
-  // One, so that publications take several steps.
+  // One minute, so that publications take several steps.
   const open = () => openLmdbHotState({ folder, role: 'projection', foldedMinutesMax: 1 })
   let hot = await open()
   return {
@@ -32,7 +32,7 @@ describeHotState('lmdb', async () => {
   }
 })
 
-it('has another incarnation in another folder, and keeps the one it has', async () => {
+it('has another incarnation in another folder, and keeps its own', async () => {
   const incarnations: string[] = []
   for (const folder of [
     await mkdtemp(join(tmpdir(), 'hot-state-')),
@@ -50,7 +50,7 @@ it('has another incarnation in another folder, and keeps the one it has', async 
   expect(other).not.toBe(first)
 })
 
-it('waits for counters again once it is opened anew, for a power cut takes the last writes back', async () => {
+it('waits for counters again after it was reopened, because a power failure may lose the last writes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   const open = () => openLmdbHotState({ folder, role: 'publisher' })
   const ahead = { document: undefined, minOffset: 10, isReservedFirst: true }
@@ -69,7 +69,7 @@ it('waits for counters again once it is opened anew, for a power cut takes the l
   await rm(folder, { recursive: true, force: true })
 })
 
-it('undoes a batch whose last part cannot be stored', async () => {
+it('rolls back a batch whose last part cannot be stored', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   const hot = await openLmdbHotState({ folder, role: 'projection' })
   const at = { space: 'live', partition: 0, subject: 's', scope: 'a' }
@@ -91,13 +91,13 @@ it('undoes a batch whose last part cannot be stored', async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('shows a reader that looks in every turn each change once the next turn begins', async () => {
+it('shows a reader each change in the next turn of the event loop', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   const publisher = await openLmdbHotState({ folder, role: 'publisher' })
   const reader = await openLmdbHotState({ folder, role: 'reader' })
   const at = { space: 'live', partition: 0, subject: 's', scope: 'a' }
   for (let version = 1; version <= 50; version++) {
-    // The reader has looked in this turn already, so it holds on to what it saw.
+    // The reader has already read in this turn, so it keeps its snapshot.
     await reader.readEntryDocument(at)
     await publisher.putEntry(at, { version, document: `{"version":${version}}`, windows: [] })
     await nextTurn()
@@ -112,7 +112,7 @@ it('shows a reader that looks in every turn each change once the next turn begin
   await rm(folder, { recursive: true, force: true })
 })
 
-it('answers a question that was asked after a publication with it, whatever a timer saw before', async () => {
+it('answers a request with a publication that preceded it, whatever a timer has read before', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'hot-state-'))
   const source = fileURLToPath(new URL('../src/hot-state/lmdb/lmdb-hot-state.ts', import.meta.url))
   const script = `
@@ -138,7 +138,7 @@ it('answers a question that was asked after a publication with it, whatever a ti
     setTimeout(() => {
       void reader.appliedOffset('live', 0)
       publisher.send({ at, version })
-      // As long as this process has no core, the other one publishes and its client asks.
+      // While this process is suspended, the other one publishes and its client sends a request.
       Atomics.wait(stand, 0, 0, 300)
     }, 1)
     expect(await answered).toBe(String(version))

@@ -11,7 +11,7 @@ import { answered } from './answered.ts'
 import { applyBatches, batchFrom, countedPartition, recordsPerBatch } from './counted-batches.ts'
 import { expectExact } from './expect-exact.ts'
 
-/** Well below the time that `answered` gives: what a dying node never answers is asked again. */
+/** Far below the timeout of `answered`: a call that a dying node never answers is repeated. */
 const callTimeoutMs = 5_000
 
 const { space, partition } = countedPartition
@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('goes on at the replica that takes over, which has no script yet', async () => {
+  it('continues at the replica that takes over, which has no script yet', async () => {
     await applyBatches(hot, 2)
     const before = await hot.incarnation()
     expect(before.split(' ')).toHaveLength(3)
@@ -52,7 +52,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     expect(await expectExact(hot)).toBe(4 * recordsPerBatch)
   })
 
-  it('says when a master with a replica takes writes alone', async () => {
+  it('reports a master that accepts writes without its replica', async () => {
     await expect(hot.checkReplicas(1)).rejects.toThrow(/Set its min-replicas-to-write to 1 or more/)
     for (const { client } of cluster.masters) {
       await client.config('SET', 'min-replicas-to-write', '1')
@@ -61,7 +61,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     await expect(hot.checkReplicas(2)).rejects.toThrow(/it is 1/)
   })
 
-  it('applies again what a replica that takes over had not been told', async () => {
+  it('applies batches again that the new master had not received', async () => {
     await applyBatches(hot, 2)
     await expectExact(hot)
     await cluster.cutOffReplica(owner)
@@ -75,7 +75,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     expect(await answered(() => expectExact(hot))).toBe(told)
   })
 
-  it('waits for counters again at a replica that takes over, which may lack reservations', async () => {
+  it('waits for counters again after a failover, which may have lost reservations', async () => {
     const place = { ...request('').at, space, partition }
     const reserve = (id: string, minOffset: number) =>
       hot.reserve(request(id, { at: place, document: undefined, minOffset, isReservedFirst: true }))
@@ -94,7 +94,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     expect(await reserve('e', 10)).toMatchObject({ kind: 'admitted' })
   })
 
-  it('wakes those who wait, whichever node they listen to, also after it died', async () => {
+  it('wakes waiting readers on any node, even after a node died', async () => {
     const reader = await openRedisHotState({
       servers: { clusterNodes: cluster.addresses },
       callTimeoutMs,
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedisServer)('hot state on a Redis Cluster of its own', () =
     await reader.close()
   })
 
-  it('does nothing while its keys are moved to another node, and goes on there', async () => {
+  it('changes nothing while its keys are moved to another node, and continues there', async () => {
     await applyBatches(hot, 2)
     await expectExact(hot)
     const impatient = await openRedisHotState({

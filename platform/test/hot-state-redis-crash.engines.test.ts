@@ -39,7 +39,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** Returns up to where it was told that batches are applied. */
+  /** Applies batches until the server is killed. Returns the offset up to which they were acknowledged. */
   async function applyAndKill(): Promise<number> {
     const applying = applyUntilItFails(hot)
     await sleep(50 + Math.random() * 200)
@@ -52,7 +52,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     await answered(() => hot.ping())
   }
 
-  it('has counted what the fence says', async () => {
+  it('has counts that match the fence', async () => {
     for (let run = 0; run < 3; run += 1) {
       await applyAndKill()
       await restart()
@@ -61,13 +61,13 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     expect(await applyBatches(hot, 1)).toBeGreaterThan(0)
   })
 
-  it('has counted what the fence says, also when the last writes are lost', async () => {
+  it('has counts that match the fence, even if the last writes are lost', async () => {
     const told = await applyAndKill()
     await cutAppendOnlyFile(folder)
     await restart()
     expect(await expectExact(hot)).toBeLessThan(told)
 
-    // The next load finds the beginning of the batch that was cut, and does it together with what came later.
+    // The next load finds the beginning of the batch that was cut, and applies it together with later writes.
     await applyAndKill()
     await restart()
     await expectExact(hot)
@@ -77,11 +77,11 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     const limits = { ...nothingExpired, keysMax: 1_000 }
     while ((await hot.sweep('live', 0, limits)) > 0);
     expect(await expectExact(hot)).toBe(applied)
-    // That of the entries, and that of the counts.
+    // The generation of the entries, and that of the counts.
     expect(await generations(server.url)).toHaveLength(2)
   })
 
-  it('counts right after whoever published was killed, once that is done again', async () => {
+  it('has correct counts after a publisher was killed and the publication is repeated', async () => {
     const killedAt: (string | undefined)[] = []
     for (let run = 0; run < 4; run += 1) {
       const script = 'hot-state-publish-until-killed.ts'
@@ -92,7 +92,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     expect(killedAt).toContain('publishing')
   }, 120_000)
 
-  it('has the counts that were in use after whoever restored was killed, and restores exactly then', async () => {
+  it('keeps the counts in use after a restoring process was killed, and then restores exactly', async () => {
     const killedAt: (string | undefined)[] = []
     for (let run = 0; run < 4; run += 1) {
       const script = 'hot-state-restore-until-killed.ts'
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is killed', (
     expect(killedAt).toContain('restoring')
   }, 120_000)
 
-  it('restores exactly after it was killed itself during a restore, also when the last writes are lost', async () => {
+  it('restores exactly after the server was killed during a restore, even if the last writes are lost', async () => {
     for (const isCut of [false, true, false]) {
       let where = 'applied'
       const restoring = restoreUntilItFails(hot, (now) => (where = now))
@@ -129,7 +129,7 @@ async function generations(url: string): Promise<string[]> {
   return [...new Set(names.map((name) => name.split(':')[3]!))]
 }
 
-/** As after a power cut: what was written last never reached the disk, and the cut goes right through a batch. */
+/** Simulates a power failure: the last writes never reached the disk, and the file ends in the middle of a batch. */
 async function cutAppendOnlyFile(folder: string): Promise<void> {
   const parts = join(folder, 'appendonlydir')
   const name = (await readdir(parts)).find((part) => part.endsWith('.incr.aof'))!

@@ -11,7 +11,7 @@ import { hasRedisServer, RedisServerProcess } from '../src/testing/redis-server.
 import { answered } from './answered.ts'
 import { callTimeoutMs } from './patience.ts'
 
-/** A command as the server saw it, and what the script did that it called. */
+/** A command as seen by the server, with the commands of the script that it called. */
 type Call = { readonly command: string[]; readonly byScript: string[][] }
 
 describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', () => {
@@ -21,7 +21,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hot-state-redis-slots-'))
     const [port, busPort] = (await freePorts(2)) as [number, number]
-    // Only one of a cluster tells the slot of a key.
+    // Only a cluster node returns the slot of a key.
     const settings = { 'cluster-enabled': 'yes', 'cluster-port': `${busPort}` }
     server = await RedisServerProcess.start({ folder, port, settings })
     client = new Redis(server.url)
@@ -33,7 +33,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server that is watched', 
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('touches keys of one hash slot with each call', async () => {
+  it('uses keys of only one hash slot in each call', async () => {
     const hot = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
     await answered(() => hot.putDocument('the slots are served', ''))
     const calls = await callsDuring(client, () => useEverything(hot))
@@ -152,7 +152,7 @@ async function useRestores(hot: HotState, at: EntryAddress, nextOffset: number):
 }
 
 async function keysOf(client: Redis, command: string[]): Promise<string[]> {
-  // It looks at all names of a server and takes those that begin with the head's.
+  // It scans all names of a server and uses those that begin with the head's.
   if (/^(publish|time|scan|info)$/i.test(command[0]!)) return []
   return (await client.call('COMMAND', 'GETKEYS', ...command)) as string[]
 }

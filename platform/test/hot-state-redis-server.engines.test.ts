@@ -37,7 +37,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('sends its scripts again when Redis has forgotten them', async () => {
+  it('sends its scripts again if Redis has forgotten them', async () => {
     await applyBatches(hot, 2)
     await admin.script('FLUSH')
     const views = await Promise.all([hot.readEntry(at, 'calls'), hot.readEntry(at, 'calls')])
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(4 * recordsPerBatch)
   })
 
-  it('begins at the beginning when Redis has lost everything', async () => {
+  it('starts from offset 0 if Redis has lost everything', async () => {
     await applyBatches(hot, 3)
     await admin.flushall()
     expect(await hot.apply(batchFrom(3 * recordsPerBatch))).toBe('fenced')
@@ -56,14 +56,14 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(3 * recordsPerBatch)
   })
 
-  it('has another incarnation after Redis was started again', async () => {
+  it('has another incarnation after Redis was restarted', async () => {
     const before = await hot.incarnation()
     await server.kill()
     server = await RedisServerProcess.start({ folder, port: server.port })
     expect(await answered(() => hot.incarnation())).not.toBe(before)
   })
 
-  it('goes on when its connections are cut', async () => {
+  it('continues after its connections are closed', async () => {
     const reader = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })
     for (const types of [['pubsub'], ['normal'], ['pubsub', 'normal']]) {
       await reader.waitForApply(1_000)
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(3 * recordsPerBatch)
   })
 
-  it('is woken by a subscription, also by a new one after the first was cut', async () => {
+  it('is woken by a subscription, and by a new one after the first was closed', async () => {
     const listeners = async () => (await admin.pubsub('NUMSUB', 'tollgate:applied'))[1]
     await hot.waitForApply(1)
     await expect.poll(listeners).toBe(1)
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await expect.poll(listeners).toBe(1)
   })
 
-  it('applies a batch of more marks and increments than Lua hands to one call', async () => {
+  it('applies a batch with more marks and increments than Lua passes to one call', async () => {
     const windows = [{ id: 'w', fromSecond: 0, toSecond: 30_000 }]
     await hot.putEntry(at, { version: 1, document: '{}', windows })
     const total = 9_000
@@ -123,7 +123,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(recordsPerBatch)
   })
 
-  it('changes nothing when Redis has no memory left', async () => {
+  it('changes nothing if Redis is out of memory', async () => {
     await applyBatches(hot, 1)
     await admin.config('SET', 'maxmemory', '1')
     const refusal = await hot.apply(batchFrom(recordsPerBatch)).catch((error: unknown) => error)
@@ -133,7 +133,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(recordsPerBatch)
   })
 
-  it('does not call a Redis healthy that may drop keys', async () => {
+  it('reports a Redis that may evict keys as unhealthy', async () => {
     await hot.ping()
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru')
     await expect(hot.ping()).rejects.toThrow('maxmemory-policy is allkeys-lru')
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await hot.ping()
   })
 
-  it('says that Redis is unavailable while it refuses writes for lack of replicas', async () => {
+  it('reports Redis as unavailable while it refuses writes for lack of replicas', async () => {
     await applyBatches(hot, 1)
     await hot.putDocument('a', 'a')
     await hot.putEntry({ ...at, scope: 'b' }, { version: 1, document: 'd', windows: [] })
@@ -165,7 +165,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     expect(await expectExact(hot)).toBe(2 * recordsPerBatch)
   })
 
-  it('fails calls to a Redis that hangs, takes on a bounded number of them, and recovers', async () => {
+  it('fails calls to a hanging Redis, accepts a limited number of them, and recovers', async () => {
     const limits = { callTimeoutMs: 500, callsInFlightMax: 5 }
     const bounded = await openRedisHotState({ servers: { url: server.url }, ...limits })
     await applyBatches(hot, 1)
@@ -181,14 +181,14 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     server.resume()
     await answered(() => bounded.ping())
     await bounded.close()
-    // The batch that was given up may have been applied meanwhile, or not.
+    // The abandoned batch may or may not have been applied.
     const applied = await expectExact(hot)
     expect([1, 2]).toContain(applied / recordsPerBatch)
     await applyBatches(hot, 1)
     expect(await expectExact(hot)).toBe(applied + recordsPerBatch)
   })
 
-  it('fails calls at once after one to a Redis that hangs, until it answers again', async () => {
+  it('fails calls to a hanging Redis at once after the first one, until it answers again', async () => {
     const url = server.url
     const impatient = await openRedisHotState({ servers: { url }, callTimeoutMs: 500 })
     await answered(() => impatient.ping())
@@ -204,7 +204,7 @@ describe.skipIf(!hasRedisServer)('hot state on a redis-server of its own', () =>
     await impatient.close()
   })
 
-  it('opens while Redis is away, and works when it is there', async () => {
+  it('opens while Redis is unavailable, and works when it is back', async () => {
     await applyBatches(hot, 1)
     await server.kill()
     const early = await openRedisHotState({ servers: { url: server.url }, callTimeoutMs })

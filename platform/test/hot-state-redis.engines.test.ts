@@ -7,7 +7,7 @@ import { callTimeoutMs } from './patience.ts'
 describeOnRedis((kind, servers) => {
   describeHotState(kind, async () => {
     const keyPrefix = newKeyPrefix()
-    // One, so that publications take several steps.
+    // One minute, so that publications take several steps.
     const options = { servers, keyPrefix, callTimeoutMs, foldedMinutesMax: 1 }
     const open = () => openRedisHotState(options)
     const hot = await open()
@@ -22,7 +22,7 @@ describeOnRedis((kind, servers) => {
     }
   })
 
-  it(`${kind} reads as many documents at once as are asked for, each as of now`, async () => {
+  it(`${kind} reads any number of documents at once, each with its current content`, async () => {
     const keyPrefix = newKeyPrefix()
     const hot = await openRedisHotState({ servers, keyPrefix, callTimeoutMs })
     const places = Array.from({ length: 900 }, (_, n) => {
@@ -43,7 +43,7 @@ describeOnRedis((kind, servers) => {
     await deleteKeysOf(servers, keyPrefix)
   })
 
-  it(`${kind} keeps how far the log was acknowledged, which never goes back`, async () => {
+  it(`${kind} stores the acknowledged head, which never moves back`, async () => {
     const keyPrefix = newKeyPrefix()
     const open = () => openRedisHotState({ servers, keyPrefix, callTimeoutMs })
     const [writer, reader] = [await open(), await open()]

@@ -2,12 +2,12 @@ import { openKafkaEventLog } from '../src/event-log/kafka/kafka-event-log.ts'
 import type { GroupPosition } from '../src/event-log/event-log.ts'
 import { kafkaOptions } from '../src/testing/kafka-under-test.ts'
 
-/** What the parent asks for: a commit in partition 0 of `orders`. */
+/** Request of the parent: a commit in partition 0 of `orders`. */
 export type CommitRequest = { readonly expected: GroupPosition; readonly next: GroupPosition }
-/** What it is told: which partitions are held, or how the commit ended. */
+/** Report to the parent: the owned partitions, or the outcome of a commit. */
 export type MemberReport = { readonly held: readonly string[] } | { readonly committed: string }
 
-/** A member of group `sink` in a process of its own, to be stopped and killed at will. */
+/** A member of group `sink` in a separate process that may be suspended and killed. */
 const [brokers = '', namePrefix = ''] = process.argv.slice(2)
 const { writer: _, ...options } = kafkaOptions(brokers.split(','), namePrefix)
 const log = await openKafkaEventLog(options)

@@ -26,7 +26,7 @@ function open(environment: Record<string, string>): Promise<HotState> {
   return openHotState(config, 'publisher', logger)
 }
 
-it('keeps hot state in the data folder unless it is told otherwise', async () => {
+it('stores hot state in the data folder by default', async () => {
   const hot = await open({})
   await hot.putDocument('a', 'b')
   await hot.close()
@@ -40,7 +40,7 @@ describe.skipIf(!hasRedisServer)('in Redis, as the settings say', () => {
     await server.kill()
   })
 
-  /** A certificate that signs itself is its own authority, so one of each side is enough. */
+  /** A self-signed certificate is its own authority, so one for each side is enough. */
   async function startWithTls(): Promise<void> {
     const certificate = await generate([{ name: 'commonName', value: 'localhost' }])
     await writeFile(join(folder, 'cert.pem'), certificate.cert)

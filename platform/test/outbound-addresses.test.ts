@@ -9,12 +9,12 @@ import { resolveByDns } from '../src/outbound/resolve.ts'
 import { openDnsServer } from './dns-server.ts'
 import { specialAddresses } from './special-addresses.ts'
 
-/** What is on this machine: nothing of what follows may reach it. */
+/** A server on this machine, which no request of these tests may reach. */
 const home = createServer((_request, response) => response.end('secret'))
 let homePort: number
 let homeConnections = 0
 
-/** Where a name that may be reached leads to. */
+/** The server behind names that may be reached. */
 const outside = createServer((_request, response) => response.end('fine'))
 
 const closing: (() => Promise<unknown>)[] = []
@@ -54,7 +54,7 @@ function to(url: string): OutboundPost {
   }
 }
 
-/** Port of the machine: as far as ports go, it may be reached. */
+/** The port of the server on this machine is an allowed port. */
 async function sending(addressesOf: (name: string) => readonly string[], allowed = '') {
   const server = await openDnsServer(addressesOf)
   const http = new GuardedHttp({
@@ -72,13 +72,13 @@ const refused = expect.objectContaining({
   trip: expect.objectContaining({ address: null, connectMs: null }) as unknown,
 }) as unknown
 
-test.each(specialAddresses)('%s is not reached', async (address) => {
+test.each(specialAddresses)('does not reach %s', async (address) => {
   const host = isIP(address) === 6 ? `[${address}]` : address
   const { outcome } = await post(`https://${host}:${homePort}/`)
   expect([outcome, homeConnections]).toEqual([refused, 0])
 })
 
-test.each(specialAddresses)('a name that leads to %s is not followed', async (address) => {
+test.each(specialAddresses)('does not follow a name that resolves to %s', async (address) => {
   const { outcome, asked } = await post(`https://hooks.example:${homePort}/`, () => [address])
   expect([outcome, homeConnections]).toEqual([refused, 0])
   expect(asked).toEqual(['hooks.example', 'hooks.example'])
@@ -107,7 +107,7 @@ test.each([
   'db.localhost',
   'user:password@hooks.example',
   'hooks.example@127.0.0.1',
-])('https://%s is another way to write what is not reached', async (host) => {
+])('refuses https://%s, another spelling of a private address', async (host) => {
   const { outcome, asked } = await post(`https://${host}:${homePort}/`, () => ['127.0.0.1'])
   expect([outcome, homeConnections]).toEqual([refused, 0])
   expect(asked).toEqual([])
@@ -117,22 +117,22 @@ test.each([
   ['of both kinds', ['93.184.216.34', '::1']],
   ['of which one is in a private network', ['93.184.216.34', '10.0.0.1']],
   ['of which the last is private', ['93.184.216.34', '93.184.216.35', '169.254.169.254']],
-])('a name with addresses %s is not followed', async (_what, addresses) => {
+])('does not follow a name with addresses %s', async (_what, addresses) => {
   const { outcome } = await post(`https://hooks.example:${homePort}/`, () => addresses)
   expect([outcome, homeConnections]).toEqual([refused, 0])
 })
 
-test('a name that leads home from its second answer on never gets there', async () => {
+test('does not reach this machine if a name resolves to it from its second answer on', async () => {
   await new Promise<void>((resolve) => outside.listen(homePort, '127.0.0.2', resolve))
   closing.push(() => new Promise((resolve) => outside.close(resolve)))
   let questions = 0
   const rebinding = () => {
     questions += 1
-    // Both kinds of address are asked for at once.
+    // Both kinds of address are queried at once.
     return questions <= 2 ? ['127.0.0.2'] : ['127.0.0.1', '::1']
   }
   const { send } = await sending(rebinding, '127.0.0.2')
-  // The other server speaks no TLS: that much shows that it was reached.
+  // The other server does not speak TLS, and that error shows that it was reached.
   expect(await send(`https://hooks.example:${homePort}/`)).toMatchObject({ failure: 'tls' })
   for (let attempt = 0; attempt < 20; attempt += 1) {
     expect(await send(`https://hooks.example:${homePort}/`)).toEqual(refused)
@@ -140,12 +140,12 @@ test('a name that leads home from its second answer on never gets there', async 
   expect(homeConnections).toBe(0)
 })
 
-test('a name that leads nowhere', async () => {
+test('reports a name without an address', async () => {
   const { outcome } = await post('https://nowhere.example/')
   expect(outcome).toMatchObject({ failure: 'unresolved', trip: { address: null } })
 })
 
-test('a name server that never answers is not waited for any longer than a server', async () => {
+test('waits for a name server that never answers no longer than for a server', async () => {
   const silent = createSocket('udp4')
   await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve))
   const http = new GuardedHttp({
@@ -161,7 +161,7 @@ test('a name server that never answers is not waited for any longer than a serve
   expect(await http.post(to('https://hooks.example/'))).toMatchObject({ failure: 'timeout' })
 })
 
-test.each([22, 80, 6379, 8443])('port %d is not reached', async (port) => {
+test.each([22, 80, 6379, 8443])('does not reach port %d', async (port) => {
   const { outcome, asked } = await post(`https://hooks.example:${port}/`, () => ['93.184.216.34'])
   expect(outcome).toEqual(refused)
   expect(asked).toEqual([])

@@ -32,7 +32,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${port}/`
 }
 
-/** Whatever is sent, the bytes are the answer; the connection stays open unless `then` ends it. */
+/** Starts a server that answers every request with these bytes. The connection stays open unless `then` ends it. */
 async function answerWith(bytes: string, then?: (socket: Socket) => void): Promise<string> {
   const server = createTcpServer((socket) => {
     socket
@@ -72,7 +72,7 @@ function told(outcome: PostOutcome): string {
     : `${outcome.failure} ${outcome.status}`
 }
 
-test('headers that come more than once are one text each', async () => {
+test('joins repeated headers', async () => {
   const post = guarded()
   const twice = ['Retry-After: 5', 'retry-after: 6', 'Content-Encoding: gzip', '__proto__: 1']
   const lines = ['HTTP/1.1 503 Busy', ...twice, 'Content-Length: 0', '', '']
@@ -82,7 +82,7 @@ test('headers that come more than once are one text each', async () => {
   })
 })
 
-test('sends exactly the bytes, and tells where to and how long it took', async () => {
+test('sends exactly the bytes, and returns the address and timings', async () => {
   const seen: Buffer[] = []
   const url = await serve((request, response) => {
     request.on('data', (chunk: Buffer) => seen.push(chunk))
@@ -106,7 +106,7 @@ test('sends exactly the bytes, and tells where to and how long it took', async (
   expect(totalMs).toBeGreaterThanOrEqual(headersMs!)
 })
 
-test('takes the same connection again, and no more of them than it may', async () => {
+test('reuses connections, and opens at most the allowed number', async () => {
   const sockets = new Set<Socket>()
   let open = 0
   let most = 0
@@ -123,7 +123,7 @@ test('takes the same connection again, and no more of them than it may', async (
   expect((await post(url)).trip).toMatchObject({ isConnectionReused: true, connectMs: 0 })
 })
 
-test('a connection that is closed while it is taken is no failure of the server', async () => {
+test('retries if a reused connection is closed by the server', async () => {
   let requests = 0
   const url = await serve((request, response) => {
     requests += 1
@@ -137,7 +137,7 @@ test('a connection that is closed while it is taken is no failure of the server'
   expect(requests).toBe(3)
 })
 
-test('a new connection that is closed is one', async () => {
+test('reports a new connection that is closed', async () => {
   let requests = 0
   const url = await serve((request) => {
     requests += 1
@@ -151,14 +151,14 @@ test.each([
   [0, '200 ', false],
   [16_384, `200 ${'x'.repeat(16_384)}`, false],
   [16_385, `200 ${'x'.repeat(16_384)}`, true],
-])('of an answer with %d bytes it keeps what it may', async (bytes, expected, isBodyCut) => {
+])('keeps the allowed bytes of a response with %d bytes', async (bytes, expected, isBodyCut) => {
   const url = await serve((_request, response) => response.end('x'.repeat(bytes)))
   const outcome = await guarded()(url)
   expect(told(outcome)).toBe(expected)
   expect(outcome).toMatchObject({ isBodyCut })
 })
 
-test('closes the connection of an answer without end, however long it says it is', async () => {
+test('closes the connection of an endless response, whatever length it declares', async () => {
   for (const headers of [{}, { 'content-length': '10000000000' }]) {
     let closed: Promise<unknown> | undefined
     const url = await serve((request, response) => {
@@ -184,7 +184,7 @@ test.each([
   ['extensions of a chunk', `${chunked}1;`, 'a=b;', 'too-large 200'],
   ['headers behind the body', `${chunked}0\r\n`, 'x: y\r\n', 'too-large 200'],
   ['chunks of one byte', chunked, '1\r\nx\r\n', `200 ${'x'.repeat(16_384)}`],
-])('a server that never ends with %s is left, long before its time is up', async (...given) => {
+])('stops reading an endless response with %s long before the timeout', async (...given) => {
   const [_what, begin, again, expected] = given
   let closed: Promise<unknown> | undefined
   const url = await answerWith(begin, (socket) => {
@@ -199,7 +199,7 @@ test.each([
   await closed
 })
 
-test('a connection may bring any number of answers that are not too large', async () => {
+test('accepts any number of small responses on one connection', async () => {
   const sockets = new Set<Socket>()
   const url = await serve((request, response) => {
     sockets.add(request.socket)
@@ -212,7 +212,7 @@ test('a connection may bring any number of answers that are not too large', asyn
   expect(sockets.size).toBe(1)
 })
 
-test('does not unpack what is packed', async () => {
+test('does not decompress responses', async () => {
   const packed = gzipSync(Buffer.alloc(1_000_000))
   const url = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBe('identity')
@@ -241,7 +241,7 @@ test.each([
     'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
     'cut-off null',
   ],
-])('a server that answers with %s', async (_what, bytes, expected) => {
+])('reports a response with %s', async (_what, bytes, expected) => {
   expect(told(await guarded()(await answerWith(bytes)))).toBe(expected)
 })
 
@@ -249,9 +249,9 @@ test.each([
   ['half a line', 'HTTP/1.1 20', 300, 'timeout null'],
   ['half its headers', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n', 300, 'timeout null'],
   ['a promise of more', 'HTTP/1.1 103 Early Hints\r\n\r\n', 300, 'timeout null'],
-  // Time enough for the headers to arrive, however busy the machine is.
+  // Enough time for the headers to arrive on a busy machine.
   ['half its body', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nx', 5_000, 'timeout 200'],
-])('a server that answers with %s and no more', async (_what, bytes, timeoutMs, expected) => {
+])('reports a response with %s that never continues', async (_what, bytes, timeoutMs, expected) => {
   expect(told(await guarded({ timeoutMs })(await answerWith(bytes)))).toBe(expected)
 })
 
@@ -261,17 +261,17 @@ test.each([
   ['half its body', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nx', 'cut-off 200'],
   ['a broken chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nx', 'cut-off 200'],
   ['a body up to its end', 'HTTP/1.1 200 OK\r\n\r\nfine', '200 fine'],
-])('a server that answers with %s and closes', async (_what, bytes, expected) => {
+])('reports a response with %s and a closed connection', async (_what, bytes, expected) => {
   const url = await answerWith(bytes, (socket) => socket.end())
   expect(told(await guarded()(url))).toBe(expected)
 })
 
-test('a server that resets the connection', async () => {
+test('reports a server that resets the connection', async () => {
   const url = await answerWith('', (socket) => socket.resetAndDestroy())
   expect(told(await guarded()(url))).toBe('cut-off null')
 })
 
-test('a server that drips does not get more time with each byte', async () => {
+test('does not extend the timeout with each byte of a slow response', async () => {
   const url = await answerWith('HTTP/1.1 200 OK\r\n', (socket) => {
     const drip = setInterval(() => socket.write('x: y\r\n'), 10)
     socket.on('close', () => clearInterval(drip))
@@ -281,16 +281,16 @@ test('a server that drips does not get more time with each byte', async () => {
   expect(outcome.trip.totalMs).toBeGreaterThanOrEqual(399)
 })
 
-test('a server whose connections are all taken by others is given up in time', async () => {
+test('applies the timeout while all connections to the server are in use', async () => {
   const url = await serve(() => undefined)
   const post = guarded({ connectionsPerOriginMax: 1, timeoutMs: 5_000 })
   const [first, second] = await Promise.all([post(url), post(url)])
   expect([first, second].map(told)).toEqual(['timeout null', 'timeout null'])
 })
 
-test('what is not there', async () => {
+test('reports an address without a server', async () => {
   const post = guarded({ allowed: parseAllowList('127.0.0.0/8') })
-  // Taken on another address, so that nobody else takes it on this one.
+  // Bound on another address, so that no other process uses the port.
   const port = await listen(createTcpServer())
   expect(await post(`http://127.0.0.3:${port}/`)).toMatchObject({
     failure: 'unreachable',
@@ -316,7 +316,7 @@ async function serveTls(names: string[], listener: RequestListener) {
 
 const homeAddress = [{ address: '127.0.0.1', family: 4 }]
 
-test('over TLS the name stays: for the certificate, for SNI and for the server', async () => {
+test('uses the host name for the certificate, for SNI and for the server', async () => {
   const { port, certificateAuthorities } = await serveTls(
     ['hooks.example'],
     (request, response) => {
@@ -334,7 +334,7 @@ test('over TLS the name stays: for the certificate, for SNI and for the server',
   expect(outcome.trip.address).toBe('127.0.0.1')
 })
 
-test('a certificate for another name, and one that nobody vouches for', async () => {
+test('refuses a certificate for another name, and one without a trusted authority', async () => {
   const { port, certificateAuthorities } = await serveTls(['hooks.example'], (_request, response) =>
     response.end('secret'),
   )
@@ -345,12 +345,12 @@ test('a certificate for another name, and one that nobody vouches for', async ()
   expect(told(await strict(`https://hooks.example:${port}/`))).toBe('tls null')
 })
 
-test('a server that speaks no TLS', async () => {
+test('reports a server that does not speak TLS', async () => {
   const url = await answerWith('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
   expect(told(await guarded()(url.replace('http:', 'https:')))).toBe('tls null')
 })
 
-test('a server that accepts and never agrees on TLS is given up when connecting takes too long', async () => {
+test('applies the connect timeout to a server that never completes the TLS handshake', async () => {
   const server = createTcpServer((socket) => opened.push(() => socket.destroy()))
   const port = await listen(server)
   const outcome = await guarded({ connectTimeoutMs: 200 })(`https://127.0.0.1:${port}/`)

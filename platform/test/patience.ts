@@ -1,2 +1,2 @@
-/** For calls in tests that are not about time: a machine that is busy with other tests is slow. */
+/** Timeout of calls in tests that do not test timeouts. A machine that runs other tests may be slow. */
 export const callTimeoutMs = 20_000

@@ -2,8 +2,8 @@ import { expect } from 'vitest'
 import type { HotState, Window } from '../src/hot-state/hot-state.ts'
 
 /*
- * Record n of the partition is one use of 1, every second one without a scope, seven minutes after the one before. After
- * each round of records every scope is published with one more window, which takes in what waited.
+ * Record n of the partition is one use of 1, every second one without a scope, seven minutes after the previous one. After each
+ * round of records, every scope is published with one more window, which counts the slots.
  */
 
 const roundsPartition = { space: 'live', partition: 1 }
@@ -15,7 +15,7 @@ function scopeOf(number: number): string {
   return number % 2 === 0 ? '' : scopes[number % scopes.length]!
 }
 
-/** Returns the fence. */
+/** Counts one round of records and returns the fence. */
 export async function countRound(hot: HotState): Promise<number> {
   const { space, partition } = roundsPartition
   const offset = await hot.appliedOffset(space, partition)
@@ -42,7 +42,7 @@ export async function publishRounds(hot: HotState, fence: number): Promise<void>
   )
 }
 
-/** Publishes what was to be, and compares what each scope has counted. */
+/** Publishes the expected entries, and compares the counts of each scope. */
 export async function expectPublishedExact(hot: HotState): Promise<void> {
   const { space, partition } = roundsPartition
   const fence = await hot.appliedOffset(space, partition)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Runs a script of this folder, kills it (-9) some time after its first output, and returns its whole lines. */
+/** Runs a script of this folder, kills it with SIGKILL some time after its first output, and returns its complete lines. */
 export async function runUntilKilled(
   script: string,
   parameters: readonly string[],

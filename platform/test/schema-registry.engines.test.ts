@@ -40,7 +40,7 @@ function recordOf(value: Uint8Array) {
 describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () => {
   const open = (at = url!) => createSchemaRegistry({ url: at }, meterEventValues.typeOptions)
 
-  it('gives the same schema the same id, to whoever asks', async () => {
+  it('returns the same id for the same schema to every caller', async () => {
     const subject = `test-${randomUUID()}`
     const ids = await Promise.all(
       [open(), open()].map((each) => each.idOf(subject, meterEventValues.schema)),
@@ -49,7 +49,7 @@ describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () 
     expect(await open().idOf(subject, meterEventValues.schema)).toBe(ids[0])
   })
 
-  it('lets a log be read by one who learns the ids in it as they come', async () => {
+  it('decodes a log by loading schemas as their ids occur', async () => {
     const registry = open()
     const id = await registry.idOf(`test-${randomUUID()}`, meterEventValues.schema)
     const buffer = Buffer.alloc(1_000)
@@ -59,7 +59,7 @@ describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () 
     expect(learnSchemas(open(), meterEventValues)([recordOf(value)])).toBeUndefined()
   })
 
-  it('reads what a newer release wrote', async () => {
+  it('reads records of a newer release', async () => {
     const current = JSON.parse(meterEventValues.schema) as { fields: object[] }
     const newer = {
       ...current,
@@ -86,14 +86,14 @@ describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () 
     await expect(open().idOf(subject, JSON.stringify(without))).rejects.toThrow(SchemaRegistryError)
   })
 
-  it('knows no schema of an id that was never given', async () => {
+  it('finds no schema for an unknown id', async () => {
     expect(await open().find(2_000_000_000)).toBeUndefined()
     const value = Buffer.from([0, 0x77, 0x35, 0x94, 0, 1, 2, 3])
     await learnSchemas(open(), meterEventValues)([recordOf(value)])
     expect(() => decodeMeterEvent(value)).toThrow('No meter event schema has the id 2000000000')
   })
 
-  it('says so when it does not answer', async () => {
+  it('rejects if the registry does not answer', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(500).end('{"message":"out of order"}')
     }).listen(0, '127.0.0.1')
@@ -105,7 +105,7 @@ describe.skipIf(url === undefined)('with TOLLGATE_TEST_SCHEMA_REGISTRY_URL', () 
   })
 })
 
-it('waits for an id as long as it is told to', async () => {
+it('waits for an id as long as requested', async () => {
   const server = createServer((_request, response) => {
     setTimeout(() => response.end('{"id":7}'), 300)
   }).listen(0, '127.0.0.1')
@@ -117,7 +117,7 @@ it('waits for an id as long as it is told to', async () => {
   server.close()
 })
 
-it('has the schema of this release among those it reads', () => {
+it('can read the schema of this release', () => {
   expect(JSON.parse(meterEventValues.schema)).toEqual(
     meterEventSchemas.get(meterEventValues.embeddedSchemaId),
   )

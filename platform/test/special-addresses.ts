@@ -1,4 +1,4 @@
-/** One or more of each range that is not of the open internet. */
+/** One or more addresses of each range that is not public. */
 export const specialAddresses = [
   '0.0.0.0',
   '0.1.2.3',

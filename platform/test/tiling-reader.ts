@@ -9,12 +9,12 @@ import {
 const group = 'sink'
 const topic = 'orders'
 
-/** Where ranges of a partition were committed, each beginning where another one ended. */
+/** Ranges of a partition that were committed, by start; each begins where another one ended. */
 type Tiles = Map<number, number>
 
 /**
- * Works off the partitions that it is given, as a projection does: read from the stored position, commit the next one.
- * Remembers which ranges it was allowed to commit.
+ * Processes its partitions like a projection: reads from the stored position and commits the next one. Records the ranges that it
+ * committed.
  */
 export class TilingReader {
   readonly log: EventLog
@@ -55,14 +55,14 @@ export class TilingReader {
     await this.#membership?.leave()
   }
 
-  /** Takes over what another reader has done. Throws when both have done the same. */
+  /** Adds the ranges of another reader. Throws if both have committed the same range. */
   adopt(other: TilingReader): void {
     for (const [partition, tiles] of other.#tiles) {
       for (const [from, to] of tiles) this.#lay(partition, from, to)
     }
   }
 
-  /** How far the ranges reach without a gap, from the beginning. */
+  /** Returns how far the ranges reach from the beginning without a gap. */
   coveredTo(partition: number): number {
     const tiles = this.#tiles.get(partition)
     let end = 0

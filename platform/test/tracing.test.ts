@@ -37,7 +37,7 @@ let database: Database
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tollgate-tracing-'))
   collector = await startTraceCollector()
-  // The library reads them where they stand.
+  // The library reads these variables from the process environment.
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url)
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '20')
   vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test')
@@ -64,7 +64,7 @@ afterAll(async () => {
   vi.unstubAllEnvs()
 })
 
-/** The spans right below the one in which the work ran. */
+/** Returns the direct children of the span in which the work ran. */
 async function traced(work: () => unknown): Promise<readonly CollectedSpan[]> {
   const span = tracing.receive('request', { traceparent: sampled.traceparent }, {})
   await Promise.resolve(span.run(work)).catch(() => undefined)
@@ -88,19 +88,19 @@ describe('whether there are traces', () => {
     expect(await open(environment)).toBeUndefined()
   })
 
-  it('when a collector of traces is named', async () => {
+  it('are on if a collector of traces is configured', async () => {
     const opened = await open(url)
     expect(opened).toBeDefined()
     await opened?.close()
   })
 
-  it.each(['2', '-1', '', 'half'])('but not by a share of "%s"', async (ratio) => {
+  it.each(['2', '-1', '', 'half'])('refuse a sampling ratio of "%s"', async (ratio) => {
     await expect(open({ ...url, OTEL_TRACES_SAMPLER_ARG: ratio })).rejects.toThrow(SettingsError)
   })
 })
 
 describe('a request', () => {
-  it('goes on in the trace of its caller, sampled or not', () => {
+  it('continues the trace of its caller, sampled or not', () => {
     const followed = tracing.receive('request', sampled, {})
     expect(followed.isSampled).toBe(true)
     expect(followed.traceId).toBe(caller)
@@ -125,15 +125,15 @@ describe('a request', () => {
     expect(Number.parseInt(span.traceId, 16)).toBeGreaterThan(0)
   })
 
-  it('is sampled once in a hundred times, where nobody says otherwise', () => {
+  it('is sampled once in a hundred times by default', () => {
     const total = 20_000
     const spans = Array.from({ length: total }, () => tracing.receive('request', {}, {}))
     const share = spans.filter(({ isSampled }) => isSampled).length / total
-    // Ten times the standard deviation.
+    // Ten standard deviations.
     expect(Math.abs(share - 0.01)).toBeLessThan(0.0071)
   })
 
-  it('has nothing recorded when it is not sampled', async () => {
+  it('records nothing if it is not sampled', async () => {
     const span = tracing.receive('request', unsampled, {})
     expect(span.run(() => tracing.begin('part', 'client', {}))).toBeUndefined()
     expect(tracing.begin('part', 'client', {})).toBeUndefined()
@@ -142,7 +142,7 @@ describe('a request', () => {
   })
 })
 
-it('what follows sampled traces is linked to all of them, in a trace of its own', async () => {
+it('a span that follows sampled traces is linked to all of them, in a separate trace', async () => {
   const other = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   const span = tracing.follow('count', [sampled.traceparent, 'nonsense', other], { rows: 2 })
   span.end()
@@ -163,7 +163,7 @@ it('what follows sampled traces is linked to all of them, in a trace of its own'
 })
 
 describe('the log', () => {
-  it('tells of appends, and shares the promise of a commit as before', async () => {
+  it('has spans for appends, and still shares the promise of a commit', async () => {
     const spans = await traced(async () => {
       const value = Buffer.from('a')
       const appends = [log.append(topic, 1, value, 5, 'key'), log.append(topic, 1, value, 5, 'key')]
@@ -186,7 +186,7 @@ describe('the log', () => {
 describe('hot state', () => {
   const at = { space: 'sandbox', partition: 0, subject: 'user_ada', scope: 'prd_1' }
 
-  it('tells of calls, and answers at once what it answered at once', async () => {
+  it('has spans for calls, and still returns synchronous results', async () => {
     const entry = { version: 1, document: '{}', windows: [] }
     const spans = await traced(async () => {
       await hotState.putEntry(at, entry)
@@ -212,14 +212,14 @@ describe('hot state', () => {
     expect(JSON.stringify(spans)).not.toMatch(/user_ada|prd_1|secret/)
   })
 
-  it('is the same for whoever is not traced', async () => {
+  it('behaves the same without an active trace', async () => {
     expect(await hotState.appliedOffset('sandbox', 0)).toBe(0)
     expect(await hotState.incarnation()).toBe(await rawHotState.incarnation())
   })
 })
 
 describe('the database', () => {
-  it('tells of queries when they are sent, with their text and without their values', async () => {
+  it('has spans for sent queries, with their text and without their values', async () => {
     const spans = await traced(async () => {
       const { control } = database
       const condition = control`where value = ${'private'}`
@@ -245,7 +245,7 @@ describe('the database', () => {
     expect(JSON.stringify(spans)).not.toContain('private')
   })
 
-  it('puts the queries of a transaction under it, and says which one failed', async () => {
+  it('groups the queries of a transaction under it, and marks the one that failed', async () => {
     const spans = await traced(() =>
       database.in('sandbox').begin(async (sql) => {
         await Promise.all([sql`select 1`, sql`select 2`])
@@ -260,7 +260,7 @@ describe('the database', () => {
     expect(queries[2]).toMatchObject({ attributes: { 'error.type': '42P01' } })
   })
 
-  it('is the same for whoever is not traced', async () => {
+  it('behaves the same without an active trace', async () => {
     const [row] = await database.in('live').begin('read only', (sql) => sql`select 1 as one`)
     expect(row).toEqual({ one: 1 })
     expect(await database.control.unsafe('select 2 as two')).toMatchObject([{ two: 2 }])
@@ -268,7 +268,7 @@ describe('the database', () => {
   })
 })
 
-it('a collector that is away holds nobody up', async () => {
+it('an unavailable collector delays nothing', async () => {
   const problems: string[] = []
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9')
   vi.stubEnv('OTEL_EXPORTER_OTLP_TIMEOUT', '500')

@@ -61,10 +61,10 @@ describe('ClickHouse through the gateway', () => {
 
 describe('a usage store that dies', () => {
   /*
-   * The batch that a kill cuts off may be missing even after the repeat, in the table or behind the view: ClickHouse writes
-   * its token first and its rows a moment later. Who needs it whole has to look (decision 49).
+   * The batch that a kill interrupts may be missing even after it is repeated, in the table or behind the view: ClickHouse writes
+   * its token first and its rows a moment later. A caller that needs all of it must check (decision 49).
    */
-  it('has what it acknowledged once in table and view, and of what a kill cut off all or nothing', async () => {
+  it('has acknowledged batches once in table and view, and an interrupted batch completely or not at all', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))
     let dying = await spawnChdbGateway({ folder: own, password })
     let through = connect(dying.url)
@@ -79,7 +79,7 @@ describe('a usage store that dies', () => {
       await through.close()
       dying = await spawnChdbGateway({ folder: own, password })
       through = connect(dying.url)
-      // What was acknowledged, what was cut off, and both once more.
+      // The acknowledged batches and the interrupted one, both repeated.
       for (let repeat = 0; repeat < 2; repeat += 1) {
         for (let batch = 0; batch < begun; batch += 1) {
           await through.insert(
@@ -126,7 +126,7 @@ describe('a usage store that dies', () => {
     return new Map(found.map(({ customer, rows }) => [customer, Number(rows)]))
   }
 
-  /** Resolves with the number of batches that were begun, the last of which failed. */
+  /** Resolves with the number of started batches, the last of which failed. */
   async function insertUntilItFails(
     through: UsageStore,
     table: string,
@@ -142,7 +142,7 @@ describe('a usage store that dies', () => {
     }
   }
 
-  it('says so while it does not answer in time', async () => {
+  it('rejects while it does not answer in time', async () => {
     const impatient = createClickHouseUsageStore({
       url: gateway.url,
       username: 'default',
@@ -175,7 +175,7 @@ describe('migrations of ClickHouse', () => {
     ],
   }
 
-  it('runs what is missing, once, in a database of its own', async () => {
+  it('runs pending migrations once, in a separate database', async () => {
     await migrateClickHouse(connection(), 'migrated', [first])
     await migrateClickHouse(connection(), 'migrated', [first, second])
     await migrateClickHouse(connection(), 'migrated', [first, second])
@@ -184,7 +184,7 @@ describe('migrations of ClickHouse', () => {
     expect(await store.query('SELECT a FROM other.notes')).toEqual([])
   })
 
-  it('may be run by several processes at once', async () => {
+  it('can be run by several processes at once', async () => {
     await Promise.all(
       Array.from({ length: 4 }, () => migrateClickHouse(connection(), 'crowded', [first])),
     )
@@ -193,13 +193,13 @@ describe('migrations of ClickHouse', () => {
     ])
   })
 
-  it('refuses a database of a newer version in one sentence', async () => {
+  it('refuses a database of a newer release with one sentence', async () => {
     await migrateClickHouse(connection(), 'newer', [first, second])
     await expect(migrateClickHouse(connection(), 'newer', [first])).rejects.toThrow(
       'The ClickHouse database newer was written by a newer version of Tollgate (it has 0002-more): start that version or a later one.',
     )
   })
-  it('refuses tables of a single server when it is told of a cluster, before it changes any', async () => {
+  it('refuses tables of a single server if a cluster is configured, before it changes any', async () => {
     await migrateClickHouse(connection(), 'single', [first])
     const place = { database: 'single', cluster: 'main' }
     await expect(requireSameTopology(store, place)).rejects.toThrow(

@@ -20,7 +20,7 @@ let folder: string
 let server: Server
 let certificate: { readonly private: string; readonly cert: string }
 
-/** A certificate that signs itself is its own authority, so one of each side is enough. */
+/** A self-signed certificate is its own authority, so one for each side is enough. */
 beforeAll(async () => {
   clickhouse = await startTestUsageStore()
   folder = await mkdtemp(join(tmpdir(), 'tollgate-tls-'))
@@ -42,7 +42,7 @@ beforeAll(async () => {
         return
       }
       const { method, url } = incoming
-      // A name that only this server knows: behind it there is one user with all rights.
+      // A user name that only this proxy accepts. The gateway behind it has one user with all rights.
       const headers = { ...incoming.headers, 'x-clickhouse-user': 'default' }
       const onward = request(new URL(url!, clickhouse.connection.url), { method, headers })
       onward.on('response', (answer) => {
@@ -83,13 +83,13 @@ async function ask(environment: Record<string, string>): Promise<unknown> {
 }
 
 describe('ClickHouse over TLS', () => {
-  it('is asked when its authority is named, and not trusted when it is not', async () => {
+  it('is used if its authority is configured, and not trusted otherwise', async () => {
     const authority = { TOLLGATE_CLICKHOUSE_CA_FILE: join(folder, 'cert.pem') }
     expect(await ask(authority)).toEqual([{ one: 1 }])
     await expect(ask({})).rejects.toThrow(UsageStoreUnavailableError)
   })
 
-  it('is shown our certificate when it asks for one', async () => {
+  it('gets the client certificate if it requires one', async () => {
     const anonymous = {
       TOLLGATE_CLICKHOUSE_USERNAME: 'certified',
       TOLLGATE_CLICKHOUSE_CA_FILE: join(folder, 'cert.pem'),
@@ -103,7 +103,7 @@ describe('ClickHouse over TLS', () => {
     expect(await ask(certified)).toEqual([{ one: 1 }])
   })
 
-  it('wants a certificate and its authority together', async () => {
+  it('requires the certificate and its authority together', async () => {
     await expect(ask({ TOLLGATE_CLICKHOUSE_CERT_FILE: join(folder, 'cert.pem') })).rejects.toThrow(
       /needs TOLLGATE_CLICKHOUSE_CA_FILE/,
     )
@@ -113,7 +113,7 @@ describe('ClickHouse over TLS', () => {
 describe('a ClickHouse cluster', () => {
   const url = { TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:1' }
 
-  it('is written to until every shard and a majority has the rows, and read where it was written', async () => {
+  it('is written until every shard has the rows on a majority, and read where it was written', async () => {
     const store = createClickHouseUsageStore({
       ...clickhouse.connection,
       cluster: { name: 'main', insertQuorum: 'auto' },
@@ -134,7 +134,7 @@ describe('a ClickHouse cluster', () => {
     ])
   })
 
-  it('has a name that can stand in SQL, and a quorum that is one', () => {
+  it('has a name that is valid in SQL, and a valid quorum', () => {
     for (const name of ["x'y", 'a b', '`']) {
       const named = { ...url, TOLLGATE_CLICKHOUSE_CLUSTER: name }
       expect(() => readSettings(clickHouseSettings, named)).toThrow(/TOLLGATE_CLICKHOUSE_CLUSTER/)

@@ -8,7 +8,7 @@ const read = (settings: Readonly<Record<string, string>>) =>
 test.each([
   ['20000', '10000'],
   ['1', '1'],
-])('a lease of %s ms is refused where one request may take %s', (lease, timeout) => {
+])('refuses a lease of %s ms if one request may take %s ms', (lease, timeout) => {
   const settings = {
     TOLLGATE_WEBHOOK_LEASE_MS: lease,
     TOLLGATE_OUTBOUND_TIMEOUT_MS: timeout,
@@ -19,7 +19,7 @@ test.each([
   )
 })
 
-test('a lease that outlasts two requests is taken', () => {
+test('accepts a lease that is longer than two requests', () => {
   expect(read({ TOLLGATE_WEBHOOK_LEASE_MS: '20001' })).toMatchObject({ leaseMs: 20_001 })
   expect(read({})).toMatchObject({ leaseMs: 60_000, outboundTimeoutMs: 10_000 })
 })

@@ -19,7 +19,7 @@ const milliseconds = { min: 1, max: 3_600_000 }
 const retryDelaysSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_WEBHOOK_RETRY_DELAYS_SECONDS',
   description:
-    'Seconds after a failed attempt of a delivery until the next one, for each of them in turn, with commas between; after the last attempt it is given up, and its endpoint is disabled if nothing else succeeded there meanwhile',
+    'Delays between the attempts of a delivery, in seconds, separated by commas: the first is the time from the first failed attempt to the second. After the last attempt the delivery fails, and its endpoint is disabled if no other delivery to it succeeded since this one was first sent',
   defaultText: '300,900,3600,21600,86400,172800,259200,259200,259200,259200,259200',
   parse: (text) => {
     const delays = text.split(',').map((each) => Number(each.trim() || NaN))
@@ -30,7 +30,7 @@ const retryDelaysSetting: Setting<readonly number[]> = {
   },
 }
 
-/** Everything the webhook dispatcher can be told. Limits and intervals are safe as they are. */
+/** Settings of the webhook dispatcher. The defaults of limits and intervals are safe for production. */
 export const webhookDispatcherSettings = {
   ...databaseSettings,
   ...databaseOwnerSettings,
@@ -40,62 +40,62 @@ export const webhookDispatcherSettings = {
   ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
-    'Connections to each of the two environments of PostgreSQL; one more listens',
+    'Maximum connections to PostgreSQL per environment; one more connection listens for notifications',
     4,
     { min: 2, max: 500 },
   ),
   pollMs: integerSetting(
     'TOLLGATE_WEBHOOK_POLL_MS',
-    'Milliseconds after which it is looked for deliveries that are due, even if nothing told of any',
+    'How often due deliveries are polled, in milliseconds, in addition to notifications from PostgreSQL',
     30_000,
     { min: 10, max: 30_000 },
   ),
   claimDeliveriesMax: integerSetting(
     'TOLLGATE_WEBHOOK_CLAIM_DELIVERIES_MAX',
-    'Deliveries that are claimed at a time; claims follow each other until nothing is due',
+    'Maximum deliveries that one claim takes; claims repeat until no delivery is due',
     20,
     { min: 1, max: 20 },
   ),
   inFlightMax: integerSetting(
     'TOLLGATE_WEBHOOK_IN_FLIGHT_MAX',
-    'Deliveries that one process sends at a time, in each environment',
+    'Maximum deliveries that one process sends concurrently, per environment',
     256,
     { min: 1, max: 10_000 },
   ),
   firstAttemptsReserved: integerSetting(
     'TOLLGATE_WEBHOOK_FIRST_ATTEMPTS_RESERVED',
-    'How many of those retries never take',
+    'How many of the concurrent deliveries are reserved for first attempts; retries never use them',
     128,
     { min: 0, max: 9_999 },
   ),
   perEndpointMax: integerSetting(
     'TOLLGATE_WEBHOOK_IN_FLIGHT_PER_ENDPOINT_MAX',
-    'Deliveries that one process sends to one endpoint at a time; to one that did not answer in time, it sends one until it does',
+    'Maximum deliveries that one process sends concurrently to one endpoint; after a timeout the endpoint gets one at a time until it responds again',
     4,
     { min: 1, max: 1_000 },
   ),
   leaseMs: integerSetting(
     'TOLLGATE_WEBHOOK_LEASE_MS',
-    'Milliseconds after which another process sends what one has claimed and has told nothing of; more than twice what a request may take',
+    'Lease of a claimed delivery, in milliseconds; another process may send the delivery when the lease has expired. Must be more than twice the request timeout',
     60_000,
     milliseconds,
   ),
   retryDelaysSeconds: retryDelaysSetting,
   retryJitterPercent: integerSetting(
     'TOLLGATE_WEBHOOK_RETRY_JITTER_PERCENT',
-    'Percent of such a delay that are added to it at most, and never more than a quarter of an hour, so that what failed together is not tried together',
+    'Maximum random addition to a retry delay, in percent of the delay and never more than 15 minutes, so that deliveries that failed together are not retried together',
     10,
     { min: 0, max: 10 },
   ),
   retryPauseMs: integerSetting(
     'TOLLGATE_WEBHOOK_DATABASE_RETRY_MS',
-    'Milliseconds until PostgreSQL is asked again after it could not be',
+    'How long to wait before PostgreSQL is queried again after an error, in milliseconds',
     1_000,
     milliseconds,
   ),
   deliveriesKeptDays: integerSetting(
     'TOLLGATE_WEBHOOK_DELIVERIES_KEPT_DAYS',
-    'Days that deliveries and their attempts are kept, also those that are held because their endpoint is disabled',
+    'Days for which deliveries and their attempts are kept, including deliveries that are held because their endpoint is disabled',
     45,
     { min: 30, max: 3_650 },
   ),
@@ -108,10 +108,10 @@ export function readWebhookDispatcherConfig(
 ): WebhookDispatcherConfig {
   const config = readSettings(webhookDispatcherSettings, environment)
   const { leaseMs, outboundTimeoutMs } = config
-  // Signatures that are refused are turned round, and sent at once again.
+  // A delivery whose signature is refused is sent a second time at once, so one lease must cover two requests.
   if (leaseMs > 2 * outboundTimeoutMs) return config
   throw new SettingsError(
     `${webhookDispatcherSettings.leaseMs.variable}=${leaseMs}: must be more than twice ` +
-      `${webhookDispatcherSettings.outboundTimeoutMs.variable}=${outboundTimeoutMs}, or what is being sent is sent again`,
+      `${webhookDispatcherSettings.outboundTimeoutMs.variable}=${outboundTimeoutMs}, or a delivery that is still in flight is sent a second time`,
   )
 }

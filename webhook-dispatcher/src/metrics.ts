@@ -3,50 +3,50 @@ import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/obs
 
 export type DispatchMetrics = ReturnType<typeof createDispatchMetrics>
 
-/** The numbers an operator watches; described where they are declared. `space` is an environment. */
+/** Creates the metrics of attempts and endpoints. The label `space` is the environment. */
 export function createDispatchMetrics(registry: Registry) {
   const registers = [registry]
   const metrics = {
     attempts: new Counter({
       name: 'tollgate_webhook_attempts_total',
-      help: 'Attempts to deliver, by what becomes of the delivery: succeeded, retry, or exhausted after the last one',
+      help: 'Delivery attempts by outcome: succeeded, retry (another attempt follows) or exhausted (it was the last attempt)',
       labelNames: ['space', 'turn', 'outcome'] as const,
       registers,
     }),
     attemptSeconds: new Histogram({
       name: 'tollgate_webhook_attempt_seconds',
-      help: 'Time from sending to the end of the answer, or to giving up',
+      help: 'Seconds from sending a request until its response was read or the attempt was abandoned',
       labelNames: ['space'] as const,
       buckets: [0.005, 0.02, 0.1, 0.5, 1, 3, 10, 20],
       registers,
     }),
     firstAttemptSeconds: new Histogram({
       name: 'tollgate_webhook_first_attempt_seconds',
-      help: 'Time from an event to the beginning of the first attempt to deliver it',
+      help: 'Seconds from an event until the first attempt to deliver it began',
       labelNames: ['space'] as const,
       buckets: [0.01, 0.05, 0.1, 0.25, 1, 5, 30, 300],
       registers,
     }),
     refused: new Counter({
       name: 'tollgate_webhook_outcomes_refused_total',
-      help: 'Attempts that were written without what was answered, because PostgreSQL did not take it',
+      help: 'Attempts that were stored without the response of the receiver, because PostgreSQL refused it',
       labelNames: ['space'] as const,
       registers,
     }),
     unsendable: new Counter({
       name: 'tollgate_webhook_unsendable_total',
-      help: 'Deliveries that were given up because their event is gone or cannot be read',
+      help: 'Deliveries that failed without an attempt, because their event is gone or cannot be read',
       labelNames: ['space'] as const,
       registers,
     }),
     disabled: new Counter({
       name: 'tollgate_webhook_endpoints_disabled_total',
-      help: 'Endpoints that get no more until their owner enables them again, by why',
+      help: 'Endpoints that were disabled and get no deliveries until the provider enables them again, by reason',
       labelNames: ['space', 'reason'] as const,
       registers,
     }),
   }
-  // Known from the start, so that the first one is seen as an increase.
+  // Counters start at 0, so that the first event is visible as an increase.
   for (const space of environments) {
     metrics.refused.inc({ space }, 0)
     metrics.unsendable.inc({ space }, 0)
@@ -57,20 +57,23 @@ export function createDispatchMetrics(registry: Registry) {
 
 export type Waiting = { readonly deliveries: number; readonly oldestAgeSeconds: number }
 
-/** Counted anew whenever somebody asks. Where that fails nothing is told, and other metrics are. */
+/**
+ * Registers the gauges of the queue, which are counted for each scrape. If the count fails for an environment, its gauges are
+ * omitted; the other metrics are not affected.
+ */
 export function registerWaiting(
   registry: Registry,
   count: (space: Environment) => Promise<Waiting>,
   inFlight: (space: Environment) => number,
 ): void {
   const shared = { labelNames: ['space'] as const, registers: [registry] }
-  // Gauges are asked side by side, and each is told as soon as it has answered: both wait for one count.
+  // The registry collects gauges concurrently. Both gauges of the queue share one count.
   let counting: Promise<Counted[]> | undefined
   const counted = (): Promise<Counted[]> => {
     counting ??= countAll(count).finally(() => (counting = undefined))
     return counting
   }
-  const tell = async (gauge: Gauge<'space'>, of: keyof Waiting): Promise<void> => {
+  const setGauge = async (gauge: Gauge<'space'>, of: keyof Waiting): Promise<void> => {
     for (const { space, waiting } of await counted()) {
       if (waiting === undefined) gauge.remove({ space })
       else gauge.set({ space }, waiting[of])
@@ -78,23 +81,23 @@ export function registerWaiting(
   }
   new Gauge({
     name: 'tollgate_webhook_queue_age_seconds',
-    help: 'Age of the oldest delivery that waits for its first attempt; 0: none does',
+    help: 'Seconds for which the oldest delivery has waited for its first attempt; 0 if none is waiting',
     ...shared,
     collect() {
-      return tell(this, 'oldestAgeSeconds')
+      return setGauge(this, 'oldestAgeSeconds')
     },
   })
   new Gauge({
     name: 'tollgate_webhook_queue_deliveries',
-    help: 'Deliveries that wait for their first attempt',
+    help: 'Deliveries that are waiting for their first attempt',
     ...shared,
     collect() {
-      return tell(this, 'deliveries')
+      return setGauge(this, 'deliveries')
     },
   })
   new Gauge({
     name: 'tollgate_webhook_in_flight',
-    help: 'Deliveries that this process is sending',
+    help: 'Deliveries that this process is sending now',
     ...shared,
     collect() {
       for (const space of environments) this.set({ space }, inFlight(space))

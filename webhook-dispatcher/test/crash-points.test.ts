@@ -7,11 +7,11 @@ import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-
 import { isSignedBy, startReceiver, type Received, type Receiver } from './receiver.ts'
 
 /*
- * A dispatcher dies (-9) between two of its effects. It is caught there by the row that the second one needs, which the test
- * holds, or by the receiver. Which effects there are, and what holds between them: docs/decisions/0050.
+ * A dispatcher is killed (SIGKILL) between two of its effects. The test stops it there: it locks the row that the second effect
+ * needs, or the receiver delays its response. docs/decisions/0050 lists the effects and what holds between them.
  */
 
-// Up to three processes are started in each.
+// Each test starts up to three processes.
 vi.setConfig({ testTimeout: 90_000 })
 
 let stack: DispatcherStack
@@ -38,14 +38,17 @@ afterAll(async () => {
 
 const sandbox = () => owner.in('sandbox')
 
-async function isSomebodyWaiting(): Promise<boolean> {
+async function isStatementBlocked(): Promise<boolean> {
   const [row] = await sandbox()<{ waiting: boolean }[]>`
     select exists (select from pg_locks where not granted) as waiting`
   return row!.waiting
 }
 
-/** Kills the dispatcher where it waits for what `hold` locks. `begin` lets it come there. What it waits with is not done. */
-async function killWhereItNeeds(
+/**
+ * Kills the dispatcher while it waits for a lock that `hold` takes. `begin` lets it reach that point. The blocked statement is
+ * terminated and has no effect.
+ */
+async function killWhileBlockedBy(
   child: ChildProcess,
   hold: (sql: Queryable) => Promise<unknown>,
   begin: () => unknown = () => undefined,
@@ -53,22 +56,22 @@ async function killWhereItNeeds(
   await sandbox().begin(async (sql) => {
     await hold(sql)
     begin()
-    await until(isSomebodyWaiting)
+    await until(isStatementBlocked)
     await processes.kill(child)
-    await endWaiting()
+    await endBlockedStatements()
   })
 }
 
-/** The server would go on by itself with a statement that it has begun. */
-async function endWaiting(): Promise<void> {
+/** PostgreSQL would otherwise finish a statement of a client that has died. */
+async function endBlockedStatements(): Promise<void> {
   await sandbox()`select pg_terminate_backend(pid) from pg_locks where not granted`
-  await until(async () => !(await isSomebodyWaiting()))
+  await until(async () => !(await isStatementBlocked()))
 }
 
 const holdDelivery = (eventId: string) => (sql: Queryable) =>
   sql`select from webhook_deliveries where event_id = ${eventId} for update`
 
-/** As if its time had passed. */
+/** Ends all leases, as if their time had passed. */
 const endLeases = () => sandbox()`update webhook_deliveries set leased_until = now()`
 
 async function stateOf(eventId: string): Promise<{ state: string; attempts: number }> {
@@ -77,7 +80,7 @@ async function stateOf(eventId: string): Promise<{ state: string; attempts: numb
   return row!
 }
 
-const isTaken = async (eventId: string) => (await stateOf(eventId)).state === 'succeeded'
+const isDelivered = async (eventId: string) => (await stateOf(eventId)).state === 'succeeded'
 
 async function receive(
   answer: Parameters<typeof startReceiver>[0],
@@ -94,64 +97,64 @@ async function receive(
   return receiver
 }
 
-/** The same delivery twice, of which one outcome is known. */
+/** Expects that the receiver got the same delivery twice and that one outcome is recorded. */
 async function expectSentTwice({ received }: Receiver, eventId: string): Promise<void> {
   expect(received.map(({ attempt }) => attempt)).toEqual([1, 1])
   expect(new Set(received.map(({ deliveryRef }) => deliveryRef)).size).toBe(1)
   expect(await stateOf(eventId)).toEqual({ state: 'succeeded', attempts: 1 })
 }
 
-test('between the claim and the answer: it is sent again, by the same name, when the lease ends', async () => {
-  const taker = await receive(() => (taker.received.length === 1 ? 'hang' : { status: 200 }))
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+test('sends a delivery again after a crash between claim and response, when the lease expires', async () => {
+  const receiver = await receive(() => (receiver.received.length === 1 ? 'hang' : { status: 200 }))
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const child = processes.start()
-  await until(() => taker.received.length === 1)
+  await until(() => receiver.received.length === 1)
   await processes.kill(child)
   expect(await stateOf(eventId!)).toEqual({ state: 'pending', attempts: 0 })
   await endLeases()
   processes.start()
-  await until(() => isTaken(eventId!))
-  await expectSentTwice(taker, eventId!)
+  await until(() => isDelivered(eventId!))
+  await expectSentTwice(receiver, eventId!)
 })
 
-test('between the answer and its record: the same, and what the receiver had counts once', async () => {
+test('sends a delivery again after a crash between response and record, and counts it once', async () => {
   let answer = (): void => undefined
   const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
-  const taker = await receive(async () => {
+  const receiver = await receive(async () => {
     await mayAnswer
     return { status: 200 }
   })
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const child = processes.start()
-  await until(() => taker.received.length === 1)
-  await killWhereItNeeds(child, holdDelivery(eventId!), answer)
+  await until(() => receiver.received.length === 1)
+  await killWhileBlockedBy(child, holdDelivery(eventId!), answer)
   expect(await stateOf(eventId!)).toEqual({ state: 'pending', attempts: 0 })
   await endLeases()
   processes.start()
-  await until(() => isTaken(eventId!))
-  await expectSentTwice(taker, eventId!)
+  await until(() => isDelivered(eventId!))
+  await expectSentTwice(receiver, eventId!)
 })
 
-test('between the record and the promotion of a secret: the success stands, and the next refusal promotes', async () => {
+test('keeps the success after a crash before a secret is promoted, and promotes it with the next refusal', async () => {
   const isSigned = (received: Received) => isSignedBy(received, 'whsec_new', 'first')
-  const taker = await receive(
+  const receiver = await receive(
     (received) => ({ status: isSigned(received) ? 200 : 401 }),
     [
       { text: 'whsec_old', signsFirst: true },
       { text: 'whsec_new', signsFirst: false },
     ],
   )
-  const [first] = await stack.tell('prov', ['cus_1'])
+  const [first] = await stack.emit('prov', ['cus_1'])
   const child = processes.start()
-  await killWhereItNeeds(child, (sql) => sql`select from webhook_endpoints for update`)
+  await killWhileBlockedBy(child, (sql) => sql`select from webhook_endpoints for update`)
   expect(await stateOf(first!)).toEqual({ state: 'succeeded', attempts: 1 })
   processes.start()
   for (const customer of ['cus_2', 'cus_3']) {
-    const [eventId] = await stack.tell('prov', [customer])
-    await until(() => isTaken(eventId!))
+    const [eventId] = await stack.emit('prov', [customer])
+    await until(() => isDelivered(eventId!))
     await until(async () => (await signingFirst()) === 'whs_we_A_1')
   }
-  expect(taker.received.map(isSigned)).toEqual([false, true, false, true, true])
+  expect(receiver.received.map(isSigned)).toEqual([false, true, false, true, true])
 })
 
 async function signingFirst(): Promise<string> {
@@ -160,16 +163,16 @@ async function signingFirst(): Promise<string> {
   return row!.reference
 }
 
-test('between disabling an endpoint and holding what waits for it: nothing of it is sent, and it is held', async () => {
-  const taker = await receive(() => ({ status: 410 }))
-  const [gone, waiting] = await stack.tell('prov', ['cus_1', 'cus_2'])
-  // A claim passes over what is held, and a sweep waits for it.
+test('holds the queued deliveries of an endpoint after a crash right after it was disabled, and sends none', async () => {
+  const receiver = await receive(() => ({ status: 410 }))
+  const [gone, waiting] = await stack.emit('prov', ['cus_1', 'cus_2'])
+  // Claims skip the locked delivery, and the sync of endpoint status waits for it.
   await sandbox().begin(async (sql) => {
     await holdDelivery(waiting!)(sql)
     const child = processes.start()
-    await until(isSomebodyWaiting)
+    await until(isStatementBlocked)
     await processes.kill(child)
-    await endWaiting()
+    await endBlockedStatements()
   })
   const [endpoint] = await sandbox()`select status from webhook_endpoints`
   expect(endpoint).toEqual({ status: 'disabled' })
@@ -177,30 +180,30 @@ test('between disabling an endpoint and holding what waits for it: nothing of it
   processes.start()
   await until(async () => (await stateOf(waiting!)).state === 'held')
   expect(await stateOf(gone!)).toEqual({ state: 'held', attempts: 1 })
-  expect(taker.received.length).toBe(1)
+  expect(receiver.received.length).toBe(1)
 })
 
-test('after an endpoint was enabled and before anybody saw it: what was held is sent', async () => {
+test('sends held deliveries if an endpoint was enabled while no dispatcher was running', async () => {
   await receive(() => ({ status: 200 }))
   await sandbox()`
     update webhook_endpoints set status = 'disabled', disabled_reason = 'provider', disabled_at = now()`
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   expect(await stateOf(eventId!)).toEqual({ state: 'held', attempts: 0 })
   await sandbox()`
     update webhook_endpoints set status = 'enabled', disabled_reason = null, disabled_at = null`
   processes.start()
-  await until(() => isTaken(eventId!))
+  await until(() => isDelivered(eventId!))
 })
 
-test('in the middle of the clean-up: a delivery goes with its attempts, or stays with them', async () => {
-  const madeAt = '2020-01-01T00:00:00Z'
+test('deletes a delivery and its attempts together, or neither, after a crash during clean-up', async () => {
+  const createdAt = '2020-01-01T00:00:00Z'
   await receive(() => ({ status: 200 }))
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const sending = processes.start()
-  await until(() => isTaken(eventId!))
+  await until(() => isDelivered(eventId!))
   await processes.kill(sending)
-  await sandbox()`update webhook_deliveries set created_at = ${madeAt}`
-  await killWhereItNeeds(processes.start(), (sql) => sql`select from webhook_attempts for update`)
+  await sandbox()`update webhook_deliveries set created_at = ${createdAt}`
+  await killWhileBlockedBy(processes.start(), (sql) => sql`select from webhook_attempts for update`)
   expect(await countKept()).toEqual({ deliveries: 1, attempts: 1 })
   processes.start()
   await until(async () => (await countKept()).deliveries === 0)

@@ -9,7 +9,7 @@ import {
 } from './dispatcher-stack.ts'
 import { isSignedBy, startReceiver, type Answer, type Receiver } from './receiver.ts'
 
-/* On a real PostgreSQL, with receivers over HTTP: what is sent, when, and what becomes of it. */
+/* Tests deliveries on a real PostgreSQL with HTTP receivers: what is sent, when, and how deliveries end. */
 
 let stack: DispatcherStack
 let receivers: Receiver[]
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  // First those that never answer, whom dispatchers would wait for.
+  // Receivers are closed first: dispatchers would otherwise wait for those that never respond.
   for (const receiver of receivers) await receiver.close()
   await stack.reset()
 })
@@ -66,11 +66,11 @@ async function readEndpoint(reference = 'we_A') {
   return row!
 }
 
-test('an event is sent as it is committed, signed over its bytes, and never again', async () => {
+test('sends an event once, as soon as it is committed, with a signature over its bytes', async () => {
   const receiver = await receive(() => ({ status: 200 }))
   await endpointOf(receiver)
   await stack.start()
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await until(async () => (await readDelivery(eventId!)).state === 'succeeded')
   const [received, ...more] = receiver.received
   expect(more).toEqual([])
@@ -95,7 +95,7 @@ test('an event is sent as it is committed, signed over its bytes, and never agai
   ])
 })
 
-test('a failed delivery is sent again, by the same name and with the same bytes, until it is taken', async () => {
+test('retries a failed delivery with the same reference and bytes until it succeeds', async () => {
   let answers: Answer[] = [{ status: 500 }, { status: 302, headers: { location: '/elsewhere' } }]
   const receiver = await receive(() => {
     const [answer, ...others] = answers
@@ -104,7 +104,7 @@ test('a failed delivery is sent again, by the same name and with the same bytes,
   })
   await endpointOf(receiver)
   await stack.start({ retryDelaysSeconds: [0, 0, 0] })
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await until(async () => (await readDelivery(eventId!)).state === 'succeeded')
   const { received } = receiver
   expect(received.map(({ attempt }) => attempt)).toEqual([1, 2, 3])
@@ -114,12 +114,12 @@ test('a failed delivery is sent again, by the same name and with the same bytes,
   expect(await readEndpoint()).toMatchObject({ status: 'enabled', failure_count: 0 })
 })
 
-test('twelve attempts, each when its time has come; then the endpoint gets no more', async () => {
+test('makes 12 attempts on schedule, then disables the endpoint', async () => {
   const receiver = await receive(() => ({ status: 503 }))
   await endpointOf(receiver)
   stack.now = Date.parse('2026-03-01T10:00:00Z')
   await stack.start({ pollMs: 10, retryJitterPercent: 0 })
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const waits: number[] = []
   for (let attempt = 1; attempt < 12; attempt += 1) {
     await until(async () => (await readDelivery(eventId!)).attempts === attempt)
@@ -142,7 +142,7 @@ test('twelve attempts, each when its time has come; then the endpoint gets no mo
   })
 })
 
-/** How many deliveries would be claimed at that time, without claiming them. */
+/** Counts the deliveries that a claim would find at that time, without claiming them. */
 async function claimableAt(now: number): Promise<number> {
   let found = -1
   await stack.database
@@ -164,27 +164,27 @@ async function claimableAt(now: number): Promise<number> {
   return found
 }
 
-test('an endpoint that took something else meanwhile is not disabled by what it never took', async () => {
+test('does not disable an endpoint if another delivery succeeded after the failed one began', async () => {
   const receiver = await receive(({ body }) => ({ status: body.includes('cus_bad') ? 500 : 200 }))
   await endpointOf(receiver)
   await stack.start({ retryDelaysSeconds: [1], retryJitterPercent: 0 })
-  const [bad] = await stack.tell('prov', ['cus_bad'])
+  const [bad] = await stack.emit('prov', ['cus_bad'])
   await until(async () => (await readDelivery(bad!)).attempts === 1)
-  const [good] = await stack.tell('prov', ['cus_good'])
+  const [good] = await stack.emit('prov', ['cus_good'])
   await until(async () => (await readDelivery(good!)).state === 'succeeded')
   await until(async () => (await readDelivery(bad!)).state === 'failed')
   expect(await readEndpoint()).toMatchObject({ status: 'enabled', failure_count: 1 })
 })
 
-test('what waits for a disabled endpoint is held, and sent at once when it is enabled again, retries too', async () => {
+test('holds deliveries and retries of a disabled endpoint, and sends them at once when it is enabled again', async () => {
   let isGone = true
   const receiver = await receive(() => ({ status: isGone ? 410 : 200 }))
   await endpointOf(receiver)
   await stack.start({ retryDelaysSeconds: [3_600, 3_600] })
-  const [first] = await stack.tell('prov', ['cus_1'])
+  const [first] = await stack.emit('prov', ['cus_1'])
   await until(async () => (await readDelivery(first!)).state === 'held')
   expect(await readEndpoint()).toMatchObject({ status: 'disabled', disabled_reason: 'gone' })
-  const [second] = await stack.tell('prov', ['cus_2'])
+  const [second] = await stack.emit('prov', ['cus_2'])
   expect(await readDelivery(second!)).toMatchObject({ state: 'held', attempts: 0 })
   isGone = false
   await stack.database
@@ -203,10 +203,10 @@ test('what waits for a disabled endpoint is held, and sent at once when it is en
   expect(receiver.received.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2])
 })
 
-test('what waits for a deleted endpoint is never sent', async () => {
+test('never sends deliveries of a deleted endpoint', async () => {
   const receiver = await receive(() => ({ status: 200 }))
   await endpointOf(receiver)
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await stack.database.in('sandbox')`
     update webhook_endpoints set status = 'deleted' where reference = 'we_A'`
   await stack.start()
@@ -216,11 +216,11 @@ test('what waits for a deleted endpoint is never sent', async () => {
 
 const isHangWhole = process.env['TOLLGATE_TEST_WEBHOOK_HANG'] === 'whole'
 
-/** Milliseconds of a lease, and for which the receiver leaves the first attempt without an answer at least. */
+/** The lease, and for how long the receiver leaves the first attempt without a response, in milliseconds. */
 const [leaseMs, hangMs] = isHangWhole ? [20_000, 60_000] : [300, 300]
 
 test(
-  'a claim that ran out is another one to make, and its outcome moves nothing when it comes',
+  'lets another dispatcher claim after the lease expired, and stores the late outcome without applying it',
   { timeout: 30_000 + 2 * hangMs },
   async () => {
     let answerFirst = (_: Answer): void => undefined
@@ -234,15 +234,15 @@ test(
       return held
     })
     await endpointOf(receiver)
-    // Each with a lease of its own: the second never has to wait for its own attempt.
+    // One delivery at a time, so that the second claim never waits for its own attempt.
     const limits = { leaseMs, pollMs: 50, perEndpointMax: 1, outboundTimeoutMs: 30_000 + hangMs }
     await stack.start(limits)
-    const [eventId] = await stack.tell('prov', ['cus_1'])
+    const [eventId] = await stack.emit('prov', ['cus_1'])
     await until(() => receiver.received.length === 1)
     const askedAt = await readDatabaseTime()
     await stack.start(limits)
-    const isTaken = async () => (await readDelivery(eventId!)).state === 'succeeded'
-    await until(isTaken, 30_000 + leaseMs)
+    const isDelivered = async () => (await readDelivery(eventId!)).state === 'succeeded'
+    await until(isDelivered, 30_000 + leaseMs)
     expect(await countTransactionsSince(askedAt)).toBe(0)
     answerFirst({ status: 500 })
     await until(async () => (await readAttempts()).length === 2, 30_000 + hangMs)
@@ -262,7 +262,7 @@ async function readDatabaseTime(): Promise<string> {
   return row!.at
 }
 
-/** How many have been open at least since then. */
+/** Counts the transactions that have been open since `time` or longer. */
 async function countTransactionsSince(time: string): Promise<number> {
   const [row] = await stack.database.in('sandbox')<{ open: number }[]>`
     select count(*)::int as open from pg_stat_activity
@@ -270,7 +270,7 @@ async function countTransactionsSince(time: string): Promise<number> {
   return row!.open
 }
 
-test('what is told of a customer arrives in the order in which it happened', async () => {
+test('delivers events of one customer in the order in which they were committed', async () => {
   const receiver = await receive(async () => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8))
     return { status: 200 }
@@ -279,17 +279,20 @@ test('what is told of a customer arrives in the order in which it happened', asy
   await stack.start()
   await stack.start()
   const customers = Array.from({ length: 60 }, (_, index) => `cus_${index % 3}`)
-  const told = [...(await stack.tell('prov', customers)), ...(await stack.tell('prov', customers))]
-  await until(() => receiver.received.length === told.length)
+  const emitted = [
+    ...(await stack.emit('prov', customers)),
+    ...(await stack.emit('prov', customers)),
+  ]
+  await until(() => receiver.received.length === emitted.length)
   for (const [index, customer] of ['cus_0', 'cus_1', 'cus_2'].entries()) {
     const ofCustomer = receiver.received.filter(({ body }) => body.includes(`"${customer}"`))
     expect(ofCustomer.map(({ eventId }) => eventId)).toEqual(
-      told.filter((_, place) => place % 3 === index),
+      emitted.filter((_, place) => place % 3 === index),
     )
   }
 })
 
-test('a receiver that never answers keeps no other one waiting', async () => {
+test('sends to other endpoints while one receiver never responds', async () => {
   const hanging = await receive(() => 'hang')
   const healthy = await receive(() => ({ status: 200 }))
   await endpointOf(hanging, 'we_HANGING')
@@ -297,7 +300,7 @@ test('a receiver that never answers keeps no other one waiting', async () => {
     { length: 20 },
     (_, index) => `we_${String(index).padStart(2, '0')}`,
   )
-  await stack.tell(
+  await stack.emit(
     'prov',
     Array<string>(500)
       .fill('')
@@ -308,21 +311,21 @@ test('a receiver that never answers keeps no other one waiting', async () => {
   }
   await stack.start({ inFlightMax: 32, firstAttemptsReserved: 16, outboundTimeoutMs: 60_000 })
   await until(() => hanging.received.length === 4)
-  await stack.tell(
+  await stack.emit(
     'other',
     Array<string>(10)
       .fill('')
       .map((_, index) => `cus_${index}`),
   )
   await until(() => healthy.received.length === 200)
-  // What one endpoint may have, for as long as none of it is answered.
+  // The limit of one endpoint, as long as none of its deliveries is answered.
   expect(hanging.received.length).toBe(4)
 })
 
-test('a delivery of an event whose bytes are gone is made of what is left', async () => {
+test('builds the body from the columns of the event if its stored bytes are gone', async () => {
   const receiver = await receive(() => ({ status: 200 }))
   await endpointOf(receiver)
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await stack.database.in('sandbox')`update outbox set body = null where event_id = ${eventId!}`
   await stack.start()
   await until(() => receiver.received.length === 1)
@@ -334,14 +337,14 @@ test('a delivery of an event whose bytes are gone is made of what is left', asyn
   })
 })
 
-test('an event that is gone or cannot be read is given up at once, and keeps no other one waiting', async () => {
+test('fails a delivery at once if its event is gone or unreadable, and still sends the others', async () => {
   const receiver = await receive(() => ({ status: 200 }))
   await endpointOf(receiver)
   const customers = Array.from({ length: 20 }, (_, index) => `cus_${index}`)
-  const [gone, unreadable, ...others] = await stack.tell('prov', customers)
+  const [gone, unreadable, ...others] = await stack.emit('prov', customers)
   const sql = stack.database.in('sandbox')
   await sql`delete from outbox where event_id = ${gone!}`
-  // Deeper than the stack of whoever writes it as text.
+  // JSON that is nested too deeply to be written as text again.
   const deep = `{"deep": ${'['.repeat(8_000)}${']'.repeat(8_000)}}`
   await sql`
     update outbox set body = null, object = ${deep}::text::jsonb where event_id = ${unreadable!}`
@@ -349,8 +352,8 @@ test('an event that is gone or cannot be read is given up at once, and keeps no 
   await until(async () => (await countStates())['pending'] === undefined)
   expect(await countStates()).toEqual({ succeeded: 18, failed: 2 })
   expect(new Set(receiver.received.map(({ eventId }) => eventId))).toEqual(new Set(others))
-  const unsent = (await readAttempts()).filter(({ error_class }) => error_class !== null)
-  expect(unsent.map(({ error_class }) => String(error_class))).toEqual(['no-event', 'no-event'])
+  const notSent = (await readAttempts()).filter(({ error_class }) => error_class !== null)
+  expect(notSent.map(({ error_class }) => String(error_class))).toEqual(['no-event', 'no-event'])
   expect(await readEndpoint()).toEqual({
     status: 'enabled',
     disabled_reason: null,

@@ -5,7 +5,7 @@ import type { DispatcherStack } from './dispatcher-stack.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-/** Dispatchers as processes of their own, on the database of a stack. */
+/** Runs dispatchers as separate processes on the database of a stack. */
 export class DispatcherProcesses {
   readonly #stack: DispatcherStack
   readonly #started = new Set<ChildProcess>()
@@ -30,7 +30,7 @@ export class DispatcherProcesses {
     return child
   }
 
-  /** With -9: nothing is finished. Resolves when it is gone. */
+  /** Sends SIGKILL, so the process finishes nothing. Resolves when it has exited. */
   async kill(child: ChildProcess): Promise<void> {
     if (!this.#started.delete(child)) return
     if (child.exitCode !== null || child.signalCode !== null) return

@@ -16,20 +16,20 @@ import { createWebhookDispatcher, type WebhookDispatcher } from '../src/service.
 export type DispatcherStack = {
   readonly databaseUrl: string
   readonly database: Database
-  /** Seals what its dispatchers open. */
+  /** Encrypts secrets with the key that the dispatchers use. */
   readonly secrets: SecretBox
   readonly secretKeys: string
-  /** What dispatchers take for the time, set back to undefined for the real one. */
+  /** The time that dispatchers see. Undefined means the system time. */
   now: number | undefined
-  /** Starts one; `stop` ends it. */
+  /** Starts a dispatcher in this process. */
   start(
     config?: Partial<WebhookDispatcherConfig>,
     parts?: Partial<Parts>,
   ): Promise<WebhookDispatcher>
   insertEndpoint(endpoint: NewEndpoint): Promise<void>
-  /** Tells so many events of each customer, in one transaction, and returns their ids. */
-  tell(providerId: string, customers: readonly string[], type?: string): Promise<string[]>
-  /** Ends its dispatchers; nothing is queued, and nobody listens. */
+  /** Emits one event for each listed customer in one transaction, and returns the event ids. */
+  emit(providerId: string, customers: readonly string[], type?: string): Promise<string[]>
+  /** Stops all dispatchers, empties the queue and deletes the endpoints. */
   reset(): Promise<void>
   close(): Promise<void>
 }
@@ -45,7 +45,7 @@ type NewSecret = { readonly text: string; readonly signsFirst: boolean }
 
 export const onlySecret = 'whsec_only'
 
-/** A real PostgreSQL, and dispatchers in this process, which may send to this machine. */
+/** Starts a PostgreSQL, and dispatchers in this process that may send to loopback addresses. */
 export async function startDispatcherStack(): Promise<DispatcherStack> {
   const postgres = await startTestDatabase(migrationsFolder)
   const database = createPostgresDatabase({ url: postgres.url, poolMax: 8 })
@@ -78,8 +78,8 @@ export async function startDispatcherStack(): Promise<DispatcherStack> {
       return dispatcher
     },
     insertEndpoint: (endpoint) => insertEndpoint(database, secrets, endpoint),
-    tell: (providerId, customers, type) =>
-      tell(database, providerId, customers, type, new Date(stack.now ?? Date.now())),
+    emit: (providerId, customers, type) =>
+      emit(database, providerId, customers, type, new Date(stack.now ?? Date.now())),
     async reset() {
       for (const dispatcher of started) await dispatcher.stop()
       started.clear()
@@ -104,7 +104,7 @@ function openOutbound(timeoutMs = 20_000): GuardedHttp {
     allowed: parseAllowList('127.0.0.1'),
     ports: [443],
     isPlainHttpAllowed: true,
-    // A request that a busy machine is late with would be tried again only after minutes.
+    // A connection that times out on a busy machine would be retried only after minutes.
     connectTimeoutMs: 20_000,
     timeoutMs,
     answerBytesMax: 0,
@@ -135,7 +135,7 @@ async function insertEndpoint(
     })
 }
 
-async function tell(
+async function emit(
   database: Database,
   providerId: string,
   customers: readonly string[],
@@ -160,14 +160,14 @@ async function tell(
   return events.map(({ eventId }) => eventId)
 }
 
-/** Looks until it is so, for up to half a minute where nothing else is said. */
+/** Polls until the condition holds. Fails after 30 seconds unless `withinMs` says otherwise. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   withinMs = 30_000,
 ): Promise<void> {
   const givenUpAt = Date.now() + withinMs
   while (!(await isSo())) {
-    if (Date.now() > givenUpAt) throw new Error('it did not come to that')
+    if (Date.now() > givenUpAt) throw new Error('the condition did not become true in time')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -1,7 +1,7 @@
 import type { AttemptRecord } from '../src/domain/attempt-record.ts'
 import type { Claim } from '../src/postgres/claim-deliveries.ts'
 
-/** A claim of what has not been sent yet, of as much as there is for each endpoint. */
+/** Returns a claim for the first attempts of all endpoints. */
 export function firstClaim(now: Date): Claim {
   return {
     turn: 'first',

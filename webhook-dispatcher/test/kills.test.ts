@@ -3,9 +3,9 @@ import { DispatcherProcesses } from './dispatcher-processes.ts'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 
-/* Dispatchers as processes of their own that die (-9) in the middle of their work: nothing is lost. */
+/* Dispatcher processes are killed (SIGKILL) while they send. No delivery is lost. */
 
-// Four processes are started.
+// The test starts four processes.
 vi.setConfig({ testTimeout: 150_000 })
 
 let stack: DispatcherStack
@@ -26,7 +26,7 @@ afterEach(async () => {
 const eventsPerLife = 60
 const endpoints = ['we_A', 'we_B', 'we_C']
 
-test('each delivery arrives, whenever a dispatcher dies, and those that come twice are known', async () => {
+test('delivers every event although dispatchers are killed, and repeats carry the same reference', async () => {
   receiver = await startReceiver(async () => {
     await new Promise((resolve) => setTimeout(resolve, 5))
     return { status: 200 }
@@ -35,15 +35,15 @@ test('each delivery arrives, whenever a dispatcher dies, and those that come twi
     await stack.insertEndpoint({ providerId: 'prov', reference, url: receiver.url })
   }
   const customers = Array.from({ length: eventsPerLife }, (_, index) => `cus_${index}`)
-  const told: string[] = []
-  // Each dies as soon as it has sent some, with others on their way.
+  const emitted: string[] = []
+  // Each process is killed as soon as it has sent some deliveries, with others in flight.
   for (const sentBefore of [10, 45, 100]) {
-    told.push(...(await stack.tell('prov', customers)))
+    emitted.push(...(await stack.emit('prov', customers)))
     const before = receiver.received.length
     const child = processes.start()
     await until(() => receiver!.received.length >= before + sentBefore)
     await processes.kill(child)
-    // As if their time had passed. What the server claims for the dead one even later has to wait for it.
+    // Ends all leases. A claim that PostgreSQL commits for the dead process even later has to expire by itself.
     await stack.database.in('sandbox')`update webhook_deliveries set leased_until = null`
   }
   processes.start()
@@ -53,12 +53,12 @@ test('each delivery arrives, whenever a dispatcher dies, and those that come twi
     return row!.open
   }
   await until(async () => (await countOpen()) === 0, 90_000)
-  const expected = told.flatMap((eventId) =>
+  const expected = emitted.flatMap((eventId) =>
     endpoints.map((reference) => `dlv_${eventId.slice(4)}${reference.slice(3)}`),
   )
   const { received } = receiver
   expect(new Set(received.map(({ deliveryRef }) => deliveryRef))).toEqual(new Set(expected))
-  // What was on its way when a process died, and no more: four for each endpoint, three times.
+  // Only deliveries in flight at a kill are repeated: four for each endpoint and kill.
   expect(received.length).toBeLessThanOrEqual(expected.length + 3 * 4 * endpoints.length)
   const [recorded] = await stack.database.in('sandbox')<{ twice: number }[]>`
     select count(*)::int as twice from webhook_deliveries where attempts <> 1`

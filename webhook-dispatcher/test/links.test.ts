@@ -9,7 +9,7 @@ import {
 } from './dispatcher-stack.ts'
 import { isSignedBy, startReceiver, type Receiver } from './receiver.ts'
 
-/* Which endpoints are sent the links of customers' pages. */
+/* Tests which endpoints receive the links of customer pages. */
 
 let stack: DispatcherStack
 const receivers: Receiver[] = []
@@ -25,7 +25,7 @@ afterAll(() => stack.close())
 
 const page = { url: 'https://pay.example/customer/checkout?id=5e', session_id: '5e' }
 
-async function tell(type: string): Promise<string> {
+async function emitEvent(type: string): Promise<string> {
   const event = {
     eventId: drawEventId(new Date()),
     providerId: 'prov',
@@ -53,10 +53,10 @@ async function endpointOf(reference: string, sendsLinks: boolean): Promise<Recei
   return receiver
 }
 
-test('session events reach an endpoint without links redacted, on each attempt, and signed as sent', async () => {
+test('redacts links in session events for an endpoint without links, on each attempt, and signs the redacted body', async () => {
   const whole = await endpointOf('we_A', true)
   const redacted = await endpointOf('we_B', false)
-  await tell('checkout_session.created')
+  await emitEvent('checkout_session.created')
   await stack.start()
   const objectsOf = (receiver: Receiver): object[] =>
     receiver.received.map(
@@ -80,10 +80,10 @@ test('session events reach an endpoint without links redacted, on each attempt, 
   }
 })
 
-test('what waits when an endpoint loses its links is sent without them; other events are sent whole', async () => {
+test('redacts links in queued deliveries after an endpoint loses its links, and sends other events unchanged', async () => {
   const receiver = await endpointOf('we_A', true)
-  await tell('checkout_session.completed')
-  await tell('payment.succeeded')
+  await emitEvent('checkout_session.completed')
+  await emitEvent('payment.succeeded')
   await stack.database.in('sandbox')`update webhook_endpoints set sends_links = false`
   await stack.start()
   await until(() => receiver.received.length === 2)

@@ -8,13 +8,13 @@ import { Recorder } from '../src/deliver/recorder.ts'
 import { claimDeliveries, type Claimed } from '../src/postgres/claim-deliveries.ts'
 import { deleteOldDeliveries } from '../src/postgres/clean-up.ts'
 import { recordOutcomes, type Outcome } from '../src/postgres/record-outcomes.ts'
-import { settleQueues } from '../src/postgres/settle-queues.ts'
+import { applyEndpointStatus } from '../src/postgres/apply-endpoint-status.ts'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
 import { firstAttempt, firstClaim } from './first-claim.ts'
 
 /*
- * What two do with the same rows at the same moment. A second connection holds what the first one is about to lock, until the
- * server says that somebody waits: no race is left to luck.
+ * Tests two transactions on the same rows. A second connection holds the lock that the first needs until PostgreSQL reports a
+ * blocked statement, so no race depends on timing.
  */
 
 let stack: DispatcherStack
@@ -56,7 +56,7 @@ const outcomeOf = (eventId: string, state: Outcome['state'] = 'succeeded'): Outc
   attempts: [firstAttempt(now, state === 'succeeded' ? 200 : 500)],
 })
 
-/** A dispatcher that sends to nobody, and is told that all went well. */
+/** Parts of a dispatcher that sends nothing and sees every attempt succeed. */
 const idleParts: Omit<DispatchParts, 'claim'> = {
   send: async () => ({
     attempts: [firstAttempt(now, 200)],
@@ -104,13 +104,13 @@ async function statesOf(...eventIds: string[]): Promise<string[]> {
   return eventIds.map((eventId) => rows.find((row) => row.event_id === eventId)!.state)
 }
 
-async function isSomebodyWaiting(): Promise<boolean> {
+async function isStatementBlocked(): Promise<boolean> {
   const [row] = await pool()<{ waiting: boolean }[]>`
     select exists (select from pg_locks where not granted) as waiting`
   return row!.waiting
 }
 
-/** While a row is held: what `work` does until it waits for that row, and `meanwhile` with it waiting. */
+/** Runs `work` until it is blocked by a lock on the row, then `meanwhile`, then releases the lock. */
 async function whileHeld<Result>(
   held: { readonly table: string; readonly reference: string },
   work: () => Promise<Result>,
@@ -120,21 +120,21 @@ async function whileHeld<Result>(
   await pool().begin(async (sql) => {
     await sql`select from ${sql(held.table)} where reference = ${held.reference} for update`
     working = work()
-    await until(isSomebodyWaiting)
+    await until(isStatementBlocked)
     await meanwhile()
   })
   return working!
 }
 
-/** Whether nobody has locked it. */
+/** Returns whether the delivery is not locked. */
 async function isFree(eventId: string): Promise<boolean> {
   const rows = await pool()`
     select from webhook_deliveries where reference = ${referenceOf(eventId)} for update skip locked`
   return rows.length === 1
 }
 
-test('what is sent while its endpoint is disabled stays sent, although it was seen waiting', async () => {
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+test('keeps a delivery as sent if its endpoint is disabled while its outcome is stored', async () => {
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await claimDeliveries(pool(), firstAttempts)
   await pool()`
     update webhook_endpoints set status = 'disabled', disabled_reason = 'provider', disabled_at = now()`
@@ -142,25 +142,28 @@ test('what is sent while its endpoint is disabled stays sent, although it was se
   await pool().begin(async (sql) => {
     await sql`
       update webhook_deliveries set state = 'succeeded', attempts = 1, leased_until = null, finished_at = now()`
-    settling = settleQueues(pool(), now)
-    await until(isSomebodyWaiting)
+    settling = applyEndpointStatus(pool(), now)
+    await until(isStatementBlocked)
   })
   expect(await settling).toBe(0)
   expect(await statesOf(eventId!)).toEqual(['succeeded'])
 })
 
 test.each([
-  ['a sweep', () => settleQueues(pool(), now)],
+  ['the sync of endpoint status', () => applyEndpointStatus(pool(), now)],
   [
-    'what became of them',
+    'recording outcomes',
     (older: string, newer: string) =>
       recordOutcomes(pool(), [outcomeOf(newer), outcomeOf(older)], [], now),
   ],
-  ['their owner', () => skipHeldDeliveries(pool(), endpointA, new Date(Date.now() + 1_000), now)],
-] as const)('deliveries are locked in their order by %s', async (_, lockAll) => {
-  const [older, newer] = await stack.tell('prov', ['cus_1', 'cus_2'])
+  [
+    'skipping held deliveries',
+    () => skipHeldDeliveries(pool(), endpointA, new Date(Date.now() + 1_000), now),
+  ],
+] as const)('locks deliveries in ascending order in %s', async (_, lockAll) => {
+  const [older, newer] = await stack.emit('prov', ['cus_1', 'cus_2'])
   await claimDeliveries(pool(), firstAttempts)
-  // Indexes find it behind the newer one: it is a retry, and of something that happened later.
+  // The older delivery is a retry of a later event, so indexes return it after the newer one.
   await pool()`
     update webhook_deliveries set attempts = 1, created_at = created_at + interval '1 ms' where event_id = ${older!}`
   if (lockAll.length === 0) {
@@ -177,8 +180,8 @@ test.each([
   expect(await statesOf(older!, newer!)).not.toContain('pending')
 })
 
-test('an endpoint is locked before its deliveries, as its owner locks them', async () => {
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+test('locks an endpoint before its deliveries', async () => {
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   await claimDeliveries(pool(), firstAttempts)
   await whileHeld(
     { table: 'webhook_endpoints', reference: 'we_A' },
@@ -189,8 +192,8 @@ test('an endpoint is locked before its deliveries, as its owner locks them', asy
   expect(row).toEqual({ attempts: 1 })
 })
 
-test('a claim takes nothing whose outcome another dispatcher has told since it began to look', async () => {
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+test('does not claim a delivery whose outcome was stored while the claim was running', async () => {
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const late = await claimWhile(async () => {
     expect((await claimDeliveries(pool(), firstAttempts)).deliveries.length).toBe(1)
     await recordOutcomes(pool(), [outcomeOf(eventId!, 'pending')], [failing], now)
@@ -208,10 +211,7 @@ async function claimSlowly(): Promise<Claimed> {
   return claimed[0]!
 }
 
-/**
- * Claims from a view of the endpoints that is waited for, after the statement has begun with what it sees: until `meanwhile`
- * is over.
- */
+/** Runs a claim whose statement has taken its snapshot and then waits, through a view of the endpoints, until `meanwhile` ends. */
 async function claimWhile(meanwhile: () => Promise<void>): Promise<Claimed> {
   await pool().unsafe(`
     create schema slow;
@@ -223,14 +223,14 @@ async function claimWhile(meanwhile: () => Promise<void>): Promise<Claimed> {
   await pool().begin(async (sql) => {
     await sql`select pg_advisory_xact_lock(1)`
     claiming = claimSlowly()
-    await until(isSomebodyWaiting)
+    await until(isStatementBlocked)
     await meanwhile()
   })
   return claiming!
 }
 
-test('what somebody else holds is looked at again after a pause, and sent when it is free', async () => {
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+test('pauses while a due delivery is locked, and sends it when the lock is released', async () => {
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   let claims = 0
   const dispatcher = new Dispatcher({
     ...idleParts,
@@ -245,15 +245,15 @@ test('what somebody else holds is looked at again after a pause, and sent when i
     dispatcher.start()
     await until(async () => claims >= 20)
   })
-  // Each round claims first attempts, and then retries, of which there are none.
+  // Each round makes two claims: one for first attempts and one for retries, of which there are none.
   expect((performance.now() - startedAtMs) / (claims / 2)).toBeGreaterThan(5)
   await until(async () => (await statesOf(eventId!))[0] === 'succeeded')
   await dispatcher.stop()
 })
 
-test('what comes late into the queue waits until no other of its customer is in hand', async () => {
-  const [early, later] = await stack.tell('prov', ['cus_1', 'cus_1'])
-  // As if it were not committed yet.
+test('does not claim a late event of a customer while another event of that customer is in flight', async () => {
+  const [early, later] = await stack.emit('prov', ['cus_1', 'cus_1'])
+  // Simulates an event that is not committed yet.
   await pool()`update webhook_deliveries set state = 'held' where event_id = ${early!}`
   expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(1)
   await pool()`update webhook_deliveries set state = 'pending' where event_id = ${early!}`
@@ -262,11 +262,11 @@ test('what comes late into the queue waits until no other of its customer is in 
   expect((await claimDeliveries(pool(), firstAttempts)).found).toBe(1)
 })
 
-test('what is old is deleted behind what is young, and behind what somebody holds', async () => {
-  const [young, old, held] = await stack.tell('prov', ['cus_1', 'cus_2', 'cus_3'])
-  const madeAt = '2026-01-01T00:00:00Z'
+test('deletes old deliveries although newer or locked ones come first', async () => {
+  const [young, old, held] = await stack.emit('prov', ['cus_1', 'cus_2', 'cus_3'])
+  const createdAt = '2026-01-01T00:00:00Z'
   await pool()`
-    update webhook_deliveries set created_at = ${madeAt} where event_id in ${pool()([old!, held!])}`
+    update webhook_deliveries set created_at = ${createdAt} where event_id in ${pool()([old!, held!])}`
   const deleted = await pool().begin(async (sql) => {
     await sql`select from webhook_deliveries where event_id = ${held!} for update`
     return deleteOldDeliveries(pool(), new Date('2026-02-01T00:00:00Z'))

@@ -12,7 +12,7 @@ export type Received = {
   readonly at: number
 }
 
-/** A status, headers beside it, or nothing: no answer at all. */
+/** A response with a status and optional headers, or `hang`: no response at all. */
 export type Answer = { readonly status: number; readonly headers?: Record<string, string> } | 'hang'
 
 export type Receiver = {
@@ -21,7 +21,7 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-/** Takes note of everything, and answers as it is told. */
+/** Starts an HTTP receiver that records every request and responds with the result of `answer`. */
 export async function startReceiver(
   answer: (received: Received) => Answer | Promise<Answer>,
 ): Promise<Receiver> {
@@ -45,7 +45,7 @@ export async function startReceiver(
   }
 }
 
-/** As the documentation tells receivers to, by one secret. */
+/** Verifies a signature with one secret as the documentation describes it for receivers. */
 export function isSignedBy(
   { signature, body }: Received,
   secret: string,

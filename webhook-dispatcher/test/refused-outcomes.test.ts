@@ -7,7 +7,7 @@ import { claimDeliveries } from '../src/postgres/claim-deliveries.ts'
 import { recordOutcomes, type Outcome } from '../src/postgres/record-outcomes.ts'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
 
-/* On a real PostgreSQL: outcomes that it does not take, and a connection that breaks while it takes them. */
+/* Tests outcomes that a real PostgreSQL refuses, and a connection that breaks while outcomes are written. */
 
 let stack: DispatcherStack
 let owner: Database
@@ -41,9 +41,9 @@ function openRecorder(): Recorder {
   })
 }
 
-/** Claims so many deliveries, each of another customer. */
+/** Claims `count` deliveries, each of a different customer. */
 async function claim(count: number): Promise<string[]> {
-  await stack.tell(
+  await stack.emit(
     'prov',
     Array.from({ length: count }, (_, index) => `cus_${index}`),
   )
@@ -86,29 +86,32 @@ const readAttempts = () => owner.in('sandbox')`
   select delivery_ref, state, status, error_class, answer
   from webhook_attempts join webhook_deliveries on reference = delivery_ref order by sequence`
 
-test.each([0, 3, 6])('what the database does not take stops no other: number %d', async (bad) => {
-  const references = await claim(7)
-  const recorder = openRecorder()
-  const isBad = (index: number): boolean => index === bad
-  await Promise.all(
-    references.map((reference, index) =>
-      // PostgreSQL keeps no NUL.
-      recorder.add(succeeded(reference, isBad(index) ? 'a\0b' : 'fine'), []),
-    ),
-  )
-  expect(refused).toEqual([references[bad]])
-  expect(await readAttempts()).toEqual(
-    references.map((delivery_ref, index) => ({
-      delivery_ref,
-      state: 'succeeded',
-      status: isBad(index) ? null : 200,
-      error_class: isBad(index) ? 'unrecorded' : null,
-      answer: isBad(index) ? null : 'fine',
-    })),
-  )
-})
+test.each([0, 3, 6])(
+  'stores the other outcomes of a batch when the database refuses number %d',
+  async (bad) => {
+    const references = await claim(7)
+    const recorder = openRecorder()
+    const isBad = (index: number): boolean => index === bad
+    await Promise.all(
+      references.map((reference, index) =>
+        // PostgreSQL cannot store NUL in text.
+        recorder.add(succeeded(reference, isBad(index) ? 'a\0b' : 'fine'), []),
+      ),
+    )
+    expect(refused).toEqual([references[bad]])
+    expect(await readAttempts()).toEqual(
+      references.map((delivery_ref, index) => ({
+        delivery_ref,
+        state: 'succeeded',
+        status: isBad(index) ? null : 200,
+        error_class: isBad(index) ? 'unrecorded' : null,
+        answer: isBad(index) ? null : 'fine',
+      })),
+    )
+  },
+)
 
-test('a connection that breaks is no refusal: all is written once there is another', async () => {
+test('writes all outcomes after a connection broke and was replaced', async () => {
   const references = await claim(3)
   const recorder = openRecorder()
   let recording: Promise<unknown> | undefined

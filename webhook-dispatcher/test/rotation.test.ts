@@ -2,7 +2,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startDispatcherStack, until, type DispatcherStack } from './dispatcher-stack.ts'
 import { isSignedBy, startReceiver, type Receiver } from './receiver.ts'
 
-/* On a real PostgreSQL, while an endpoint's secret is being changed: receivers that switch at some moment lose nothing. */
+/*
+ * Tests the rotation of an endpoint's secret on a real PostgreSQL. Receivers lose no delivery whenever they switch to the new
+ * secret.
+ */
 
 let stack: DispatcherStack
 let receiver: Receiver | undefined
@@ -23,10 +26,10 @@ const events = Number(asked ?? 300)
 const deliveredWithinMs = 30_000 + 50 * events
 
 test.each([
-  ['any signature', 'any', 0],
-  ['the first signature alone', 'first', 1],
+  ['any of the signatures', 'any', 0],
+  ['only the first signature', 'first', 1],
 ] as const)(
-  'a receiver that looks at %s',
+  'loses no delivery during a rotation if the receiver verifies %s',
   async (_, whichV1, refusedMax) => {
     const switchesAfter = Math.floor(Math.random() * events)
     let secret = 'whsec_old'
@@ -51,7 +54,7 @@ test.each([
     select max(id) as id from audit_log`
     const auditedBefore = audited?.id ?? 0n
     await stack.start({ perEndpointMax: 1 })
-    await stack.tell(
+    await stack.emit(
       'prov',
       Array.from({ length: events }, (_, index) => `cus_${index}`),
     )

@@ -8,7 +8,7 @@ import {
 import { onlySecret, startDispatcherStack, type DispatcherStack } from './dispatcher-stack.ts'
 import { startReceiver, type Receiver } from './receiver.ts'
 
-/* What a collector gets of a dispatcher, all of it sampled. */
+/* Tests the spans that a trace collector receives from a dispatcher with full sampling. */
 
 let stack: DispatcherStack
 let receiver: Receiver
@@ -33,10 +33,10 @@ afterAll(async () => {
   vi.unstubAllEnvs()
 })
 
-test('a claim has a span with its statement below it, and an attempt one with what came of it', async () => {
+test('exports a span for a claim with its statement below it, and one for an attempt with its result', async () => {
   await stack.insertEndpoint({ providerId: 'prov', reference: 'we_A', url: receiver.url })
   await stack.start({}, { tracing })
-  const [eventId] = await stack.tell('prov', ['cus_1'])
+  const [eventId] = await stack.emit('prov', ['cus_1'])
   const spans = await collector.until((all) => all.some(({ name }) => name === 'attempt sandbox'))
   const attempt = spans.find(({ name }) => name === 'attempt sandbox')
   expect(attempt).toMatchObject({
@@ -55,6 +55,6 @@ test('a claim has a span with its statement below it, and an attempt one with wh
   const below = spans.filter(({ parentSpanId }) => claimIds.includes(parentSpanId))
   expect(below.length).toBeGreaterThan(0)
   expect(new Set(below.map(({ name }) => name))).toEqual(new Set(['WITH sandbox']))
-  // Of what was sent, and how it was signed, nothing.
+  // Spans contain nothing of the request body, the signature or the address.
   expect(JSON.stringify(spans)).not.toMatch(new RegExp(`cus_1|${onlySecret}|${receiver.url}`))
 })

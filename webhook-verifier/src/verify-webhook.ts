@@ -1,46 +1,46 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** What a webhook tells. `data.object` has the fields that the documentation lists for the event's `type`. */
+/** The body of a webhook. `data.object` has the fields that the documentation lists for the event's `type`. */
 export type WebhookEvent = {
-  /** Begins with `evt_`. The same for every endpoint and every attempt. */
+  /** Id of the event, `evt_…`. It is the same for every endpoint and every attempt. */
   readonly id: string
-  /** For example `payment.succeeded`. Answer 200 also to a type that you do not know. */
+  /** Event type, for example `payment.succeeded`. Respond with 200 to unknown types as well. */
   readonly type: string
-  /** Unix seconds. */
+  /** Time of the event in Unix seconds. */
   readonly created: number
   readonly api_version: string
   readonly data: {
     readonly object: Readonly<Record<string, unknown>>
     readonly previous_attributes: Readonly<Record<string, unknown>> | null
   }
-  /** False in sandbox. */
+  /** False for events of the sandbox. */
   readonly livemode: boolean
   /** The request that caused the event, if one did. */
   readonly request: { readonly id: string | null; readonly idempotency_key: string | null }
 }
 
 export type WebhookToVerify = {
-  /** The body exactly as it was received: before it is parsed, and not written again from what was parsed. */
+  /** The raw body exactly as it was received, before parsing. A parsed and re-serialized body does not match the signature. */
   readonly body: string | Uint8Array
-  /** The header `SV-Signature`. */
+  /** Value of the header `SV-Signature`. */
   readonly signature: string | null | undefined
-  /** The endpoint's secret with its prefix `whsec_`; while it is exchanged, the old one and the new one. */
+  /** The endpoint's secret with its prefix `whsec_`. During a rotation, both the old and the new secret. */
   readonly secrets: string | readonly string[]
-  /** Seconds between signing and receiving, in either direction. 300 if nothing is given. */
+  /** Maximum difference between signing and receiving, in seconds, in either direction. Default: 300. */
   readonly toleranceSeconds?: number
   readonly now?: Date
 }
 
 export type WebhookFault =
-  /** There is no `SV-Signature`. */
+  /** The header `SV-Signature` is missing. */
   | 'missing'
-  /** It has not exactly one `t` of digits, or no `v1`. */
+  /** The header does not have exactly one numeric `t`, or has no `v1`. */
   | 'malformed'
-  /** It was signed too long ago, or too far in the future. */
+  /** The webhook was signed too long ago, or too far in the future. */
   | 'expired'
-  /** None of its signatures is for this body with one of these secrets. */
+  /** No signature matches this body with one of these secrets. */
   | 'mismatch'
-  /** It is signed and not JSON. */
+  /** The signature is valid, but the body is not JSON. */
   | 'not-json'
 
 export class WebhookVerificationError extends Error {
@@ -54,9 +54,9 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * The event that a webhook tells, if it was signed with one of the secrets and not too long ago. Throws a
- * WebhookVerificationError otherwise: answer 401 then. A TypeError is a mistake of the receiver's own: a body that is no longer
- * raw, or no secret.
+ * Verifies a webhook and returns its event. Throws a WebhookVerificationError if the webhook was not signed with one of the secrets
+ * within the tolerance: respond with 401 then. Throws a TypeError for a mistake in the receiver: a body that is no longer raw, or
+ * no secret.
  */
 export function verifyWebhook(webhook: WebhookToVerify): WebhookEvent {
   const { body, signature, toleranceSeconds = 300, now = new Date() } = webhook
@@ -76,7 +76,7 @@ export function verifyWebhook(webhook: WebhookToVerify): WebhookEvent {
   return parseEvent(body)
 }
 
-/* Both are asked of what callers without types pass as well. */
+/* Both checks run at runtime too, for callers without types. */
 
 function requireRaw(body: unknown): void {
   if (typeof body === 'string' || ArrayBuffer.isView(body)) return
@@ -85,7 +85,7 @@ function requireRaw(body: unknown): void {
   )
 }
 
-/** Anyone can sign with nothing. */
+/** Refuses empty secrets, because anyone can sign with an empty secret. */
 function requireSecrets(given: string | readonly string[]): readonly string[] {
   const secrets: readonly unknown[] = [given].flat()
   const areTexts = secrets.every((secret) => typeof secret === 'string' && secret !== '')
@@ -112,7 +112,7 @@ function sign(secret: string, t: string, body: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
 }
 
-/** Takes the same time whatever the digests are, and whichever of them is the right one. */
+/** Compares in constant time, whichever signature matches. */
 function hasOneOf(signatures: readonly string[], expected: readonly string[]): boolean {
   let isFound = false
   for (const signature of signatures) {

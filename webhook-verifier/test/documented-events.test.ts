@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
 
-test('the page has every type with what happened, and no other', () => {
+test('the page lists every event type with its description, and no other', () => {
   const documented = page
     .split('## The events\n')[1]!
     .split('\n')
@@ -19,7 +19,7 @@ test('the page has every type with what happened, and no other', () => {
   expect(documented).toEqual(expected)
 })
 
-test('the event that the page shows is one, shortened', () => {
+test('the example event on the page is valid, in a shortened form', () => {
   const shown = eventEnvelopeSchema
     .strict()
     .parse(JSON.parse(page.split('```json\n')[1]!.split('```')[0]!))

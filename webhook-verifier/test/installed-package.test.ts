@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { signWebhook } from '@tollgate/domain/webhooks/sign-webhook'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/* The package as it is published, in a project that has nothing else of this repository. */
+/* Tests the published package in a project that contains nothing else of this repository. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -35,7 +35,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-test('has its code, its types and the vectors, and nothing to install with it', () => {
+test('contains its code, types and test vectors, and has no dependencies', () => {
   const folder = join(project, 'node_modules/@tollgate/webhook-verifier')
   expect(run(folder, 'find', '.', '-type', 'f').trim().split('\n').sort()).toEqual([
     './LICENSE',
@@ -55,7 +55,7 @@ test('has its code, its types and the vectors, and nothing to install with it', 
 test.each([
   ['import', 'with-import.mjs', `import * as verifier from '@tollgate/webhook-verifier'`],
   ['require', 'with-require.cjs', `const verifier = require('@tollgate/webhook-verifier')`],
-])('is loaded with %s', (_, file, loading) => {
+])('loads with %s', (_, file, loading) => {
   write(
     file,
     `${loading}
@@ -69,7 +69,7 @@ try {
   expect(run(project, process.execPath, file)).toBe('true missing\n')
 })
 
-test('who uses both ways of loading it has one WebhookVerificationError', () => {
+test('import and require share one WebhookVerificationError', () => {
   const file = write(
     'both.mjs',
     `import { createRequire } from 'node:module'
@@ -81,7 +81,7 @@ console.log(imported.WebhookVerificationError === required.WebhookVerificationEr
   expect(run(project, process.execPath, file)).toBe('true\n')
 })
 
-test('has types for strict programs, however they are compiled', () => {
+test('has types for strict programs with every module setting', () => {
   const program = `import { verifyWebhook, type WebhookEvent } from '@tollgate/webhook-verifier'
 const secrets: readonly string[] = ['whsec_1']
 export const event: WebhookEvent = verifyWebhook({ body: new Uint8Array(), signature: undefined, secrets })
@@ -100,14 +100,14 @@ verifyWebhook({ body: {}, signature: '', secrets })
   }
 })
 
-/** A receiver that stands in the README, with a `keep` that tells this process. */
+/** Completes a receiver of the README with a `keep` function that reports to this process. */
 const keep = `
 function keep(delivery, event) {
   process.send({ delivery, type: event.type })
 }
 `
 
-/** Tells where a server listens. */
+/** Reports the port of a server to this process. */
 const tellPort = `
 import { Server } from 'node:net'
 const { emit } = Server.prototype
@@ -165,7 +165,7 @@ describe.each([
   const sign = (body: string): string =>
     signWebhook([secret], Buffer.from(body), Math.floor(Date.now() / 1_000))
 
-  test('takes what was signed, byte for byte, and nothing else', async () => {
+  test('accepts a body that was signed, byte for byte, and refuses any other', async () => {
     const body = '{ "type": "payment.succeeded",  "name": "Zoë" }'
     expect(await send(body, sign(body))).toBe(200)
     await expect
@@ -177,7 +177,7 @@ describe.each([
   })
 })
 
-/** From what this repository has installed: the test needs no network. */
+/** Links a package that is installed in this repository, so that the test needs no network. */
 function installFromHere(name: string): void {
   const entry = createRequire(import.meta.url).resolve(name)
   const folder = entry.slice(0, entry.lastIndexOf(join('node_modules', name)))

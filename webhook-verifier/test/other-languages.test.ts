@@ -8,14 +8,14 @@ import { verifyWebhook } from '../src/verify-webhook.ts'
 import { vectors, type Vector } from './vectors.ts'
 
 /*
- * What docs/webhooks.md shows in other languages, run as it stands there, where the language is installed. On Debian all of
- * them are with `apt-get install python3 golang default-jdk-headless ruby php-cli`; with TOLLGATE_TEST_LANGUAGES=all one that
- * is missing fails instead of being skipped.
+ * Runs the verification code of docs/webhooks.md for other languages, exactly as shown there. Languages that are not installed are
+ * skipped; with TOLLGATE_TEST_LANGUAGES=all a missing one fails. On Debian, `apt-get install python3 golang default-jdk-headless
+ * ruby php-cli` installs all of them.
  */
 
 const page = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8')
 
-/** Reads a vector from each line, and writes `true` or `false` on one. */
+/** Programs that read one vector per line and print `true` or `false` for each. */
 const runners = {
   python: {
     needs: 'python3',
@@ -126,7 +126,7 @@ describe.each(languages)('%s', (language) => {
   const isMissing = spawnSync('which', [needs]).status !== 0
   const mayBeMissing = process.env['TOLLGATE_TEST_LANGUAGES'] !== 'all'
 
-  test('judges every vector, and headers made up, as they are to be judged', (context) => {
+  test('gives the same result as the package for every vector and generated header', (context) => {
     if (isMissing && mayBeMissing) {
       console.warn(`docs/webhooks.md was not tried in ${language}: there is no ${needs} here`)
       context.skip(`no ${needs}`)
@@ -167,8 +167,8 @@ function toTried({ fault, ...vector }: Vector): Tried {
 }
 
 /**
- * Headers that are nearly right, with the verdict of the package: the same ones in each run. None has two times, which the
- * languages need not agree about: we never send them, and whichever is taken has to be the one that was signed.
+ * Generates headers that are nearly valid, with the result of the package, and the same ones in each run. No header has two times:
+ * languages may differ there, but Tollgate never sends such a header, and the accepted time must match the signature in any case.
  */
 function madeUp(): Tried[] {
   const { header, bodyBase64, secret, receivedUnixSeconds } = vectors[0]!
@@ -220,13 +220,13 @@ function madeUp(): Tried[] {
   }
 }
 
-test('headers made up are accepted at times, and refused at others', () => {
+test('the generated headers contain both valid and invalid ones', () => {
   const accepted = madeUp().filter(({ isAccepted }) => isAccepted)
   expect(accepted.length).toBeGreaterThan(20)
   expect(accepted.length).toBeLessThan(480)
 })
 
-test.each(languages)('the page shows one way in %s', (language) => {
+test.each(languages)('the page shows one implementation in %s', (language) => {
   expect(page.split(`\`\`\`${language}\n`)).toHaveLength(2)
 })
 

@@ -30,11 +30,11 @@ function received({ header, bodyBase64, secret, receivedUnixSeconds }: Vector): 
   }
 }
 
-test.each(vectors)('$name', (vector) => {
+test.each(vectors)('vector: $name', (vector) => {
   expect(faultOf(received(vector))).toBe(vector.fault)
 })
 
-test('a body is the same as text', () => {
+test('accepts the body as text and as bytes', () => {
   for (const vector of vectors) {
     const body = Buffer.from(vector.bodyBase64, 'base64').toString()
     expect(faultOf({ ...received(vector), body })).toBe(vector.fault)
@@ -42,7 +42,7 @@ test('a body is the same as text', () => {
 })
 
 test.each(vectors.filter(({ name }) => !name.includes('earlier')))(
-  "Stripe's own client judges alike: $name",
+  "Stripe's client gives the same result: $name",
   ({ header, bodyBase64, secret, receivedUnixSeconds, fault }) => {
     const body = Buffer.from(bodyBase64, 'base64')
     const now = receivedUnixSeconds * 1_000
@@ -53,7 +53,7 @@ test.each(vectors.filter(({ name }) => !name.includes('earlier')))(
   },
 )
 
-test('what is sent is accepted with any of its secrets, and with none after any change', () => {
+test('accepts a signature of any of the secrets, and refuses every change', () => {
   const secret = fc.stringMatching(/^whsec_[0-9A-Za-z]{32}$/)
   fc.assert(
     fc.property(
@@ -76,7 +76,7 @@ test('what is sent is accepted with any of its secrets, and with none after any 
   )
 })
 
-test('gives the event, and tells what is signed and not JSON', () => {
+test('returns the event, and refuses a signed body that is not JSON', () => {
   const now = new Date(1_000)
   const verify = (body: string) =>
     verifyWebhook({
@@ -89,17 +89,17 @@ test('gives the event, and tells what is signed and not JSON', () => {
   expect(() => verify('{"id"')).toThrow(expect.objectContaining({ fault: 'not-json' }))
 })
 
-test.each([null, undefined, ''])('a webhook with the signature %j has none', (signature) => {
+test.each([null, undefined, ''])('reports the signature %j as missing', (signature) => {
   expect(faultOf({ body: '{}', signature, secrets: 'whsec_1' })).toBe('missing')
 })
 
-test('an empty secret is a mistake of the receiver, and nothing that can be signed with', () => {
+test('throws a TypeError for an empty secret, and never verifies with it', () => {
   const signature = signWebhook([''], Buffer.from('{}'), 1)
   const verify = () => verifyWebhook({ body: '{}', signature, secrets: '', now: new Date(1_000) })
   expect(verify).toThrow(TypeError)
 })
 
-test('a webhook is as old as its receiver lets it be', () => {
+test('accepts a webhook within the tolerance that the receiver sets', () => {
   const signature = signWebhook(['whsec_1'], Buffer.from('{}'), 1_000)
   const faultAt = (seconds: number, toleranceSeconds: number) =>
     faultOf({
@@ -118,7 +118,7 @@ test('a webhook is as old as its receiver lets it be', () => {
   expect(faultAt(1_000, Number.NaN)).toBe('expired')
 })
 
-test('whatever is received, it is taken or refused with a fault, and nothing is taken that was not signed', () => {
+test('accepts any input only if it was signed, and otherwise refuses it with a fault', () => {
   const body = Buffer.from('{"id":"evt_1"}')
   const signed = signWebhook(['whsec_1'], body, 1_000)
   const [t = '', v1 = ''] = signed.split(',')
@@ -145,7 +145,7 @@ test('whatever is received, it is taken or refused with a fault, and nothing is 
   expect(taken).toBeGreaterThan(10)
 })
 
-test('any other byte in the body or in the signature is refused', () => {
+test('refuses any changed byte of the body or of the signature', () => {
   const body = Buffer.from('{"id":"evt_1"}')
   const signature = signWebhook(['whsec_1'], body, 1_000)
   const webhook = { secrets: 'whsec_1', now: new Date(1_000_000) }
@@ -170,8 +170,8 @@ test.each([
   ['no body', { body: undefined, secrets: 'whsec_1' }, 'not raw'],
   ['no secret', { body: '{}', secrets: undefined }, 'no secret'],
   ['no secrets', { body: '{}', secrets: [] }, 'no secret'],
-  ['an empty one of two', { body: '{}', secrets: ['whsec_1', ''] }, 'no secret'],
-])('%s is a mistake of the receiver, whatever was sent', (_, mistaken, message) => {
+  ['one empty secret of two', { body: '{}', secrets: ['whsec_1', ''] }, 'no secret'],
+])('throws a TypeError for %s, whatever was sent', (_, mistaken, message) => {
   for (const signature of [undefined, 't=1,v1=1']) {
     const verify = () => verifyWebhook({ ...mistaken, signature } as unknown as WebhookToVerify)
     expect(verify).toThrow(TypeError)
@@ -179,7 +179,7 @@ test.each([
   }
 })
 
-test('bytes of another realm are bytes, as test runners have them', () => {
+test('accepts a Uint8Array of another realm, as test runners create them', () => {
   const body = runInNewContext('new Uint8Array([123, 125])') as Uint8Array
   const signature = signWebhook(['whsec_1'], Buffer.from('{}'), 1)
   const webhook = { signature, secrets: 'whsec_1', now: new Date(1_000) }

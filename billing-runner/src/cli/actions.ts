@@ -2,7 +2,7 @@ import type { Output } from '@tollgate/platform/cli/output'
 import { readSettings } from '@tollgate/platform/config/settings'
 import type { BillingRunnerConfig } from '../config.ts'
 import type { BillingActions } from './program.ts'
-import type { RunSurroundings } from './run-jobs.ts'
+import type { RunContext } from './run-jobs.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -18,21 +18,21 @@ export function billingActions(
   return {
     async run(options) {
       const { runJobs } = await import('./run-jobs.ts')
-      await runJobs(await readConfig(), options, surroundings(output))
+      await runJobs(await readConfig(), options, runContext(output))
     },
     async reconcile(options) {
       const { reconcileNow } = await import('./reconcile-command.ts')
-      await reconcileNow(await readConfig(), options, surroundings(output))
+      await reconcileNow(await readConfig(), options, runContext(output))
     },
     async restoreUsage(options) {
       const { restoreUsage } = await import('./restore-command.ts')
-      await restoreUsage(await readConfig(), options, surroundings(output))
+      await restoreUsage(await readConfig(), options, runContext(output))
     },
   }
 }
 
-/** The first signal stops after what is under way. */
-function surroundings(output: Output): RunSurroundings {
+/** Aborts `stopping` on the first SIGINT or SIGTERM. The command then finishes the work in progress and stops. */
+function runContext(output: Output): RunContext {
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
   return { output, stopping: stopping.signal }

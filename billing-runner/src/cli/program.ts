@@ -3,10 +3,10 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /** The options of `billing run`. */
 export type RunOptions = {
-  /** Undefined: all jobs. */
+  /** Name of the job to run. Undefined means all jobs. */
   readonly job?: string
   readonly environment?: Environment
-  /** ISO date-time. Undefined: now. */
+  /** ISO 8601 date and time of the run. Undefined means now. */
   readonly at?: string
   readonly dryRun?: boolean
 }
@@ -15,7 +15,7 @@ export type RunOptions = {
 export type ReconcileOptions = {
   readonly environment?: Environment
   readonly provider?: string
-  /** ISO date or date-time. */
+  /** ISO 8601 date, or date and time. */
   readonly since?: string
   readonly repair?: boolean
 }

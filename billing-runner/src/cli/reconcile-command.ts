@@ -10,18 +10,18 @@ import { repair } from '../jobs/repair.ts'
 import { openParts } from '../open-parts.ts'
 import type { ReconcileOptions } from './program.ts'
 import { restoreFromLog } from './restore-command.ts'
-import { parseTime, type RunSurroundings } from './run-jobs.ts'
+import { parseTime, type RunContext } from './run-jobs.ts'
 
 type Compared = { readonly environment: Environment; readonly outcome: Outcome }
 
 /**
- * Compares now, and prints what is not the same. Throws CliError where something is not, and was not set right by
- * looking again, or could not be compared.
+ * Runs the reconciliation once and prints the differences. Throws a CliError if a difference remains or something could not be
+ * compared.
  */
 export async function reconcileNow(
   config: BillingRunnerConfig,
   options: ReconcileOptions,
-  { output, stopping, parts: overrides = {} }: RunSurroundings,
+  { output, stopping, parts: overrides = {} }: RunContext,
 ): Promise<void> {
   const since = options.since === undefined ? undefined : parseTime('--since', options.since)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
@@ -32,7 +32,7 @@ export async function reconcileNow(
       const scope = { environment, providerId: options.provider, since, stopping }
       const seen = await runReconciliation(config, parts, scope)
       const places = options.repair === true ? partitionsToRestore(environment, seen) : []
-      // Counts are never made of a ClickHouse that lost records which the log still has.
+      // Counters are rebuilt from ClickHouse, so records that it lost and the log still has are restored first.
       const isRestored =
         places.length > 0 && (await restoreFromLog(parts, places, { output, stopping }))
       if (places.length > 0 && !isRestored)
@@ -51,24 +51,24 @@ export async function reconcileNow(
       ...(options.repair === true ? compared.flatMap(repairsOf) : []),
     ],
   })
-  const standing = compared.flatMap(standingOf).length
+  const remaining = compared.flatMap(remainingFindings).length
   const gaps = compared.flatMap(({ outcome }) => outcome.reports.flatMap((each) => each.gaps))
   const problems = [
-    standing > 0 && `${standing} ${standing === 1 ? 'finding differs' : 'findings differ'}.`,
+    remaining > 0 && `${remaining} ${remaining === 1 ? 'finding differs' : 'findings differ'}.`,
     gaps.length > 0 && 'Not everything could be compared: run the command again later.',
   ].filter((problem) => problem !== false)
   if (problems.length === 0) return
   throw new CliError(`${problems.join(' ')} See docs/operations.md, Reconciliation.`)
 }
 
-/** Partitions whose counts differ from the records, also those of which nothing would be repaired. */
+/** Returns the partitions whose counters differ from the records, including those whose repair is withheld. */
 function partitionsToRestore(environment: Environment, { repairs, withheld }: Outcome): LogPlace[] {
   const possible = [...repairs, ...withheld.map((each) => each.repair)]
   const partitions = possible.flatMap((each) => (each.kind === 'counts' ? [each.partition] : []))
   return [...new Set(partitions)].map((partition) => ({ environment, partition }))
 }
 
-function standingOf({ outcome }: Compared): Finding[] {
+function remainingFindings({ outcome }: Compared): Finding[] {
   const findings = outcome.reports.flatMap((report) => report.findings)
   return [...findings, ...outcome.strangers].filter(({ isRepaired }) => !isRepaired)
 }
@@ -96,11 +96,11 @@ function repairsOf({ environment, outcome: { repairs, withheld } }: Compared): s
   return [
     ...repairs.map((each) =>
       each.kind === 'counts'
-        ? `${environment}: ${nameOf(each)} are made again; compare once more`
-        : `${environment}: ${nameOf(each)} is published again; compare once more`,
+        ? `${environment}: ${nameOf(each)} are rebuilt. Run the command again to compare`
+        : `${environment}: ${nameOf(each)} is published again. Run the command again to compare`,
     ),
     ...withheld.map(({ repair, reason }) => {
-      return `${environment}: nothing is done about ${nameOf(repair)}: ${whyNot[reason]}`
+      return `${environment}: ${nameOf(repair)} not repaired: ${withheldReasons[reason]}`
     }),
   ]
 }
@@ -111,11 +111,12 @@ function nameOf(each: Repair): string {
     : `wallet of ${each.customerRef}`
 }
 
-const whyNot = {
-  'records are gone': 'the ledger knows of records that are gone, and people decide',
+const withheldReasons = {
+  'records are gone': 'the ledger has debits for records that are missing; a person must decide',
   'one provider alone':
-    'wallets of other providers are counted there; compare without --provider, so that they are looked at',
-  'wallets not compared': 'not all wallets could be compared with the ledger; compare once more',
+    'the partition also counts other providers; run the command without --provider',
+  'wallets not compared':
+    'not all wallets could be compared with the ledger; run the command again',
 } as const satisfies Record<WithheldRepair['reason'], string>
 
 function lineOf({ kind, difference, reference, ours, theirs, since, isRepaired }: Finding): string {

@@ -9,16 +9,16 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import type { BillingRunnerConfig } from '../config.ts'
 import { openParts, type Parts } from '../open-parts.ts'
 import type { RestoreOptions } from './program.ts'
-import type { RunSurroundings } from './run-jobs.ts'
+import type { RunContext } from './run-jobs.ts'
 
-/** Between two lines of progress. */
+/** Interval between two lines of progress. */
 const progressEveryMs = 5_000
 
-/** Brings what the log has and ClickHouse lacks into ClickHouse. The sink does the work, so it must run. */
+/** Stores records in ClickHouse that the log has and ClickHouse lacks. The sink stores them, so it must be running. */
 export async function restoreUsage(
   config: BillingRunnerConfig,
   options: RestoreOptions,
-  { output, stopping, parts: overrides = {} }: RunSurroundings,
+  { output, stopping, parts: overrides = {} }: RunContext,
 ): Promise<void> {
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
   try {
@@ -41,16 +41,16 @@ function placesOf({ eventLog }: Parts, environment: LogPlace['environment']): Lo
   return Array.from({ length }, (_, partition) => ({ environment, partition }))
 }
 
-/** Returns false when it was told to stop before the end. */
+/** Returns false if `stopping` was aborted before the end. */
 export async function restoreFromLog(
   { eventLog, hotState, clock }: Parts,
   places: readonly LogPlace[],
-  { output, stopping }: Pick<RunSurroundings, 'output' | 'stopping'>,
+  { output, stopping }: Pick<RunContext, 'output' | 'stopping'>,
 ): Promise<boolean> {
-  let toldAtMs = performance.now()
+  let reportedAtMs = performance.now()
   const report = (progress: readonly StoringProgress[]): void => {
-    if (performance.now() - toldAtMs < progressEveryMs) return
-    toldAtMs = performance.now()
+    if (performance.now() - reportedAtMs < progressEveryMs) return
+    reportedAtMs = performance.now()
     for (const each of progress) if (each.phase !== 'done') output.note(lineOf(each))
   }
   const now = (): Date => new Date(clock.now())

@@ -10,21 +10,21 @@ import { runOnce, type Totals } from '../jobs/run-once.ts'
 import { openParts, publisherOf, type Parts } from '../open-parts.ts'
 import type { RunOptions } from './program.ts'
 
-export type RunSurroundings = {
+export type RunContext = {
   readonly output: Output
   readonly stopping: AbortSignal
-  /** Used and not closed, in place of what the settings name. */
+  /** Replace the parts that the settings would open. They are not closed. */
   readonly parts?: Partial<Parts>
 }
 
-/** That many of what is due are shown one by one. */
-const shownMax = 50
+/** Maximum due items that a dry run lists one by one. */
+const listedMax = 50
 
-/** Runs jobs by hand, one after the other, or prints what they would do. Throws CliError for options that make no sense. */
+/** Runs the chosen jobs one after the other, or prints what they would do. Throws a CliError for invalid options. */
 export async function runJobs(
   config: BillingRunnerConfig,
   options: RunOptions,
-  { output, stopping, parts: overrides = {} }: RunSurroundings,
+  { output, stopping, parts: overrides = {} }: RunContext,
 ): Promise<void> {
   const at = options.at === undefined ? undefined : parseTime('--at', options.at)
   const parts = await openParts({ ...config, logLevel: 'error' }, overrides)
@@ -38,7 +38,7 @@ export async function runJobs(
         '--at is in the future, and live runs nothing before its time. Add --dry-run or --environment sandbox.',
       )
     }
-    const publisher = publisherOf(at === undefined ? parts : { ...parts, clock: standing(at) })
+    const publisher = publisherOf(at === undefined ? parts : { ...parts, clock: fixedClock(at) })
     for (const { job, spaces } of jobs) {
       for (const space of spacesOf(spaces, options)) {
         if (stopping.aborted) break
@@ -51,10 +51,10 @@ export async function runJobs(
         const name = `${space} ${job.name}`
         const slotParts = { publisher, logger: parts.logger, limits: config }
         const totals = await runOnce(slotParts, job, space, stopping, (soFar) =>
-          output.note(`${name}: ${shown(soFar)} so far`),
+          output.note(`${name}: ${formatTotals(soFar)} so far`),
         )
         const isStopped = stopping.aborted
-        const text = [`${name}: ${isStopped ? 'stopped after ' : ''}${shown(totals)}`]
+        const text = [`${name}: ${isStopped ? 'stopped after ' : ''}${formatTotals(totals)}`]
         const outcomes = Object.fromEntries(totals)
         const json = { environment: space, job: job.name, outcomes, isStopped }
         results.push(note(output, { json, text }))
@@ -66,7 +66,7 @@ export async function runJobs(
   output.show({ json: results.map(({ json }) => json), text: [] })
 }
 
-/** People read the lines of a job when it has run. */
+/** Prints the lines of a job as soon as it has run. */
 function note(output: Output, result: CliResult): CliResult {
   for (const line of result.text) output.note(line)
   return result
@@ -98,8 +98,8 @@ function spacesOf(
   return spaces.filter((space) => environment === undefined || space === environment)
 }
 
-/** A clock that stands at the given time. */
-function standing(at: Date): Parts['clock'] {
+/** Returns a clock that always shows the given time. */
+function fixedClock(at: Date): Parts['clock'] {
   return { now: () => at.getTime() }
 }
 
@@ -109,7 +109,7 @@ async function explainDue(
   space: Exclude<PublicationSpace, 'control'>,
 ): Promise<CliResult> {
   const pool = database.in(space)
-  const { total, items } = await listDue(pool, job.selectDue, now(), shownMax)
+  const { total, items } = await listDue(pool, job.selectDue, now(), listedMax)
   const due: { providerId: string; item: string; change: string }[] = []
   for (const each of items) {
     const { providerId, item } = each
@@ -125,7 +125,7 @@ async function explainDue(
   }
 }
 
-function shown(totals: Totals): string {
+function formatTotals(totals: Totals): string {
   if (totals.size === 0) return 'nothing to do'
   return [...totals].map(([outcome, count]) => `${count} ${outcome}`).join(', ')
 }

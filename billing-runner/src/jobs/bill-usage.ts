@@ -4,23 +4,23 @@ import { decideUsageBill, type UsageDelays } from '@tollgate/domain/billing/deci
 import { measureUsage, type MeasuringParts } from '@tollgate/domain/billing/measure-usage'
 import { prepareUsageBill, type UsageToBill } from '@tollgate/domain/billing/prepare-usage-bill'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
-import { beginWith, collectInvoice, type Charging } from './collect-invoice.ts'
-import type { ItemJob, ItemOutcome, Turn } from './job.ts'
+import { beginCharge, collectInvoice, type Charging } from './collect-invoice.ts'
+import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
 
 export type UsageBilling = {
   readonly charging: Charging
   readonly measuring: MeasuringParts
   readonly delays: UsageDelays
-  /** For what is paid after the usage. */
+  /** Renews purchases whose price is charged after the usage. */
   readonly renewals: Pick<ItemJob, 'perform' | 'explain'>
 }
 
 /**
- * Bills the usage of periods that are over. Order: what is due is read and committed; then the usage is summed up, with
- * no transaction open; then the invoice is issued, which also notes that the period is billed; then it is charged. Cut off
- * before the invoice, the next try begins anew. Cut off after it, the period is not due any more, and the invoice is charged
- * as others are whose charge did not come to an end. A price that is charged after the usage is charged last; cut off
- * before that, the purchase is found due for it.
+ * Bills the usage of periods that have ended. Order: the due period is read and committed; the usage is summed up with no
+ * transaction open; the invoice is issued in one transaction with the note that the period is billed; the invoice is charged. After
+ * a crash before the invoice, the next attempt starts from the beginning. After a crash behind it, the period is no longer due, and
+ * the open invoice is charged like any other. A price that is charged after the usage is charged last; after a crash before that,
+ * the purchase is found due for it again.
  */
 export function createUsageBilling(billing: UsageBilling): ItemJob {
   const { measuring, delays, renewals } = billing
@@ -28,18 +28,18 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
     kind: 'items',
     name: 'usage-billing',
     selectDue: selectUsageToBill(delays.graceMs),
-    perform: async (turn, reference) => {
-      const prepared = await turn.commit((work) => prepareUsageBill(work, reference, delays))
+    perform: async (context, reference) => {
+      const prepared = await context.commit((work) => prepareUsageBill(work, reference, delays))
       switch (prepared.kind) {
         case 'nothing':
           return 'nothing'
         case 'wait':
           if (!isPaidAfterUsage(prepared.purchase)) return 'postponed'
-          return await renewals.perform(turn, reference)
+          return await renewals.perform(context, reference)
         case 'aligned':
           return 'done'
         case 'due':
-          return await bill(billing, turn, prepared.toBill)
+          return await bill(billing, context, prepared.toBill)
       }
     },
     explain: async (sql, { providerId, item }, now) => {
@@ -54,23 +54,23 @@ export function createUsageBilling(billing: UsageBilling): ItemJob {
 
   async function bill(
     { charging }: UsageBilling,
-    turn: Turn,
+    context: ItemContext,
     toBill: UsageToBill,
   ): Promise<ItemOutcome> {
-    const { environment, providerId } = turn
+    const { environment, providerId } = context
     const measured = await measureUsage(measuring, environment, providerId, toBill)
-    const seller = await turn.readProvider()
-    const { billed, begun } = await turn.commit(async (work) => {
+    const seller = await context.readProvider()
+    const { billed, begun } = await context.commit(async (work) => {
       const issued = await billUsage(work, toBill, measured, seller)
       if (issued.kind !== 'invoiced') return { billed: issued, begun: undefined }
-      const begun = await beginWith(work, issued.invoice, toBill.purchase, charging)
+      const begun = await beginCharge(work, issued.invoice, toBill.purchase, charging)
       return { billed: issued, begun }
     })
-    // Whoever changed it may have done the rest; where not, it is found due again.
+    // A concurrent change may have billed the usage. If it did not, the purchase is found due again.
     if (billed.kind === 'changed') return 'nothing'
-    if (billed.kind === 'invoiced') await collectInvoice(turn, billed.invoice, charging, begun)
+    if (billed.kind === 'invoiced') await collectInvoice(context, billed.invoice, charging, begun)
     if (!isPaidAfterUsage(toBill.purchase)) return 'done'
-    const renewed = await renewals.perform(turn, toBill.purchase.reference)
+    const renewed = await renewals.perform(context, toBill.purchase.reference)
     return renewed === 'postponed' ? 'postponed' : 'done'
   }
 }
@@ -84,7 +84,7 @@ function describe(decision: ReturnType<typeof decideUsageBill>): string {
     case 'nothing':
       return 'nothing'
     case 'wait':
-      return 'wait for what is late'
+      return 'wait for late usage'
     case 'align':
       return `note the next bill: ${decision.notes.nextUsageBillAt?.toISOString() ?? 'none'}`
     case 'bill': {
@@ -92,6 +92,6 @@ function describe(decision: ReturnType<typeof decideUsageBill>): string {
       return `bill the usage from ${start.toISOString()} until ${end.toISOString()}`
     }
     case 'close':
-      return 'bill what came late, for the last time'
+      return 'bill late usage for the last time'
   }
 }

@@ -6,11 +6,11 @@ import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import type { Period } from '@tollgate/domain/periods/periods'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
-import { beginWith, collectInvoice, type Charging } from './collect-invoice.ts'
-import type { ItemJob, ItemOutcome, Turn } from './job.ts'
+import { beginCharge, collectInvoice, type Charging } from './collect-invoice.ts'
+import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
 import type { DecidingAt } from './purchase-job.ts'
 
-/** What begins with a payment of the period's price. */
+/** The decision to charge for a period, which begins when the payment succeeds. */
 export type ChargeDecision = {
   readonly kind: 'charge'
   readonly period: Period
@@ -21,22 +21,22 @@ export type ChargedJob<Decision> = {
   readonly name: string
   readonly selectDue: SelectDue
   decide(at: DecidingAt, purchase: Purchase): Promise<Decision | ChargeDecision>
-  /** Carries out what needs no charge, in the transaction that holds the purchase's row. */
+  /** Applies a decision that needs no charge, in the transaction that holds the lock on the purchase. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
   describe(decision: Decision): string
-  /** Whether another purchase takes its place. Absent: never. */
+  /** Returns whether the decision replaces the purchase by another one. Absent means never. */
   changesPlan?(decision: Decision | ChargeDecision): boolean
 }
 
 type Prepared =
   | { readonly kind: 'over'; readonly outcome: ItemOutcome }
-  /** The customer has to be locked before the purchase. */
+  /** The customer must be locked before the purchase, so the transaction starts again with that lock. */
   | { readonly kind: 'customer-first'; readonly customerRef: string }
   | { readonly kind: 'due'; readonly invoice: Invoice; readonly begun: BegunCharge | undefined }
 
 /**
- * A job that may have to charge. The invoice is issued and its charge written down first, and committed: cut off after
- * that, the next try finds them.
+ * Creates a job that may charge. The invoice is issued and its charge is recorded first, and committed: after a crash, the next
+ * attempt finds both.
  */
 export function chargedJob<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
@@ -46,15 +46,15 @@ export function chargedJob<Decision extends { readonly kind: string }>(
     kind: 'items',
     name: job.name,
     selectDue: job.selectDue,
-    perform: async (turn, reference) => {
-      const first = await prepare(job, charging, turn, reference)
+    perform: async (context, reference) => {
+      const first = await prepare(job, charging, context, reference)
       const prepared =
         first.kind === 'customer-first'
-          ? await prepare(job, charging, turn, reference, first.customerRef)
+          ? await prepare(job, charging, context, reference, first.customerRef)
           : first
       if (prepared.kind === 'customer-first') return 'postponed'
       if (prepared.kind === 'over') return prepared.outcome
-      return collectInvoice(turn, prepared.invoice, charging, prepared.begun)
+      return collectInvoice(context, prepared.invoice, charging, prepared.begun)
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
@@ -70,14 +70,14 @@ export function chargedJob<Decision extends { readonly kind: string }>(
 async function prepare<Decision extends { readonly kind: string }>(
   job: ChargedJob<Decision>,
   charging: Charging,
-  turn: Turn,
+  context: ItemContext,
   reference: string,
   customerRef?: string,
 ): Promise<Prepared> {
-  const seller = await turn.readProvider()
-  return turn.commit(async (work): Promise<Prepared> => {
+  const seller = await context.readProvider()
+  return context.commit(async (work): Promise<Prepared> => {
     const { sql, providerId } = work
-    // Before the purchase, as everybody who changes a plan.
+    // Every change of a plan locks the customer before the purchase, which avoids deadlocks.
     if (customerRef !== undefined) await lockCustomer(sql, providerId, customerRef)
     const purchase = await lockPurchase(sql, providerId, reference)
     if (purchase === undefined) return { kind: 'over', outcome: 'nothing' }
@@ -90,8 +90,9 @@ async function prepare<Decision extends { readonly kind: string }>(
     }
     const { period, isFirstCharge } = decision
     const { invoice, isNew } = await billRecurring(work, purchase, period, isFirstCharge, seller)
-    // What there was before may have a payment, and whoever learns of that has it locked before the purchase.
-    const begun = isNew ? await beginWith(work, invoice, purchase, charging) : undefined
+    // An older invoice may already have a payment. Code that applies a payment locks it before the purchase, so it must not be
+    // locked here.
+    const begun = isNew ? await beginCharge(work, invoice, purchase, charging) : undefined
     return { kind: 'due', invoice, begun }
   })
 }

@@ -10,19 +10,21 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { SweepJob } from './job.ts'
 
 export type KeptTimes = {
-  /** How long a session is kept after it has expired, so that whoever asks is told that it has. */
+  /**
+   * How long a session is kept after it has expired, in milliseconds, so that a request for it gets the answer that it has expired.
+   */
   readonly sessionsMs: number
-  /** How long it can be looked up what jobs did. */
+  /** How long results of jobs are kept, in milliseconds. */
   readonly runsMs: number
 }
 
-/** Rows that one statement deletes: whoever needs one of them waits for no more than that. */
+/** Maximum rows that one statement deletes, so that other transactions never wait long for its locks. */
 const rowsMax = 1_000
 
-/** Sessions of command lines that have expired are told so for that long. */
+/** How long expired sessions of the command line are kept, so that its requests get the answer that the session has expired. */
 const cliSessionsMs = 3_600_000
 
-/** Deletes old sessions, what signing in to the console leaves behind, records of runs and reports of reconciliations. */
+/** Creates the job that deletes old sessions, leftovers of console sign-ins, records of runs and reconciliation reports. */
 export function createCleanUp(kept: KeptTimes): SweepJob {
   return {
     kind: 'sweep',

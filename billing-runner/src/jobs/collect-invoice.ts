@@ -9,21 +9,21 @@ import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { ItemOutcome, Turn } from './job.ts'
+import type { ItemOutcome, ItemContext } from './job.ts'
 
-/** How what is due is collected. */
+/** How invoices are charged. */
 export type Charging = {
-  /** Undefined: there is nobody who could, so invoices are issued and wait. */
+  /** Undefined if no payment processor is configured: invoices are then issued and stay open. */
   readonly charge: ChargeInvoice | undefined
   readonly delays: RetryDelays
 }
 
 /**
- * Charges for an invoice that was issued and committed, and commits what came of it. No transaction is open while the
- * processor is asked. Cut off in between, the charge is asked for again, and for one invoice there is one.
+ * Charges a committed invoice and commits the outcome. No transaction is open during the request to the processor. After a crash in
+ * between, the charge is requested again, and the processor makes only one charge per invoice.
  */
 export async function collectInvoice(
-  turn: Turn,
+  context: ItemContext,
   invoice: Invoice,
   { charge, delays }: Charging,
   begun?: BegunCharge,
@@ -32,7 +32,7 @@ export async function collectInvoice(
   const isCollected = !isOwed(invoice)
   if (!isCollected && (charge === undefined || invoice.isHeld)) return 'postponed'
   const { reference: invoiceRef, customerRef, purchaseRef, currency } = invoice
-  const { environment, providerId, now } = turn
+  const { environment, providerId, now } = context
   const outcome: ChargeOutcome =
     isCollected || charge === undefined
       ? { kind: 'pending' }
@@ -47,16 +47,19 @@ export async function collectInvoice(
             currency,
             now,
           },
-          (body) => turn.commit(body),
+          (body) => context.commit(body),
           begun,
         )
   if (outcome.kind === 'booked') return 'done'
-  const settled = await turn.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
+  const settled = await context.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
   return settled === 'settled' ? 'done' : settled === 'open' ? 'postponed' : 'nothing'
 }
 
-/** The charge of an invoice that this transaction has issued, where it is to be charged and can begin that soon. */
-export async function beginWith(
+/**
+ * Begins the charge of an invoice in the transaction that issues it. Returns undefined if the invoice is not to be charged, or the
+ * charge cannot begin in that transaction.
+ */
+export async function beginCharge(
   work: UnitOfWork,
   invoice: Invoice,
   purchase: Purchase,

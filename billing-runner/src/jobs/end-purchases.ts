@@ -4,7 +4,10 @@ import { settleLapsed } from '@tollgate/domain/purchases/settle-lapsed'
 import type { ItemJob } from './job.ts'
 import { purchaseJob } from './purchase-job.ts'
 
-/** Says of purchases whose end has passed that they have ended, which takes no access that was not gone already. */
+/**
+ * Creates the job that marks purchases as ended after their end has passed. Customers lose access at the end itself, not by this
+ * job.
+ */
 export function createEndedPurchases(): ItemJob {
   return purchaseJob({
     name: 'ended-purchases',
@@ -12,6 +15,6 @@ export function createEndedPurchases(): ItemJob {
     decide: ({ now }, purchase) => isLapsed(purchase, now),
     act: async (work, { reference }) =>
       (await settleLapsed(work, reference)) === undefined ? 'nothing' : 'done',
-    describe: (hasLapsed) => (hasLapsed ? 'say that it has ended' : 'nothing'),
+    describe: (hasLapsed) => (hasLapsed ? 'mark it as ended' : 'nothing'),
   })
 }

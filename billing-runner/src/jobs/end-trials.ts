@@ -6,7 +6,10 @@ import { chargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
-/** Trials that have ended go on without a payment, are charged, or stop where there is nothing to charge. */
+/**
+ * Creates the job for trials that have ended: a free plan continues, a purchase with a reusable card is charged, and one without is
+ * suspended.
+ */
 export function createTrialExpiry(charging: Charging): ItemJob {
   return chargedJob(
     {
@@ -35,9 +38,9 @@ export function createTrialExpiry(charging: Charging): ItemJob {
           case 'nothing':
             return 'nothing'
           case 'suspend':
-            return 'suspend: there is nothing to pay with'
+            return 'suspend it: it has no card to charge'
           case 'go-on':
-            return 'go on without a payment'
+            return 'continue without a payment'
         }
       },
     },

@@ -19,16 +19,16 @@ import { createWriteOffs } from './write-off-invoices.ts'
 
 export type ScheduledJob = {
   readonly job: Job
-  /** Undefined: it never runs by itself. */
+  /** Undefined if the job runs only by hand. */
   readonly schedule: Schedule | undefined
-  /** Where it has work. */
+  /** The schemas in which the job has work. */
   readonly spaces: readonly PublicationSpace[]
 }
 
-/** What jobs need beside the database. */
+/** The parts that jobs use in addition to the database. */
 export type JobParts = Pick<Parts, 'charge' | 'clock' | 'eventLog' | 'usageStore'>
 
-/** Every job, in the order in which a run by hand goes through them. */
+/** Returns every job, in the order of a run by hand. */
 export function createJobs(config: BillingRunnerConfig, parts: JobParts): ScheduledJob[] {
   const { charge, clock, eventLog, usageStore } = parts
   const jitterMs = config.paymentRetryJitterMinutes * 60_000
@@ -52,7 +52,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     delays: { graceMs: config.usageGraceMinutes * 60_000, lateMs: timestampPastMsMax },
     measuring,
   })
-  const ofPurchases: readonly (readonly [Job, Schedule | undefined])[] = [
+  const environmentJobs: readonly (readonly [Job, Schedule | undefined])[] = [
     [createEndedPurchases(), config.endedPurchases],
     [createReminders(config.remindersAheadHours * hourMs), config.reminders],
     [createTrialExpiry(charging), config.trialExpiry],
@@ -64,7 +64,7 @@ export function createJobs(config: BillingRunnerConfig, parts: JobParts): Schedu
     [createAbandonedCheckouts(withoutSlash(config.hostedUrl)), config.abandonedCheckouts],
   ]
   return [
-    ...ofPurchases.map(([job, schedule]) => ({ job, schedule, spaces: environments })),
+    ...environmentJobs.map(([job, schedule]) => ({ job, schedule, spaces: environments })),
     { job: cleanUp, schedule: config.cleanUp, spaces: cleanUp.spaces },
   ]
 }

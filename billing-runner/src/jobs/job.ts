@@ -5,47 +5,50 @@ import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** `postponed`: is due and cannot be done yet; the job's next run looks again. `nothing`: was not due any more. */
+/**
+ * `postponed`: the item is due but cannot be processed yet; the next run of the job tries again. `nothing`: the item is no longer
+ * due.
+ */
 export type ItemOutcome = 'done' | 'postponed' | 'nothing'
 
-/** One item in the hands of a runner. */
-export type Turn = {
+/** The context in which a runner processes one item. */
+export type ItemContext = {
   readonly environment: Environment
   readonly providerId: string
   readonly now: Date
-  /** Who sells; not kept in the environment. */
+  /** Reads the provider, which is stored in the control schema and not in the environment. */
   readProvider(): Promise<Provider>
-  /** One transaction in the name of the job. What it queues is published soon after. */
+  /** Runs one transaction as the job. Publications that it queues are published after the batch. */
   commit<Result>(body: (work: UnitOfWork) => Promise<Result>): Promise<Result>
 }
 
-/** Sees to purchases or sessions, each by itself, many at a time, shared by all runners. */
+/** A job that processes purchases or sessions one by one, many concurrently, shared by all runners. */
 export type ItemJob = {
   readonly kind: 'items'
   readonly name: string
   readonly selectDue: SelectDue
-  /** Must be harmless to do again, and from the start, wherever it was cut off. */
-  perform(turn: Turn, item: string): Promise<ItemOutcome>
-  /** What `perform` would do now, in a few words. */
+  /** Processes one item. After a crash at any point it is repeated from the beginning, and must not have an effect twice. */
+  perform(context: ItemContext, item: string): Promise<ItemOutcome>
+  /** Describes in a few words what `perform` would do now. */
   explain(sql: Queryable, due: DueItem, now: Date): Promise<string>
 }
 
-/** Deletes what has had its time, in one or more of the schemas. */
+/** A job that deletes expired rows in one or more of the schemas. */
 export type SweepJob = {
   readonly kind: 'sweep'
   readonly name: string
   readonly spaces: readonly PublicationSpace[]
-  /** Deletes some of it; true: there may be more. */
+  /** Deletes some rows. Returns true if more may be left. */
   sweep(pool: Queryable, space: PublicationSpace, now: Date): Promise<boolean>
 }
 
-/** One piece of work for a whole environment: one runner does it, the others wait for its end. */
+/** A job with one piece of work for a whole environment: one runner does it while the others wait for its end. */
 export type WholeJob = {
   readonly kind: 'whole'
   readonly name: string
-  /** Must be harmless to begin again from the start. Throws soon after `stopping` is aborted. */
+  /** Does the work. After a crash it starts from the beginning. Throws soon after `stopping` is aborted. */
   perform(environment: Environment, stopping: AbortSignal): Promise<void>
-  /** Of each runner, when it finds that the work of a slot is done, by whomever. */
+  /** Called in each runner when it finds that the work of a slot is done, by any runner. */
   ended(environment: Environment): Promise<void>
 }
 

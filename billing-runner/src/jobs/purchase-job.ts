@@ -7,9 +7,9 @@ import type { ItemJob, ItemOutcome } from './job.ts'
 export type PurchaseJob<Decision> = {
   readonly name: string
   readonly selectDue: SelectDue
-  /** What is to be done about the purchase as it is now. Reads what it depends on; changes nothing. */
+  /** Decides what to do with the purchase in its current state. Reads what the decision depends on, and changes nothing. */
   decide(at: DecidingAt, purchase: Purchase): Promise<Decision> | Decision
-  /** Carries the decision out in the transaction that holds the purchase's row. */
+  /** Applies the decision in the transaction that holds the lock on the purchase. */
   act(work: UnitOfWork, purchase: Purchase, decision: Decision): Promise<ItemOutcome>
   describe(decision: Decision): string
 }
@@ -20,14 +20,14 @@ export type DecidingAt = {
   readonly now: Date
 }
 
-/** A job whose every decision is one transaction: lock, look again, act. */
+/** Creates a job that processes each purchase in one transaction: lock the purchase, decide, act. */
 export function purchaseJob<Decision>(job: PurchaseJob<Decision>): ItemJob {
   return {
     kind: 'items',
     name: job.name,
     selectDue: job.selectDue,
-    perform: (turn, reference) =>
-      turn.commit(async (work) => {
+    perform: (context, reference) =>
+      context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)
         if (purchase === undefined) return 'nothing'
         return job.act(work, purchase, await job.decide(work, purchase))

@@ -15,31 +15,32 @@ import type { JobMetrics } from '../metrics.ts'
 import { paymentPartsOf, type Parts } from '../open-parts.ts'
 import type { ScheduledJob } from './job-catalogue.ts'
 
-export type AskedReconciliation = {
+export type ReconciliationRequest = {
   readonly environment: Environment
   readonly providerId?: string | undefined
-  /** Undefined: as many days ago as is configured. */
+  /** Start of the compared time. Undefined means the configured number of days ago. */
   readonly since?: Date | undefined
   readonly stopping?: AbortSignal
 }
 
 const dayMs = 86_400_000
 
-/** Compares everything once, keeps the reports, and says in the log what is wrong. */
+/** Runs one reconciliation, stores its reports and logs the differences. */
 export async function runReconciliation(
   config: BillingRunnerConfig,
   parts: Parts,
-  { environment, providerId, since, stopping }: AskedReconciliation,
+  { environment, providerId, since, stopping }: ReconciliationRequest,
 ): Promise<Outcome> {
   const nowMs = parts.clock.now()
   const graceMs = config.reconcileGraceMinutes * 60_000
-  const from = wholeSecond(since?.getTime() ?? nowMs - config.reconcileDays * dayMs)
-  // Without grace what was made just now is compared as well.
-  const to = wholeSecond(nowMs - graceMs + 1_000)
+  const from = truncateToSecond(since?.getTime() ?? nowMs - config.reconcileDays * dayMs)
+  // The interval excludes its end, so one second is added: without a grace period, changes of the current second are compared as
+  // well.
+  const to = truncateToSecond(nowMs - graceMs + 1_000)
   const scope: Scope = { environment, providerId, from, to, graceMs, stopping }
   const limits = { findingsMax: config.reconcileFindingsMax }
   const outcome = await reconcile(partsOf(config, parts), scope, limits)
-  tell(parts.logger, environment, outcome)
+  logOutcome(parts.logger, environment, outcome)
   return outcome
 }
 
@@ -53,7 +54,7 @@ function partsOf(config: BillingRunnerConfig, parts: Parts): ReconcileParts {
   }
 }
 
-/** The nightly reconciliation, which also looks for money that nobody has moved for long. */
+/** Creates the nightly reconciliation, which also counts money that has not moved for long. */
 export function createReconciliation(
   config: BillingRunnerConfig,
   parts: Parts,
@@ -69,9 +70,9 @@ export function createReconciliation(
       ended: async (environment) => {
         const space = environment
         const pool = parts.database.in(environment)
-        const standing = await countStanding(pool)
+        const openFindings = await countStanding(pool)
         for (const kind of comparedKinds) {
-          metrics.findings.set({ kind, space }, standing.get(kind) ?? 0)
+          metrics.findings.set({ kind, space }, openFindings.get(kind) ?? 0)
         }
         metrics.heldInvoices.set({ space }, await countHeldInvoices(pool))
         metrics.openClearing.set({ space }, await countOpenClearing(config, parts, environment))
@@ -82,7 +83,10 @@ export function createReconciliation(
   }
 }
 
-/** Where several providers share an account of the processor, payouts of it are none of theirs, and what is open is the operator's. */
+/**
+ * Counts currencies with money that stays at the processor for too long. Returns 0 if several providers share the processor's
+ * account, because its payouts then belong to the operator.
+ */
 async function countOpenClearing(
   { clearingOpenDays }: BillingRunnerConfig,
   { clock, database }: Parts,
@@ -94,18 +98,22 @@ async function countOpenClearing(
   return (await listOpenClearing(database.in(environment), providerId, since)).length
 }
 
-function tell(logger: Parts['logger'], environment: Environment, outcome: Outcome): void {
+function logOutcome(logger: Parts['logger'], environment: Environment, outcome: Outcome): void {
   for (const { providerId, reference, found, repaired, gaps } of outcome.reports) {
     const report = { environment, providerId, reference, found, repaired, gaps }
-    if (found > repaired) logger.error(report, 'a reconciliation found what is not the same')
+    if (found > repaired)
+      logger.error(
+        report,
+        'reconciliation found differences that are not repaired; see docs/operations.md, Reconciliation',
+      )
     else if (found > 0 || gaps.length > 0)
-      logger.warn(report, 'a reconciliation has something to tell')
+      logger.warn(report, 'reconciliation repaired differences or could not compare everything')
   }
   for (const finding of outcome.strangers) {
-    logger.error({ environment, finding }, 'the processor has something of a provider nobody knows')
+    logger.error({ environment, finding }, 'the processor has an object of an unknown provider')
   }
 }
 
-function wholeSecond(ms: number): Date {
+function truncateToSecond(ms: number): Date {
   return new Date(Math.floor(ms / 1_000) * 1_000)
 }

@@ -6,7 +6,7 @@ import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ItemJob } from './job.ts'
 import { purchaseJob } from './purchase-job.ts'
 
-/** Tells of ends of trials and of renewals some days before, of each once. */
+/** Creates the job that emits reminder events before the end of a trial or a renewal, once for each date. */
 export function createReminders(aheadMs: number): ItemJob {
   return purchaseJob({
     name: 'reminders',
@@ -26,6 +26,6 @@ export function createReminders(aheadMs: number): ItemJob {
     describe: (decision) =>
       decision.kind === 'nothing'
         ? 'nothing'
-        : `tell of the ${decision.of === 'trial-end' ? 'end of its trial' : 'renewal'} on ${decision.date.toISOString()}`,
+        : `emit a reminder of the ${decision.of === 'trial-end' ? 'end of its trial' : 'renewal'} on ${decision.date.toISOString()}`,
   })
 }

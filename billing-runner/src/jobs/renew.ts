@@ -6,7 +6,10 @@ import { chargedJob, type ChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
-/** Begins the next period of purchases whose billing date has come, with a payment where it costs something. */
+/**
+ * Creates the job that begins the next period of purchases whose billing date has come. If the period costs something, it begins
+ * with a payment.
+ */
 export function createRenewals(charging: Charging): ItemJob {
   const decide: Renewal['decide'] = async ({ now }, purchase) => decideRenewal(purchase, now)
   return chargedJob(
@@ -34,9 +37,9 @@ const renewal: Pick<Renewal, 'act' | 'describe' | 'changesPlan'> = {
       case 'nothing':
         return 'nothing'
       case 'wait':
-        return 'wait until the usage before is billed'
+        return 'wait until the usage of the previous period is billed'
       case 'change':
-        return `start ${decision.plan.reference} in place of the plan before`
+        return `start ${decision.plan.reference} in place of the current plan`
       case 'renew':
         return `renew until ${decision.period.end.toISOString()}`
     }

@@ -5,8 +5,8 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { publisherOf, type Parts } from '../open-parts.ts'
 
 /**
- * Makes again what the hot state has of something else: what is published at once, counts a moment later by whoever
- * counts the partition. Money, bills and the ledger are never repaired.
+ * Repairs data in hot state that is derived from another store. Published documents are published again at once; counters are
+ * rebuilt a moment later by the process that owns the partition. Money, bills and the ledger are never repaired.
  */
 export async function repair(
   parts: Parts,

@@ -19,30 +19,30 @@ import {
 import type { ItemJob, ItemOutcome } from './job.ts'
 
 /**
- * Tells that usage counts in a new period, and what the one before left to it; and settles what that was once nothing more
- * can come of it. The counters need nobody to move them: each period has its own.
+ * Emits `usage.reset` when a period has begun, with the units carried over from the previous period. Settles the carried units once
+ * late usage of the previous period can no longer arrive. No counter has to be reset, because each period has counters of its own.
  *
- * What was left is summed up with no transaction open, between one that finds what is due and one that notes it. Cut off
- * in between, all is due as before.
+ * The remaining units are summed up with no transaction open, between the transaction that finds the due item and the one that
+ * records the result. After a crash in between, the item is still due.
  */
 export function createUsageReset(measuring: MeasuringParts): ItemJob {
   return {
     kind: 'items',
     name: 'usage-reset',
     selectDue: selectDueResets,
-    perform: async (turn, reference) => {
-      const found = await turn.commit(async (work) => {
+    perform: async (context, reference) => {
+      const found = await context.commit(async (work) => {
         const purchase = await lockPurchase(work.sql, work.providerId, reference)
         if (purchase === undefined) return 'nothing'
         const due = decide(purchase, work.now)
-        if (!isBeginning(due)) return act(work, purchase, due, 0n)
+        if (!needsLeftUnits(due)) return act(work, purchase, due, 0n)
         const usage = await findLeavingUsage(work, purchase, due.period)
         return usage === undefined ? act(work, purchase, due, 0n) : { due, usage }
       })
       if (typeof found === 'string') return found
-      const { environment, providerId } = turn
+      const { environment, providerId } = context
       const leftMicros = await measureLeftUnits(measuring, environment, providerId, found.usage)
-      return turn.commit((work) => actIfUnchanged(work, found, leftMicros))
+      return context.commit((work) => actIfUnchanged(work, found, leftMicros))
     },
     explain: async (sql, { providerId, item }, now) => {
       const [purchase] = await listPurchases(sql, providerId, { reference: item, rowsMax: 1 })
@@ -57,7 +57,7 @@ type NotedSettlement = { readonly kind: 'align-settlement'; readonly carrySettle
 
 type Beginning = Extract<Due, { kind: 'reset' | 'settle' }>
 
-/** Who has no access is told of no period. */
+/** Purchases without access get no reset event. */
 function decide(purchase: Purchase, now: Date): Due {
   const reset = isOpen(purchase) ? decideReset(purchase, now) : undefined
   if (reset !== undefined && reset.kind !== 'nothing') return reset
@@ -65,8 +65,8 @@ function decide(purchase: Purchase, now: Date): Due {
   return carry.kind === 'align' ? { ...carry, kind: 'align-settlement' } : carry
 }
 
-/** Whether it matters what the period was left. */
-function isBeginning(due: Due): due is Beginning {
+/** Returns whether the decision needs the units that were left from the previous period. */
+function needsLeftUnits(due: Due): due is Beginning {
   return due.kind === 'reset' || due.kind === 'settle'
 }
 
@@ -77,7 +77,7 @@ async function actIfUnchanged(
 ): Promise<ItemOutcome> {
   const before = usage.purchase
   const purchase = await lockPurchase(work.sql, work.providerId, before.reference)
-  // Whoever changed it may have done this; where not, it is found due again.
+  // A concurrent change may have done this already. If it did not, the purchase is found due again.
   if (purchase === undefined || !isUnchanged(purchase, before)) return 'nothing'
   return act(work, purchase, due, leftMicros)
 }
@@ -109,7 +109,7 @@ async function act(
       return 'done'
     case 'align-settlement':
       await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: due.carrySettlesAt })
-      // An older control plane may have published it during an upgrade, without what is left.
+      // During an upgrade an older control plane may have published the purchase without its carried units.
       await queuePublication(work, 'customer', purchase.customerRef)
       return 'done'
     case 'reset':
@@ -138,7 +138,7 @@ async function begin(
   await recordEvent(work, 'usage.reset', usageResetObject(purchase, period, leftMicros, now))
   if (purchase.planSnapshot?.terms.rolloverUnusedUnits !== true) return
   await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: settlementOf(period) })
-  // So that the counters of every period are published before it begins, and of the one before kept.
+  // Publishes the counters of the coming period before it begins, and keeps those of the previous period.
   await queuePublication(work, 'customer', purchase.customerRef)
 }
 
@@ -149,10 +149,10 @@ function describe(due: Due): string {
     case 'align':
       return `note the next reset: ${due.nextResetAt?.toISOString() ?? 'none'}`
     case 'align-settlement':
-      return `note when left units are settled: ${due.carrySettlesAt?.toISOString() ?? 'never'}`
+      return `note when carried units are settled: ${due.carrySettlesAt?.toISOString() ?? 'never'}`
     case 'reset':
-      return `tell of the period from ${due.period.start.toISOString()} on`
+      return `announce the period from ${due.period.start.toISOString()}`
     case 'settle':
-      return `settle what the period from ${due.period.start.toISOString()} on was left`
+      return `settle the units carried over into the period from ${due.period.start.toISOString()}`
   }
 }

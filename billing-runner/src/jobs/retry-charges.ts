@@ -3,25 +3,28 @@ import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { collectInvoice, type Charging } from './collect-invoice.ts'
 import type { ItemJob } from './job.ts'
 
-/** Charges again for invoices whose charge failed, and for those that nobody came to charge for. */
+/**
+ * Creates the job that charges due invoices: those whose charge failed, and those whose charge was never attempted because of a
+ * crash.
+ */
 export function createRetries(charging: Charging): ItemJob {
   return {
     kind: 'items',
     name: 'payment-retries',
     selectDue: selectDueCharges,
-    perform: async (turn, reference) => {
-      const { now } = turn
-      const invoice = await turn.commit(({ sql, providerId }) =>
+    perform: async (context, reference) => {
+      const { now } = context
+      const invoice = await context.commit(({ sql, providerId }) =>
         findInvoice(sql, providerId, reference),
       )
       const at = invoice?.nextChargeAt ?? null
       if (invoice === undefined || at === null || at > now) return 'nothing'
-      return collectInvoice(turn, invoice, charging)
+      return collectInvoice(context, invoice, charging)
     },
     explain: async (sql, { providerId, item }) => {
       const invoice = await findInvoice(sql, providerId, item)
       if (invoice === undefined) return 'gone'
-      return `charge again, after ${invoice.failedCharges} that failed`
+      return `charge again, failed charges so far: ${invoice.failedCharges}`
     },
   }
 }

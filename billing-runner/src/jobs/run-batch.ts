@@ -11,7 +11,7 @@ import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { ProviderDatabases } from '@tollgate/platform/database/database'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
-import type { ItemJob, ItemOutcome, Turn } from './job.ts'
+import type { ItemJob, ItemOutcome, ItemContext } from './job.ts'
 
 export type BatchParts = {
   readonly publisher: PublisherParts
@@ -23,19 +23,18 @@ export type BatchParts = {
   }
 }
 
-export type TriedOutcome = ItemOutcome | 'failed'
+export type AttemptOutcome = ItemOutcome | 'failed'
 
-type Tried = {
+type ItemResult = {
   readonly due: DueItem
-  readonly outcome: TriedOutcome
-  /** Of what failed for the last time in this slot. */
+  readonly outcome: AttemptOutcome
+  /** Message of the error, if the item failed for the last time in this slot. */
   readonly failure: string | null
 }
 
 /**
- * Works off what was claimed. Each item commits by itself; then what they left to publish is published, their claims
- * are settled, and the batch is counted. A crash anywhere in between leaves claims that run out: whoever takes them over
- * finds most of it done.
+ * Processes the claimed items. Each item commits by itself. Then their publications are published, their claims are settled, and
+ * the batch is counted. After a crash in between, the claims expire; the runner that takes them over finds most items done.
  */
 export async function runBatch(
   parts: BatchParts,
@@ -43,35 +42,35 @@ export async function runBatch(
   job: ItemJob,
   slot: Slot,
   items: readonly DueItem[],
-): Promise<ReadonlyMap<TriedOutcome, number>> {
+): Promise<ReadonlyMap<AttemptOutcome, number>> {
   const { publisher, limits } = parts
   const startedAt = publisher.now()
   const publications: PublicationTarget[] = []
-  const tried: Tried[] = []
+  const tried: ItemResult[] = []
   const providers = new Map<string, Promise<Provider>>()
   await workOff(items, limits.itemsInFlightMax, async (due) => {
-    tried.push(await tryItem(parts, environment, job, due, publications, providers))
+    tried.push(await attemptItem(parts, environment, job, due, publications, providers))
   })
-  await publishWhatIsLeft(parts, environment, publications)
+  await publishCommitted(parts, environment, publications)
   const pool = publisher.database.in(environment)
-  const dueOf = (outcomes: readonly TriedOutcome[]): DueItem[] =>
+  const dueOf = (outcomes: readonly AttemptOutcome[]): DueItem[] =>
     tried.filter(({ outcome }) => outcomes.includes(outcome)).map(({ due }) => due)
   await settleClaims(pool, slot.job, dueOf(['done', 'nothing']), dueOf(['postponed']))
-  await countBatch(pool, slot, startedAt, publisher.now(), countsOf(tried))
-  return tally(tried)
+  await countBatch(pool, slot, startedAt, publisher.now(), countByProvider(tried))
+  return countOutcomes(tried)
 }
 
-async function tryItem(
+async function attemptItem(
   { publisher, logger, limits }: BatchParts,
   environment: Environment,
   job: ItemJob,
   due: DueItem,
   publications: PublicationTarget[],
   providers: Map<string, Promise<Provider>>,
-): Promise<Tried> {
+): Promise<ItemResult> {
   const { providerId, item } = due
   const now = publisher.now()
-  const turn: Turn = {
+  const context: ItemContext = {
     environment,
     providerId,
     now,
@@ -88,9 +87,9 @@ async function tryItem(
     },
   }
   try {
-    return { due, outcome: await job.perform(turn, item), failure: null }
+    return { due, outcome: await job.perform(context, item), failure: null }
   } catch (error) {
-    // Where the database is away this fails as well, which ends the batch: that is no failure of the item.
+    // If the database is unavailable, this throws and ends the batch. The failure does not count against the item.
     const pool = publisher.database.in(environment)
     const failures = await failClaim(pool, job.name, due, {
       pauseMs: limits.retryPauseMs,
@@ -99,7 +98,7 @@ async function tryItem(
     const isLast = failures >= limits.triesMax
     logger.error(
       { err: error, environment, job: job.name, providerId, item, failures },
-      'a try failed',
+      'an item failed; it is retried after a pause',
     )
     return { due, outcome: 'failed', failure: isLast ? messageOf(error) : null }
   }
@@ -112,8 +111,8 @@ async function readProvider(database: ProviderDatabases, providerId: string): Pr
   return provider
 }
 
-/** Where the hot state does not answer, the control plane publishes it when it does. */
-async function publishWhatIsLeft(
+/** Publishes what the batch committed. If hot state is unavailable, the control plane publishes it later. */
+async function publishCommitted(
   { publisher, logger }: BatchParts,
   environment: Environment,
   publications: readonly PublicationTarget[],
@@ -125,12 +124,12 @@ async function publishWhatIsLeft(
   }
 }
 
-/** What each provider is told of the batch: of failures only those that are given up. */
-function countsOf(tried: readonly Tried[]): BatchCounts[] {
+/** Counts outcomes per provider. Failures are counted only when the item has no attempts left in this slot. */
+function countByProvider(tried: readonly ItemResult[]): BatchCounts[] {
   const counts = new Map<string, BatchCounts>()
   for (const { due, outcome, failure } of tried) {
     const { providerId } = due
-    const before = counts.get(providerId) ?? nothingYet(providerId)
+    const before = counts.get(providerId) ?? emptyCounts(providerId)
     if (outcome === 'done') counts.set(providerId, { ...before, done: before.done + 1 })
     if (outcome === 'postponed') {
       counts.set(providerId, { ...before, postponed: before.postponed + 1 })
@@ -140,12 +139,12 @@ function countsOf(tried: readonly Tried[]): BatchCounts[] {
   return [...counts.values()]
 }
 
-function nothingYet(providerId: string): BatchCounts {
+function emptyCounts(providerId: string): BatchCounts {
   return { providerId, done: 0, postponed: 0, failed: 0, failure: null }
 }
 
-function tally(tried: readonly Tried[]): ReadonlyMap<TriedOutcome, number> {
-  const totals = new Map<TriedOutcome, number>()
+function countOutcomes(tried: readonly ItemResult[]): ReadonlyMap<AttemptOutcome, number> {
+  const totals = new Map<AttemptOutcome, number>()
   for (const { outcome } of tried) totals.set(outcome, (totals.get(outcome) ?? 0) + 1)
   return totals
 }

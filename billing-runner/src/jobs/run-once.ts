@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import type { Job } from './job.ts'
-import type { TriedOutcome } from './run-batch.ts'
+import type { AttemptOutcome } from './run-batch.ts'
 import type { SlotParts } from './slot-parts.ts'
 import { workSlot } from './work-slot.ts'
 
 /** How many items had each outcome. */
-export type Totals = ReadonlyMap<TriedOutcome, number>
+export type Totals = ReadonlyMap<AttemptOutcome, number>
 
 const waitMs = 500
 
 /**
- * Runs the job in one space until it is done, as a run of its own beside those of the schedule. Tells of the totals so far after each batch.
+ * Runs the job in one space until nothing is left, as a run by hand in addition to the schedule. Reports the totals after each
+ * batch.
  */
 export async function runOnce(
   parts: SlotParts,
@@ -20,7 +21,7 @@ export async function runOnce(
   stopping: AbortSignal,
   onProgress: (totals: Totals) => void,
 ): Promise<Totals> {
-  const totals = new Map<TriedOutcome, number>()
+  const totals = new Map<AttemptOutcome, number>()
   const when = { at: new Date(), isByHand: true }
   for (;;) {
     const outcome = await workSlot(parts, job, space, when, stopping, (batch) => {

@@ -16,23 +16,26 @@ export type SchedulingParts = SlotParts & {
   readonly stuckAfterMs: number
 }
 
-/** Keeps jobs to their schedules, and tells whether one of them stands still. */
+/** Runs jobs on their schedules. The health check fails if a job makes no progress. */
 export type Scheduling = Service & { readonly health: HealthCheck }
 
 /**
- * Runs each job in each of its spaces by itself, so that a long one holds up no other. Of the slots that a schedule
- * has had, only the latest is looked at: a job looks for all that is due, so what was missed is made up with it.
+ * Runs each job in each of its spaces in a loop of its own, so that a long job does not delay the others. Only the latest slot of a
+ * schedule is processed: a job processes everything that is due, so the latest slot includes missed ones.
  */
 export function createScheduling(
   parts: SchedulingParts,
   jobs: readonly ScheduledJob[],
 ): Scheduling {
   const stopping = new AbortController()
-  // One for each loop.
+  // Each loop adds a listener.
   setMaxListeners(0, stopping.signal)
   const loops: { readonly state: LoopState; readonly done: Promise<void> }[] = []
   return {
-    health: { name: 'schedule', check: async () => refuseStuck(loops.map(({ state }) => state)) },
+    health: {
+      name: 'schedule',
+      check: async () => requireProgress(loops.map(({ state }) => state)),
+    },
     start: async () => {
       for (const { job, schedule, spaces } of jobs) {
         if (schedule === undefined) continue
@@ -52,7 +55,7 @@ export function createScheduling(
 type LoopState = {
   readonly name: string
   readonly parts: SchedulingParts
-  /** Since when the slot in hand has seen no batch, by a clock that only goes forward. */
+  /** Start of the current slot or end of its last batch, in milliseconds of the monotonic clock. Undefined if no slot is open. */
   openSinceMs: number | undefined
 }
 
@@ -82,7 +85,7 @@ async function loop(
         if (outcome === 'ended') endedAtMs = slot.getTime()
       } catch (error) {
         parts.metrics.failures.inc(labels)
-        parts.logger.error({ err: error, ...labels, slot }, 'a run broke off and is taken up again')
+        parts.logger.error({ err: error, ...labels, slot }, 'a run failed and is retried')
       }
     }
     const isDone = slot.getTime() === endedAtMs
@@ -93,8 +96,8 @@ async function loop(
   }
 }
 
-/** Throws with the names of the jobs that have work and do none of it. */
-async function refuseStuck(states: readonly LoopState[]): Promise<void> {
+/** Throws an error with the names of the jobs that have an open slot and make no progress. */
+async function requireProgress(states: readonly LoopState[]): Promise<void> {
   const stuck = states.filter(
     ({ openSinceMs, parts }) =>
       openSinceMs !== undefined && performance.now() - openSinceMs > parts.stuckAfterMs,

@@ -1,4 +1,4 @@
-import type { BatchParts, TriedOutcome } from './run-batch.ts'
+import type { BatchParts, AttemptOutcome } from './run-batch.ts'
 
 export type SlotParts = BatchParts & {
   readonly limits: BatchParts['limits'] & {
@@ -7,8 +7,8 @@ export type SlotParts = BatchParts & {
   }
 }
 
-/** Hears of every batch when it is done. */
-export type OnBatch = (outcomes: ReadonlyMap<TriedOutcome, number>, seconds: number) => void
+/** Called after each batch with its outcomes and its duration in seconds. */
+export type OnBatch = (outcomes: ReadonlyMap<AttemptOutcome, number>, seconds: number) => void
 
-/** `waiting`: other runners are at work in it, or something that failed is to be tried again. */
+/** `waiting`: other runners still process items of the slot, or a failed item waits for its next attempt. */
 export type SlotOutcome = 'ended' | 'waiting' | 'stopped'

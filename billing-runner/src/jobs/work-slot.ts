@@ -5,11 +5,11 @@ import { poolOf } from '@tollgate/domain/publishing/publisher'
 import type { ItemJob, Job, SweepJob } from './job.ts'
 import { runBatch } from './run-batch.ts'
 import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'
-import { workWhole } from './work-whole.ts'
+import { runWholeJob } from './work-whole.ts'
 
 /**
- * Works in one slot of a job until nothing is left that nobody has, or until it is told to stop, which it does after the
- * batch in hand. Any number of runners may do so at once; the one that finds everything done ends the slot.
+ * Processes one slot of a job until no unclaimed item is left or `stopping` is aborted, which takes effect after the current batch.
+ * Any number of runners may process the same slot. The runner that finds everything done ends the slot.
  */
 export async function workSlot(
   parts: SlotParts,
@@ -28,11 +28,11 @@ export async function workSlot(
   if (job.kind === 'sweep') return sweepAll(parts, job, space, slot, stopping)
   if (space === 'control') return 'ended'
   return job.kind === 'whole'
-    ? workWhole(parts, job, space, slot, stopping, onBatch)
-    : workItems(parts, job, space, slot, stopping, onBatch)
+    ? runWholeJob(parts, job, space, slot, stopping, onBatch)
+    : processItems(parts, job, space, slot, stopping, onBatch)
 }
 
-async function workItems(
+async function processItems(
   parts: SlotParts,
   job: ItemJob,
   environment: Exclude<PublicationSpace, 'control'>,
@@ -59,7 +59,7 @@ async function workItems(
   return 'stopped'
 }
 
-/** Rows that several delete at once are deleted by one of them. */
+/** Sweeps without claims: if several runners delete the same rows, each row is deleted once. */
 async function sweepAll(
   { publisher }: SlotParts,
   job: SweepJob,

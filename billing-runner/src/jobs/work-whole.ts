@@ -11,17 +11,17 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { WholeJob } from './job.ts'
 import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'
 
-/** It is no provider's. */
+/** The single item of a whole job belongs to no provider. */
 const whole: DueItem = { providerId: '', item: 'all' }
 
 const selectWhole: SelectDue = (sql, now) =>
   sql`select ${whole.providerId} as provider_id, ${whole.item} as item, ${now}::timestamptz as due_at`
 
 /**
- * Does the work of a slot, unless another runner has it in hand. The claim is renewed while the work goes on, so that it
- * is taken over soon after a runner has died, however long the work takes.
+ * Does the work of a slot unless another runner has claimed it. The claim is renewed during the work, so that another runner takes
+ * over soon after a crash, however long the work takes.
  */
-export async function workWhole(
+export async function runWholeJob(
   { publisher, limits }: SlotParts,
   job: WholeJob,
   environment: Environment,
@@ -36,14 +36,14 @@ export async function workWhole(
     claimDue(sql, slot, selectWhole, { itemsMax: 1, leaseMs, triesMax }, publisher.now()),
   )
   if (claimed.kind !== 'claimed') {
-    // Whoever has it renews the claim, which is progress.
+    // The runner that holds the claim renews it, which counts as progress.
     if (claimed.kind === 'waiting') onBatch(new Map(), 0)
     else await job.ended(environment)
     return claimed.kind
   }
   const renewing = setInterval(() => {
     onBatch(new Map(), 0)
-    // Where that fails another runner begins anew, which does no harm.
+    // If the renewal fails, another runner starts the work from the beginning, which is harmless.
     renewClaim(pool, job.name, whole, leaseMs).catch(() => undefined)
   }, leaseMs / 3)
   try {

@@ -1,10 +1,10 @@
 import { scheduleSetting } from './schedule.ts'
 
-/** When each job runs. What a runner missed, it makes up when it starts. */
+/** When each job runs. A runner catches up missed runs when it starts. */
 export const scheduleSettings = {
   reminders: scheduleSetting(
     'TOLLGATE_SCHEDULE_REMINDERS',
-    'the coming end of trials and periods is told of',
+    'reminders of the end of trials and periods are sent',
     '0 * * * *',
   ),
   trialExpiry: scheduleSetting(
@@ -15,37 +15,37 @@ export const scheduleSettings = {
   renewals: scheduleSetting('TOLLGATE_SCHEDULE_RENEWALS', 'purchases are renewed', '0 10 * * *'),
   usageBilling: scheduleSetting(
     'TOLLGATE_SCHEDULE_USAGE_BILLING',
-    'the usage of periods that are over is billed',
+    'the usage of ended periods is billed',
     '0 11 * * *',
   ),
   paymentRetries: scheduleSetting(
     'TOLLGATE_SCHEDULE_PAYMENT_RETRIES',
-    'charges that failed are tried again whose time has come',
+    'failed charges that are due are retried',
     '*/5 * * * *',
   ),
   writeOffs: scheduleSetting(
     'TOLLGATE_SCHEDULE_WRITE_OFFS',
-    'invoices are written off that could not be charged, and are tried no more',
+    'uncollectible invoices without retries are written off',
     '0 12 * * *',
   ),
   usageReset: scheduleSetting(
     'TOLLGATE_SCHEDULE_USAGE_RESET',
-    'the beginning of periods is told of',
+    'the beginning of periods is announced',
     '*/30 * * * *',
   ),
   endedPurchases: scheduleSetting(
     'TOLLGATE_SCHEDULE_ENDED_PURCHASES',
-    'purchases whose end has passed become cancelled or expired; access ends by itself, and to the second',
+    'purchases whose end has passed become cancelled or expired (access ends by itself, at the second)',
     '* * * * *',
   ),
   abandonedCheckouts: scheduleSetting(
     'TOLLGATE_SCHEDULE_ABANDONED_CHECKOUTS',
-    'checkouts expire that nobody completed',
+    'checkouts that were not completed expire',
     '* * * * *',
   ),
   reconciliation: scheduleSetting(
     'TOLLGATE_SCHEDULE_RECONCILIATION',
-    'what we have is compared with the payment processor, the ledger and the usage records',
+    'our data is compared with the payment processor, the ledger and the usage records',
     '0 3 * * *',
   ),
   cleanUp: scheduleSetting(

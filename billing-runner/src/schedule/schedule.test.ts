@@ -14,7 +14,7 @@ describe('the latest slot of a schedule', () => {
     expect(parseSchedule(pattern).latestSlot(new Date(now)).toISOString()).toBe(slot)
   })
 
-  test('of every day at some minute, by the calendar of UTC alone', () => {
+  test('is today at that minute or yesterday, in UTC', () => {
     const minuteMs = 60_000
     const dayMs = 86_400_000
     fc.assert(
@@ -34,7 +34,7 @@ describe('the latest slot of a schedule', () => {
     )
   })
 
-  test.each(['x', '61 * * * *', '', '0 0 30 2 *'])('refuses %j', (pattern) => {
+  test.each(['x', '61 * * * *', '', '0 0 30 2 *'])('refuses the pattern %j', (pattern) => {
     expect(() => parseSchedule(pattern)).toThrow()
   })
 })

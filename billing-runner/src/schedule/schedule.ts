@@ -3,18 +3,18 @@ import type { Setting } from '@tollgate/platform/config/settings'
 
 /** The times at which a job runs, in UTC. */
 export type Schedule = {
-  /** The last one until that instant, which included. */
+  /** Returns the latest time of the schedule at or before `now`. */
   latestSlot(now: Date): Date
 }
 
-/** Far enough ahead that every pattern that ever comes has come. */
-const someDay = new Date('2100-01-01T00:00:00Z')
+/** A time far enough ahead that every possible pattern has occurred before it. */
+const farFuture = new Date('2100-01-01T00:00:00Z')
 
-/** Throws where the text is no pattern, or one that never comes, such as the 30th of February. */
+/** Parses a cron pattern. Throws if it is malformed or never occurs, such as the 30th of February. */
 export function parseSchedule(pattern: string): Schedule {
   const cron = new Cron(pattern, { timezone: 'UTC', paused: true })
   const latestBefore = (instant: Date): Date | undefined => cron.previousRuns(1, instant)[0]
-  if (latestBefore(someDay) === undefined) throw new Error('never comes')
+  if (latestBefore(farFuture) === undefined) throw new Error('never comes')
   return {
     latestSlot: (now) => {
       const found = latestBefore(new Date(now.getTime() + 1))
@@ -24,7 +24,7 @@ export function parseSchedule(pattern: string): Schedule {
   }
 }
 
-/** Undefined: the job never runs by itself. */
+/** Defines the schedule setting of a job. Its value is undefined if the job never runs by itself. */
 export function scheduleSetting(
   variable: string,
   what: string,

@@ -110,8 +110,8 @@ describe('a price and usage on one invoice, of a purchase that ends before it is
 
 test('a purchase that was suspended with its trial is billed from the period on in which it is paid', async () => {
   const plan = await of.runner.addPlan(of.shop, { ...hybrid, trialDays: 14 })
-  const purchase = await of.runner.tryOut(of.shop, plan)
-  await of.runner.keepCard(of.shop, purchase.customerRef)
+  const purchase = await of.runner.startTrial(of.shop, plan)
+  await of.runner.saveCard(of.shop, purchase.customerRef)
   await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z', of.declining)
   expect(await of.now(purchase)).toMatchObject({ status: 'suspended', nextUsageBillAt: null })
   await of.paying(of.asked[0]!)

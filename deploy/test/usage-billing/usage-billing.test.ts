@@ -168,7 +168,7 @@ describe('the usage of a period', () => {
 
   test('of a trial is not billed', async () => {
     const plan = await of.runner.addPlan(of.shop, { ...hybrid, basePrice: 0, trialDays: 14 })
-    const purchase = await of.runner.tryOut(of.shop, plan)
+    const purchase = await of.runner.startTrial(of.shop, plan)
     await of.use(purchase, 1_000, '2026-02-10T00:00:00Z')
     await of.runner.runJob('trial-expiry', '2026-02-15T08:00:00Z')
     await of.use(purchase, 100, '2026-03-01T00:00:00Z')

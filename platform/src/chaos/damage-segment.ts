@@ -2,8 +2,8 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { listSegments, segmentPath } from '../event-log/files/segment-files.ts'
 
 /**
- * Inverts some bytes of a segment of the embedded log, as a failing disk does. `at` is a share of the file, 0 to 1: the
- * header is at its start. Returns the path of the file.
+ * Inverts bytes of a segment of the embedded log, as a failing disk may do. `at` is the position as a share of the file, 0 to 1;
+ * the header is at 0. Returns the path of the file.
  */
 export function damageSegment(logFolder: string, segment: number, at = 0.5, bytes = 64): string {
   const path = segmentPath(logFolder, segment)
@@ -20,7 +20,7 @@ export function damageSegment(logFolder: string, segment: number, at = 0.5, byte
   }
 }
 
-/** Numbers of the segments that no commit goes into any more, oldest first. */
+/** Returns the numbers of all segments except the one that is being written, oldest first. */
 export function sealedSegments(logFolder: string): number[] {
   return listSegments(logFolder).slice(0, -1)
 }

@@ -1,8 +1,8 @@
 import { cp, rm } from 'node:fs/promises'
 
 /**
- * Keeps a copy of a store's folder, to be put in its place later: what a restored backup, or a disk that lost its last
- * writes, looks like. Nothing may run on the folder while either is done.
+ * Copies a store's folder, so that the copy can replace it later. That simulates a restored backup, or a disk that lost its last
+ * writes. No process may use the folder during either step.
  */
 export async function keepCopy(folder: string): Promise<{ putBack(): Promise<void> }> {
   const copy = `${folder}.older`

@@ -39,7 +39,7 @@ function summaryOf(result: StatementResult): string {
 }
 
 export function refuse(response: ServerResponse, error: unknown): void {
-  const exception = toException(inClickHouseTerms(error))
+  const exception = toException(toGatewayError(error))
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
@@ -49,7 +49,7 @@ export function refuse(response: ServerResponse, error: unknown): void {
   response.end(exceptionBody(exception))
 }
 
-function inClickHouseTerms(error: unknown): unknown {
+function toGatewayError(error: unknown): unknown {
   if (error instanceof LaneFullError) {
     return new GatewayException(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', error.message)
   }

@@ -1,16 +1,19 @@
 import { GatewayException } from './exception.ts'
 
-/** The bytes one request may hold, out of what all may hold together. */
+/** The share of one request in the memory for request bodies. */
 export type BodyShare = {
   readonly bytesMax: number
-  /** Throws when this request, or all together, would hold too much. */
+  /** Reserves bytes. Throws if this request, or all requests together, would exceed their limit. */
   take(bytes: number): void
   close(): void
 }
 
 export type BodyBudget = { open(): BodyShare }
 
-/** Bodies wait in memory for their turn, so the number of waiting statements alone would bound nothing. */
+/**
+ * Limits the memory of request bodies. Bodies wait in memory for their turn, so limiting the number of waiting statements alone
+ * would not limit memory.
+ */
 export function createBodyBudget(perRequestMax: number, togetherMax: number): BodyBudget {
   let together = 0
   return {

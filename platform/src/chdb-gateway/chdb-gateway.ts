@@ -13,39 +13,39 @@ import { isPlainSelect, type Statement, type StatementResult } from './statement
 
 export type ChdbGatewayOptions = {
   readonly folder: string
-  /** 0 takes a free one. */
+  /** TCP port; 0 selects a free one. */
   readonly port: number
-  /** Of the services' user `default`, who has all rights. */
+  /** Password of the services' user `default`, which has all rights. */
   readonly password: string
-  /** Of the user `data_team`, who reads usage and changes nothing. Undefined: that user is refused. */
+  /** Password of the read-only user `data_team`. Undefined refuses that user. */
   readonly readerPassword?: string | undefined
-  /** Largest request body, before and after decompression. */
+  /** Maximum bytes of a request body, before and after decompression. */
   readonly bodyBytesMax?: number
-  /** Bodies of all requests being served together. */
+  /** Maximum bytes of all request bodies together. */
   readonly bodiesBytesMax?: number
-  /** Largest result; a result is held in memory whole. */
+  /** Maximum bytes of a result, which is held in memory as a whole. */
   readonly resultBytesMax?: number
-  /** A SELECT that gives no limit of its own is ended after this time. */
+  /** Time limit in seconds of a SELECT that sets no limit itself. */
   readonly executionSecondsMax?: number
-  /** How long another process may take to let go of the folder: a predecessor that is ending. */
+  /** How long to wait for a previous process to release the folder, in milliseconds. */
   readonly folderWaitMs?: number
-  /** Statements waiting per lane before new ones are refused. */
+  /** Maximum waiting statements per lane; further ones are refused. */
   readonly queueMax?: number
 }
 
 export type ChdbGateway = {
   readonly port: number
-  /** Finishes what runs, refuses what waits, then closes the engine. Safe to call twice. */
+  /** Finishes running statements, refuses waiting ones, then closes the engine. May be called twice. */
   stop(): Promise<void>
 }
 
 type Parts = {
   readonly sessions: EngineSessions
   readonly userOf: (request: IncomingMessage) => GatewayUser | undefined
-  /** Rows coming in have places of their own, so that heavy SELECTs cannot hold them up. */
+  /** Inserts have separate capacity, so that heavy SELECTs cannot delay them. */
   readonly inserts: Lane
   readonly statements: Lane
-  /** Statements of the read-only user, which never take the places of the services. */
+  /** Statements of the read-only user, which never use the capacity of the services. */
   readonly readers: Lane
   readonly budget: BodyBudget
   readonly defaults: ReadonlyMap<string, string>
@@ -55,10 +55,12 @@ type Parts = {
 const insertsAtOnce = 2
 const statementsAtOnce = 3
 const readersAtOnce = 2
-/** For callers who are slow to read their answer while the gateway stops. */
+/** How long to wait for clients that read their response slowly while the gateway stops. */
 const answerWaitMs = 5_000
 
-/** ClickHouse's HTTP interface, as far as its official client uses it, in front of the engine in this process. */
+/**
+ * Starts a server that provides ClickHouse's HTTP interface, as far as its official client uses it, for the engine in this process.
+ */
 export async function startChdbGateway(options: ChdbGatewayOptions): Promise<ChdbGateway> {
   const queueMax = options.queueMax ?? 256
   const parts: Parts = {
@@ -77,7 +79,7 @@ export async function startChdbGateway(options: ChdbGatewayOptions): Promise<Chd
     ]),
     unanswered: new Set(),
   }
-  // Longer than any client keeps an idle connection, so that it is never the server who hangs up first.
+  // Longer than any client keeps an idle connection, so that the server never closes one first.
   const server = createServer({ keepAliveTimeout: 60_000, maxHeaderSize: 1024 * 1024 })
   server.on('request', (request, response) => void serve(parts, request, response))
   const port = await listen(server, options.port)
@@ -161,7 +163,7 @@ function inLane(
   act: () => Promise<StatementResult>,
 ): Promise<StatementResult> {
   return lane.run(async () => {
-    // A caller who gave up while waiting must not cost the engine anything; nothing was done for it yet.
+    // A client that disconnected while waiting must not cost the engine anything. Nothing was executed yet.
     if (response.destroyed) throw new GatewayException(394, 'QUERY_WAS_CANCELLED', 'caller left')
     return await act()
   })

@@ -11,7 +11,7 @@ type Login = { readonly name: string; readonly password: string }
 
 export type Passwords = {
   readonly owner: string
-  /** Undefined: the reader is refused. */
+  /** Password of the reader. Undefined refuses that user. */
   readonly reader: string | undefined
 }
 
@@ -29,7 +29,7 @@ export function createLoginCheck(
   }
 }
 
-/** The name and password as ClickHouse clients send them: headers, basic authorization, or the address. */
+/** Returns name and password as ClickHouse clients send them: in headers, basic authorization or the URL. */
 function loginOf(request: IncomingMessage): Login | undefined {
   const key = request.headers['x-clickhouse-key']
   if (typeof key === 'string') {

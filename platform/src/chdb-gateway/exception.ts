@@ -1,4 +1,4 @@
-/** A refusal in ClickHouse's own terms: number, name and text. */
+/** An error in ClickHouse's form: number, name and text. */
 export class GatewayException extends Error {
   override readonly name = 'GatewayException'
   readonly code: number
@@ -30,7 +30,7 @@ export function httpStatusOf(exception: GatewayException): number {
   return statusByCode.get(exception.code) ?? 500
 }
 
-/** The engine's errors carry number and name in their text only: `Code: 60. DB::Exception: … (UNKNOWN_TABLE)`. */
+/** Parses an error of the engine, which has its number and name only in the text: `Code: 60. DB::Exception: … (UNKNOWN_TABLE)`. */
 export function toException(error: unknown): GatewayException {
   if (error instanceof GatewayException) return error
   const text = error instanceof Error ? error.message : String(error)
@@ -39,7 +39,7 @@ export function toException(error: unknown): GatewayException {
   return new GatewayException(Number(match[1]), match[3] ?? '', match[2] ?? '')
 }
 
-/** The text a ClickHouse server answers; clients find number and name in it by pattern. */
+/** Returns the response text of a ClickHouse server. Clients extract number and name from it by pattern. */
 export function exceptionBody(exception: GatewayException): string {
   return `Code: ${exception.code}. DB::Exception: ${exception.message} (${exception.type}) (version chdb)\n`
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createLane, LaneClosedError, LaneFullError } from './lane.ts'
 
 describe('a lane', () => {
-  it('runs in order, never more at once than it is wide', async () => {
+  it('runs work in order, and never more than its width at once', async () => {
     const lane = createLane(2, 100)
     const begun: number[] = []
     let running = 0
@@ -22,7 +22,7 @@ describe('a lane', () => {
     expect(widest).toBe(2)
   })
 
-  it('refuses the one too many at once, and takes work again after', async () => {
+  it('refuses work beyond its queue at once, and accepts work again afterwards', async () => {
     const lane = createLane(1, 1)
     const first = lane.run(() => sleep(10, 'first'))
     const second = lane.run(() => sleep(1, 'second'))
@@ -31,13 +31,13 @@ describe('a lane', () => {
     expect(await lane.run(() => Promise.resolve('third'))).toBe('third')
   })
 
-  it('gives its place on after a failure', async () => {
+  it('runs the next work after a failure', async () => {
     const lane = createLane(1, 1)
     await expect(lane.run(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken')
     expect(await lane.run(() => Promise.resolve('well'))).toBe('well')
   })
 
-  it('closes when what runs has ended, and refuses what waits', async () => {
+  it('closes when running work has ended, and refuses waiting work', async () => {
     const lane = createLane(1, 1)
     let isDone = false
     const running = lane.run(async () => {

@@ -1,19 +1,19 @@
-/** The lane's queue is full: the caller is told at once instead of waiting without a bound. */
+/** The queue of the lane is full. The caller gets an error at once instead of waiting without limit. */
 export class LaneFullError extends Error {
   override readonly name = 'LaneFullError'
 }
 
-/** The gateway is going down; what had not begun is refused, so that it is never half done. */
+/** The gateway is shutting down. Work that has not started is refused, so it is never half done. */
 export class LaneClosedError extends Error {
   override readonly name = 'LaneClosedError'
 }
 
 type Waiting = { readonly begin: () => void; readonly refuse: (error: Error) => void }
 
-/** Runs work at most `width` at a time, in order of arrival, with at most `queueMax` waiting. */
+/** Runs at most `width` pieces of work concurrently, in order of arrival, with at most `queueMax` waiting. */
 export type Lane = {
   run<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Refuses what waits and resolves when what runs has ended. */
+  /** Refuses waiting work, and resolves when running work has ended. */
   close(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export function createLane(width: number, queueMax: number): Lane {
     await new Promise<void>((begin, refuse) => waiting.push({ begin, refuse }))
   }
 
-  // The place is handed to the next in line, so `running` does not change and nobody can slip in between.
+  // The slot is passed to the next in the queue, so `running` does not change and no other caller can take it.
   function leave(): void {
     const next = waiting.shift()
     if (next !== undefined) return next.begin()

@@ -1,20 +1,20 @@
 import { integerSetting, readSettings, textSetting } from '../config/settings.ts'
 import { startChdbGateway } from './chdb-gateway.ts'
 
-/** The gateway as a process of its own. Reports its port as `{"port":…}`, to its parent or as a line on stdout. */
+/** Runs the gateway as a separate process. Reports its port as `{"port":…}`, to its parent or as a line on stdout. */
 const settings = {
-  folder: textSetting('CHDB_GATEWAY_FOLDER', 'folder of the ClickHouse data'),
-  port: integerSetting('CHDB_GATEWAY_PORT', 'port on loopback, 0 for a free one', 0, {
+  folder: textSetting('CHDB_GATEWAY_FOLDER', 'Folder of the ClickHouse data'),
+  port: integerSetting('CHDB_GATEWAY_PORT', 'Port on loopback; 0 selects a free one', 0, {
     min: 0,
     max: 65_535,
   }),
   password: textSetting(
     'CHDB_GATEWAY_PASSWORD',
-    'password of the user default, who has all rights',
+    'Password of the user default, which has all rights',
   ),
   readerPassword: textSetting(
     'CHDB_GATEWAY_READER_PASSWORD',
-    'password of the read-only user data_team; empty refuses that user',
+    'Password of the read-only user data_team; if empty, that user is refused',
     '',
   ),
 }
@@ -35,14 +35,14 @@ async function main(): Promise<void> {
   }
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
-  // A gateway whose parent is gone keeps the folder from its successor, so it does not wait for long statements:
-  // the engine takes a kill at any moment.
+  // A gateway whose parent has exited blocks the folder for its successor, so it does not wait for long statements. Killing the
+  // engine is safe at any moment.
   const stopOrphan = (): void => {
     stop()
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), orphanStopMs).unref()
   }
   process.once('disconnect', stopOrphan)
-  // The parent may have gone while the engine was starting. Undefined: there never was one.
+  // The parent may have exited while the engine was starting. Undefined means that there is no parent.
   if (process.connected === false) return stopOrphan()
   const report = { port: gateway.port }
   if (process.send === undefined) process.stdout.write(`${JSON.stringify(report)}\n`)

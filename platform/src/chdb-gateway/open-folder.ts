@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openSessions, type EngineSessions } from './sessions.ts'
 
 /**
- * Opens the engine on its folder, making it if need be. The engine locks the folder and names the owner in the file
- * `status`; its own error says neither.
+ * Opens the engine on its folder, and creates the folder if necessary. The engine locks the folder and writes its owner to the file
+ * `status`; its own error mentions neither.
  */
 export async function openFolder(folder: string, waitMs: number): Promise<EngineSessions> {
   await mkdir(folder, { recursive: true, mode: 0o700 })

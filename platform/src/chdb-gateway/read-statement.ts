@@ -5,8 +5,8 @@ import type { BodyShare } from './body-budget.ts'
 import { GatewayException, toException } from './exception.ts'
 import { isInsert, parseInsert, type Statement } from './statement.ts'
 
-/** Arguments of the HTTP interface itself; every other one is a setting of the engine. */
-const notSettings = new Set([
+/** Parameters of the HTTP interface itself. Every other parameter is a setting of the engine. */
+const interfaceParameters = new Set([
   'query',
   'database',
   'default_format',
@@ -28,7 +28,7 @@ const notSettings = new Set([
 
 const gunzipAsync = promisify(gunzip)
 
-/** Reads one request to its end. Throws a GatewayException for what cannot become a statement. */
+/** Reads one request completely. Throws a GatewayException if it is not a valid statement. */
 export async function readStatement(
   request: IncomingMessage,
   share: BodyShare,
@@ -38,12 +38,12 @@ export async function readStatement(
   const parameters = new Map<string, string>()
   for (const [name, value] of address.searchParams) {
     if (name.startsWith('param_')) parameters.set(checkedName(name.slice('param_'.length)), value)
-    else if (!notSettings.has(name)) settings.set(checkedName(name), value)
+    else if (!interfaceParameters.has(name)) settings.set(checkedName(name), value)
   }
   if (address.searchParams.has('session_id')) {
     throw new GatewayException(48, 'NOT_IMPLEMENTED', 'sessions over several requests')
   }
-  // As in ClickHouse: what a link or an address bar can send changes nothing.
+  // As in ClickHouse, a request that a link or an address bar can send must not change data.
   if (request.method !== 'POST' && settings.get('readonly') !== '1') settings.set('readonly', '2')
   const body = await readBody(request, share)
   const query = address.searchParams.get('query') ?? ''
@@ -64,7 +64,10 @@ export async function readStatement(
   }
 }
 
-/** An INSERT whose rows are missing has none; left to itself, the engine would read them from standard input. */
+/**
+ * Separates the rows from an INSERT. Without rows they are an empty buffer; otherwise the engine would read them from standard
+ * input.
+ */
 function splitRows(query: string, body: Buffer): Pick<Statement, 'text' | 'rows'> {
   if (isInsert(query) && body.length > 0) return { text: query, rows: body }
   const text = joinText(query, body.toString('utf8'))
@@ -86,7 +89,10 @@ function firstHeader(request: IncomingMessage, name: string): string | undefined
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Reads to the end even what it refuses: a caller cut off while sending takes it for a broken network and retries. */
+/**
+ * Reads the body completely even if it is refused: a client that is disconnected while sending would treat that as a network error
+ * and retry.
+ */
 async function readBody(request: IncomingMessage, share: BodyShare): Promise<Buffer> {
   const chunks: Buffer[] = []
   let refusal: GatewayException | undefined

@@ -12,21 +12,21 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('a file of rows', () => {
-  it('has the rows of its own insert, and no name that could be left over', async () => {
+  it('contains the rows of its own insert, and has no name that could remain', async () => {
     await Promise.all(
       Array.from({ length: 8 }, async (_, each) => {
         const rows = Buffer.alloc(300_000, each)
         await withRowsFile(folder, rows, async (path) => {
           expect(await readdir(folder)).toEqual([])
           expect((await readFile(path)).equals(rows)).toBe(true)
-          // A second reader begins at the first byte too.
+          // A second reader starts at the first byte too.
           expect(await readFile(path)).toHaveLength(300_000)
         })
       }),
     )
   })
 
-  it('is gone when the insert failed', async () => {
+  it('is removed when the insert fails', async () => {
     let opened = ''
     const failing = withRowsFile(folder, Buffer.from('x'), async (path) => {
       opened = path
@@ -36,7 +36,7 @@ describe('a file of rows', () => {
     expect(existsSync(opened)).toBe(false)
   })
 
-  it('that cannot be written is an error that passes', async () => {
+  it('that cannot be written is a temporary error', async () => {
     const missing = withRowsFile(join(folder, 'missing'), Buffer.from('x'), async () => 'inserted')
     await expect(missing).rejects.toMatchObject({ code: 425, type: 'SYSTEM_ERROR' })
   })

@@ -6,17 +6,16 @@ import { GatewayException } from './exception.ts'
 const writeAll = promisify(writeFile)
 
 /**
- * Rows as a file that lives as long as `work`, because the engine reads binary formats from files only and all others
- * faster. The file loses its name before it is written: whenever the process dies, nothing of it is left but, at most,
- * an empty file that the next insert takes over. There is no turn of the event loop between its making and that, so
- * inserts that run side by side never meet under the name.
+ * Provides rows as a file for the duration of `work`, because the engine reads binary formats only from files, and all others
+ * faster. The file is unlinked before it is written. So after a crash at any time at most an empty file is left, which the next
+ * insert reuses. Creating and unlinking happen in one turn of the event loop, so concurrent inserts never use the same name.
  */
 export async function withRowsFile<Result>(
   folder: string,
   rows: Uint8Array,
   work: (path: string) => Promise<Result>,
 ): Promise<Result> {
-  const descriptor = openNameless(join(folder, 'incoming-rows'))
+  const descriptor = openUnlinked(join(folder, 'incoming-rows'))
   try {
     await writeAll(descriptor, rows).catch(refuse)
     return await work(`/dev/fd/${descriptor}`)
@@ -25,7 +24,7 @@ export async function withRowsFile<Result>(
   }
 }
 
-function openNameless(path: string): number {
+function openUnlinked(path: string): number {
   try {
     const descriptor = openSync(path, 'w+', 0o600)
     unlinkSync(path)
@@ -35,7 +34,7 @@ function openNameless(path: string): number {
   }
 }
 
-/** A full disk, no descriptor left: what passes is told in terms that say so. */
+/** A full disk or a lack of file descriptors is temporary, and is reported as such. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
   throw new GatewayException(425, 'SYSTEM_ERROR', `the rows could not be put aside: ${message}`)

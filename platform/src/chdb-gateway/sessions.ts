@@ -13,23 +13,23 @@ import {
 } from './statement.ts'
 
 /**
- * The engine's sessions, all on one folder. A session runs one statement at a time and remembers what it is told,
- * so each statement gets one to itself, in its first state:
+ * Sessions of the engine, all on one folder. A session runs one statement at a time and keeps its settings,
+ * so each statement uses a session alone, in its initial state:
  *
- * - Settings are set before and reset to their default after. If the reset fails the session is thrown away.
- * - A placeholder's value cannot be taken back, so a session that still holds one never runs a text that names it
- *   without giving it a value.
- * - Whatever is not a plain SELECT or an INSERT with rows (SET, USE, CREATE TEMPORARY, …) gets a new session that is
- *   thrown away.
+ * - Settings are set before and reset to their default after. If the reset fails, the session is discarded.
+ * - The value of a placeholder cannot be removed, so a session that has one never runs a text that names it
+ *   without setting it.
+ * - Every statement except a plain SELECT or an INSERT with rows (SET, USE, CREATE TEMPORARY, …) gets a new session that is
+ *   discarded.
  *
- * Throwing all of them away would be simpler, but chdb frees no session while any other statement runs (about
- * 140 KB each), so one long SELECT would let them pile up.
+ * Discarding every session would be simpler, but chdb frees no session while any other statement runs (about
+ * 140 KB each), so they would accumulate during one long SELECT.
  */
 export type EngineSessions = {
   run(statement: Statement): Promise<StatementResult>
-  /** Runs a statement of the read-only user. Throws for what would write, or read outside of the databases of usage. */
+  /** Runs a statement of the read-only user. Throws if it would write, or read other databases than those of usage. */
   runAsReader(statement: Statement): Promise<StatementResult>
-  /** To be called when nothing runs any more. */
+  /** Call this when no statement is running. */
   close(): Promise<void>
 }
 
@@ -37,10 +37,10 @@ type IdleSession = { readonly session: Session; readonly heldParameters: Set<str
 
 const idleMax = 8
 const heldParametersMax = 64
-const settingsThatMoveOthers = new Set(['compatibility', 'profile', 'readonly', 'dialect'])
+const settingsWithSideEffects = new Set(['compatibility', 'profile', 'readonly', 'dialect'])
 
 export function openSessions(folder: string): EngineSessions {
-  // The engine ends with its last session; this one keeps it up between statements.
+  // The engine shuts down with its last session. This one keeps it running between statements.
   const keeper = new Session(folder)
   const idle: IdleSession[] = []
 
@@ -54,12 +54,12 @@ export function openSessions(folder: string): EngineSessions {
     return reused ?? { session: new Session(folder), heldParameters: new Set() }
   }
 
-  async function giveBack(used: IdleSession, statement: Statement): Promise<void> {
+  async function release(used: IdleSession, statement: Statement): Promise<void> {
     for (const name of statement.parameters.keys()) used.heldParameters.add(name)
     const isReusable =
       idle.length < idleMax &&
       used.heldParameters.size <= heldParametersMax &&
-      ![...statement.settings.keys()].some((name) => settingsThatMoveOthers.has(name))
+      ![...statement.settings.keys()].some((name) => settingsWithSideEffects.has(name))
     if (isReusable && (await isReset(used.session, statement))) idle.push(used)
     else used.session.close()
   }
@@ -77,14 +77,14 @@ export function openSessions(folder: string): EngineSessions {
           ? await execute(used.session, statement.text, statement.format)
           : await insertRows(folder, used.session, insert, statement.rows)
       } finally {
-        if (leavesNothing) await giveBack(used, statement)
+        if (leavesNothing) await release(used, statement)
         else used.session.close()
       }
     },
     async runAsReader(statement) {
       const settings = readerSettings(statement.settings)
       const database = readerDatabase(statement.database)
-      // `readonly` cannot be taken back, so the session is thrown away.
+      // `readonly` cannot be changed back, so the session is discarded.
       const session = new Session(folder)
       try {
         const text = await formattedByEngine(session, statement.text)
@@ -104,8 +104,8 @@ export function openSessions(folder: string): EngineSessions {
 }
 
 /**
- * Returns the statement as the engine's own parser writes it, which is what runs then: nobody else's idea of comments,
- * quotes and semicolons counts. The engine refuses more than one statement here.
+ * Returns the statement as formatted by the engine's own parser. That text is checked and executed, so no other interpretation of
+ * comments, quotes and semicolons matters. The engine refuses more than one statement here.
  */
 async function formattedByEngine(session: Session, text: string): Promise<string> {
   if (text.includes('\0')) throw new GatewayException(62, 'SYNTAX_ERROR', 'a NUL byte')
@@ -175,7 +175,7 @@ async function execute(session: Session, text: string, format: string): Promise<
   }
 }
 
-/** The statement is made anew of its parts, so that no path in it can have come from outside. */
+/** The statement is built from its parsed parts, so that no path in it can come from the request. */
 async function insertRows(
   folder: string,
   session: Session,

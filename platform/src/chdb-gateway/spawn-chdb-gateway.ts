@@ -5,21 +5,21 @@ import { fileURLToPath } from 'node:url'
 export type ChdbGatewayProcess = {
   readonly url: string
   readonly process: ChildProcess
-  /** Lets running statements end, then closes the engine; kills what does not end in time. */
+  /** Lets running statements end, then closes the engine. Kills the process after the timeout. */
   stop(): Promise<void>
 }
 
 export type SpawnChdbGatewayOptions = {
   readonly folder: string
   readonly password: string
-  /** Of the read-only user. Undefined: that user is refused. */
+  /** Password of the read-only user. Undefined refuses that user. */
   readonly readerPassword?: string
   readonly port?: number
   readonly startTimeoutMs?: number
   readonly stopTimeoutMs?: number
 }
 
-/** Starts the gateway as a child that ends with this process. Its folder stays locked as long as it lives. */
+/** Starts the gateway as a child process that ends with this process. Its folder stays locked while it is running. */
 export async function spawnChdbGateway(
   options: SpawnChdbGatewayOptions,
 ): Promise<ChdbGatewayProcess> {
@@ -28,14 +28,14 @@ export async function spawnChdbGateway(
   const main = new URL(isSource ? './main.ts' : './main.js', import.meta.url)
   const child = fork(fileURLToPath(main), {
     execArgv: isSource ? ['--conditions=source', '--import', 'tsx'] : ['--enable-source-maps'],
-    // Nothing of ours is handed down: the engine needs no environment, and there may be secrets in it.
+    // The child gets no other variables: the engine needs none, and they may contain secrets.
     env: {
       TZ: 'UTC',
       CHDB_GATEWAY_FOLDER: options.folder,
       CHDB_GATEWAY_PORT: String(options.port ?? 0),
       CHDB_GATEWAY_PASSWORD: options.password,
       CHDB_GATEWAY_READER_PASSWORD: options.readerPassword ?? '',
-      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      // Every running statement occupies a libuv thread; the default of four could be used up by statements.
       UV_THREADPOOL_SIZE: '8',
     },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -49,18 +49,20 @@ export async function spawnChdbGateway(
 }
 
 async function firstReport(child: ChildProcess, timeoutMs: number): Promise<number> {
-  let complaint = ''
+  let errorOutput = ''
   child.stderr?.setEncoding('utf8')
-  child.stderr?.on('data', (text: string) => (complaint = (complaint + text).slice(-4096)))
+  child.stderr?.on('data', (text: string) => (errorOutput = (errorOutput + text).slice(-4096)))
   return await new Promise<number>((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
-      reject(new Error(`The ClickHouse gateway did not start within ${timeoutMs} ms. ${complaint}`))
+      reject(
+        new Error(`The ClickHouse gateway did not start within ${timeoutMs} ms. ${errorOutput}`),
+      )
     }, timeoutMs)
     child.once('error', reject)
     child.once('close', (code, signal) => {
       clearTimeout(timer)
-      reject(new Error(complaint.trim() || `The ClickHouse gateway ended: ${signal ?? code}.`))
+      reject(new Error(errorOutput.trim() || `The ClickHouse gateway ended: ${signal ?? code}.`))
     })
     child.once('message', (report: { readonly port: number }) => {
       clearTimeout(timer)

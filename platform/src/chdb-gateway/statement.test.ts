@@ -19,7 +19,7 @@ describe('the target of an INSERT with rows', () => {
     'INSERT INTO FUNCTION file(x) FORMAT JSONEachRow',
     'INSERT INTO t FORMAT JSONEachRow {"a":1}',
     'SELECT 1 FORMAT JSONEachRow',
-  ])('is not read out of %s', (text) => {
+  ])('is not found in %s', (text) => {
     expect(parseInsert(text)).toBeUndefined()
   })
 })
@@ -38,7 +38,7 @@ describe('a statement that leaves nothing in its session', () => {
   })
 })
 
-it('finds every placeholder, look-alikes included', () => {
+it('finds every placeholder, including look-alikes', () => {
   expect(placeholderNames(`SELECT {a:String}, { b : UInt8 }, '{c:String}', map{1}, {}`)).toEqual([
     'a',
     'b',

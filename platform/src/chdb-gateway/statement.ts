@@ -1,13 +1,13 @@
-/** One statement as it came over HTTP, before anything is known about its meaning. */
+/** One statement as received over HTTP, before it is interpreted. */
 export type Statement = {
   readonly text: string
-  /** Rows of an INSERT, apart from its text. */
+  /** Rows of an INSERT, separate from its text. */
   readonly rows: Uint8Array | undefined
-  /** Output format where the text names none. */
+  /** Output format if the text names none. */
   readonly format: string
   readonly database: string | undefined
   readonly settings: ReadonlyMap<string, string>
-  /** Values of `{name:Type}` placeholders, in ClickHouse's escaped text form, exactly as they came. */
+  /** Values of `{name:Type}` placeholders, in ClickHouse's escaped text form, as received. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
@@ -29,7 +29,7 @@ export type InsertTarget = {
 const insertWithRows =
   /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([\w.`"]+)\s*(?:\(([\w\s,`"]*)\))?\s*FORMAT\s+(\w+)\s*;?\s*$/i
 
-/** Where the rows of `INSERT INTO … FORMAT …` go, or undefined where the text is of another shape. */
+/** Returns the target of `INSERT INTO … FORMAT …`, or undefined for any other statement. */
 export function parseInsert(text: string): InsertTarget | undefined {
   const match = insertWithRows.exec(text)
   if (match === null) return undefined
@@ -49,12 +49,12 @@ export function isInsert(text: string): boolean {
   return /^\s*INSERT\s/i.test(text)
 }
 
-/** True only for what surely leaves nothing behind in its session: one plain SELECT. */
+/** Returns true only if the statement certainly leaves nothing in its session: one plain SELECT. */
 export function isPlainSelect(text: string): boolean {
   return /^\s*(SELECT|WITH)\s/i.test(text) && !text.includes(';')
 }
 
-/** The names of all `{name:Type}` placeholders; a look-alike inside a string is reported too. */
+/** Returns the names of all `{name:Type}` placeholders, including look-alikes inside strings. */
 export function placeholderNames(text: string): string[] {
   return [...text.matchAll(/\{\s*(\w+)\s*:/g)].map((match) => match[1] ?? '')
 }

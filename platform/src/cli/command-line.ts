@@ -8,7 +8,7 @@ export type CommandLine = { readonly program: Command; readonly output: Output }
 const plainHelp = new Help()
 
 /**
- * Returns the root of a command line: what all of its commands share. Its help lists every command that can be run, in
+ * Returns the root of a command line with the options that all commands share. Its help lists every command that can be run, in
  * groups.
  */
 export function createCommandLine(
@@ -23,7 +23,7 @@ export function createCommandLine(
     .configureHelp({
       showGlobalOptions: true,
       styleTitle: (title) => styleText('bold', title),
-      // Only here: suggestions for unknown commands ask for visible commands too.
+      // Set only while the help is formatted, because suggestions for unknown commands use the visible commands as well.
       formatHelp: (command, help) => {
         if (command === program) help.visibleCommands = () => leavesOf(program)
         return plainHelp.formatHelp(command, help)
@@ -41,8 +41,8 @@ export function createCommandLine(
 }
 
 /**
- * Gives every command of a complete tree the same help and errors: required options stand in the usage line, and an
- * error is one line that names the nearest word and the help.
+ * Gives every command the same format of help and errors. Call it after all commands were added. The usage line contains the
+ * required options. An error is one line that suggests the nearest word and names the help.
  */
 export function finishCommandLine(program: Command): void {
   for (const top of program.commands) {
@@ -72,12 +72,12 @@ function leavesOf(command: Command): Command[] {
   return withDescendants(command).filter(({ commands }) => commands.length === 0)
 }
 
-/** The words that call a command, the name of the program first. */
+/** Returns the words that call a command, beginning with the name of the program. */
 export function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
-/** Commander misses a required option before it sees that its name was misspelled. */
+/** Reports a misspelled option. Without this, Commander first reports the required option as missing. */
 function refuseUnknownOptions(program: Command, command: Command): void {
   type Internals = { readonly rawArgs: readonly string[]; unknownOption(flag: string): void }
   const { rawArgs } = program as unknown as Internals
@@ -95,7 +95,10 @@ function errorLine(text: string, path: string): string {
   return `${/[.?!]$/.test(sentence) ? sentence : `${sentence}.`} See: ${path} --help`
 }
 
-/** Parses and runs. Errors are printed as one line; `explain` knows those that are not faults of ours. */
+/**
+ * Parses the parameters and runs the command. Errors are printed as one line. `explain` returns the text for errors that are not
+ * bugs, or undefined.
+ */
 export async function runCommandLine(
   program: Command,
   explain: (error: unknown) => string | undefined,

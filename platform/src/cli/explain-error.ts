@@ -1,7 +1,7 @@
 import { SettingsError } from '../config/settings.ts'
 import { CliError } from './cli-error.ts'
 
-/** Returns the line for a failure that the person at the terminal can act on. Undefined: a fault of ours. */
+/** Returns the text for a failure that the person at the terminal can fix, or undefined for a bug. */
 export function explainError(error: unknown): string | undefined {
   if (error instanceof CliError || error instanceof SettingsError) return error.message
   const { code } = error as { code?: unknown }

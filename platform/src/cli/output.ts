@@ -2,13 +2,13 @@ import type { Writable } from 'node:stream'
 
 export type OutputMode = 'text' | 'json' | 'quiet'
 
-/** What a command found or did, in the three forms in which it can be printed. */
+/** The result of a command in its three output formats. */
 export type CliResult = {
   /** The document of `--json`. Its keys are stable: fields may be added. */
   readonly json: unknown
   /** Lines for people. */
   readonly text: readonly string[]
-  /** Lines of `--quiet`: identifiers, secrets and addresses that a script goes on with. */
+  /** Lines of `--quiet`: identifiers, secrets and addresses that a script uses next. */
   readonly quiet?: readonly string[]
 }
 
@@ -36,10 +36,7 @@ export function createOutput(mode: () => OutputMode, print: (line: string) => vo
   }
 }
 
-/**
- * Lets a command go on when the reader of its output goes away, as `head` does: what the command does is not left half
- * done, and it ends as it would. Other errors of the stream are thrown as before.
- */
+/** Lets a command finish its work when the reader of its output exits, as `head` does. Other errors of the stream are thrown. */
 export function ignoreClosedPipe(stream: Writable = process.stdout): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -50,7 +47,7 @@ export function printToStandardOutput(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Integers beyond what JSON numbers hold become strings. */
+/** Returns JSON text in which every bigint is written as a string. */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(
     value,

@@ -1,4 +1,4 @@
-/** Where the time comes from. Passed in wherever a decision depends on it, so that a test can own it. */
+/** The source of the current time. Code whose decisions depend on time takes it as a parameter, so that tests can set it. */
 export interface Clock {
   /** Unix milliseconds. */
   now(): number

@@ -5,13 +5,13 @@ import { readSettings, SettingsError } from './settings.ts'
 
 const settings = { dataDir: dataDirSetting }
 
-it('asks for the data folder only where something is embedded', () => {
+it('requires the data folder only if a part is embedded', () => {
   const { dataDir } = readSettings(settings, {})
   expect(() => embeddedFolder(dataDir, 'hot')).toThrow(SettingsError)
   expect(() => embeddedFolder(dataDir, 'hot')).toThrow('TOLLGATE_DATA_DIR is not set')
 })
 
-it('puts what is embedded into the data folder', () => {
+it('places embedded parts in the data folder', () => {
   const { dataDir } = readSettings(settings, { TOLLGATE_DATA_DIR: 'data' })
   expect(embeddedFolder(dataDir, 'hot')).toBe(join('data', 'hot'))
 })

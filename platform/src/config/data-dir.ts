@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { SettingsError, textSetting } from './settings.ts'
 
-/** Where the embedded parts of a service are. Nothing else is kept there, so on the engines nobody has to name it. */
+/** The folder of the embedded parts of a service. A service without embedded parts does not need it. */
 export const dataDirSetting = textSetting(
   'TOLLGATE_DATA_DIR',
-  'Folder that holds the log and the hot state, as far as they are embedded; must be set then',
+  'Folder of the embedded event log and hot state; required if either is embedded',
   '',
 )
 
-/** The folder of an embedded part. Throws a SettingsError when nobody has said where that is. */
+/** Returns the folder of an embedded part. Throws a SettingsError if the data folder is not set. */
 export function embeddedFolder(dataDir: string, name: string): string {
   if (dataDir !== '') return join(dataDir, name)
   throw new SettingsError(`${dataDirSetting.variable} is not set: ${dataDirSetting.description}`)

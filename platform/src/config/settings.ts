@@ -1,11 +1,11 @@
-/** One setting: its environment variable, what it means, and how its text is read. */
+/** One setting: its environment variable, its meaning, and how its text is parsed. */
 export type Setting<Value> = {
   readonly variable: string
   readonly description: string
-  /** Shown in the documentation; a setting without a default must be given. */
+  /** Default value as text, shown in the documentation. Undefined means that the setting is required. */
   readonly defaultText: string | undefined
   readonly parse: (text: string) => Value
-  /** Its value is never repeated, whatever is wrong with it. */
+  /** True if the value must not appear in error messages. */
   readonly isSecret?: true
 }
 
@@ -15,12 +15,12 @@ export type SettingValues<Declared extends Settings> = {
   readonly [Name in keyof Declared]: Declared[Name] extends Setting<infer Value> ? Value : never
 }
 
-/** One line per variable that is missing or cannot be read. */
+/** Its message has one line for each variable that is missing or invalid. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
-/** Reads all settings from the environment at once, or throws a SettingsError that lists everything wrong. */
+/** Reads all settings from the environment. Throws a SettingsError that lists every invalid one. */
 export function readSettings<Declared extends Settings>(
   declared: Declared,
   environment: Readonly<Record<string, string | undefined>>,
@@ -52,7 +52,7 @@ export function textSetting(
   return { variable, description, defaultText, parse: (text) => text }
 }
 
-/** A path of a file or folder, which is never empty: an empty one would be the working directory. */
+/** A path of a file or folder. It must not be empty, because an empty path means the working directory. */
 export function pathSetting(
   variable: string,
   description: string,
@@ -104,7 +104,7 @@ export function choiceSetting<Choice extends string>(
   }
 }
 
-/** Text that nobody may see; empty when it is not given. */
+/** A secret value, which error messages do not repeat. The default is empty. */
 export function secretSetting<Value>(
   variable: string,
   description: string,

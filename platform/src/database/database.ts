@@ -1,19 +1,19 @@
 import type { Sql, TransactionSql } from 'postgres'
 
-/** A connection pool or an open transaction: what a repository needs to run its statements. */
+/** A connection pool or an open transaction: what a repository needs to run statements. */
 export type Queryable = Sql | TransactionSql
 
 /**
- * The rows of one provider in one schema. Those of others do not exist for what runs here: the server adds the provider
- * to every statement, so that a forgotten `where` finds nothing and a wrong value is refused.
+ * Access to the rows of one provider in one schema. Rows of other providers are invisible: PostgreSQL adds the provider to every
+ * statement, so a forgotten `where` finds no foreign rows and a wrong provider id is refused.
  */
 export interface ProviderRows {
   /**
-   * One transaction that can only read. Resolves as soon as `body` does, while the transaction still ends: what was
-   * read stays true. `body` holds a connection and should wait for nothing but its statements.
+   * Runs one read-only transaction. Resolves as soon as `body` does, while the transaction still ends. `body` occupies a connection
+   * and should wait for nothing but its statements.
    */
   read<Result>(body: (sql: TransactionSql) => Promise<Result>): Promise<Result>
-  /** One transaction, which has committed when this resolves. */
+  /** Runs one transaction, and resolves when it has committed. */
   write<Result>(body: (sql: TransactionSql) => Promise<Result>): Promise<Result>
 }
 
@@ -22,23 +22,23 @@ export interface ProviderDatabase {
   in(environment: string): ProviderRows
 }
 
-/** What may serve requests: there is no way through it to the rows of more than one provider. */
+/** Access for code that serves requests: it can only reach the rows of one provider at a time. */
 export interface ProviderDatabases {
   of(providerId: string): ProviderDatabase
 }
 
 /**
- * PostgreSQL. Each environment has a schema of its own and a pool that can only see that schema, so a statement
- * cannot reach across; what belongs to neither (providers, keys) lives in the schema `control`.
+ * PostgreSQL. Each environment has its own schema, and its own pool that sees only that schema, so a statement cannot mix
+ * environments. Data that belongs to no environment (providers, keys) is in the schema `control`.
  *
- * `control` and `in` see the rows of all providers: for work that is by its nature across them, and for nothing that a
- * request decides.
+ * `control` and `in` see the rows of all providers. They are for work across providers, and must not be used for what a request
+ * decides.
  */
 export interface Database extends ProviderDatabases {
   readonly control: Sql
-  /** The pool of one environment's schema. */
+  /** Returns the pool of one environment's schema. */
   in(environment: string): Sql
-  /** Throws where it does not answer, or where connections do not have the role that keeps providers apart. */
+  /** Throws if PostgreSQL does not answer, or if connections do not have the role that isolates providers. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -1,9 +1,9 @@
-/** The data was written by a later version of the program; going on could damage it. */
+/** The data was written by a newer release. Using it could damage it. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError'
 }
 
-/** Throws when something was applied that this code does not know. */
+/** Throws a NewerSchemaError if a migration was applied that this release does not know. */
 export function refuseNewer(
   place: string,
   applied: readonly string[],

@@ -1,11 +1,11 @@
 /**
- * How far each partition of a log was acknowledged, by whatever process, kept apart from the log: for the time when a
- * log behind a network cannot be asked for its heads.
+ * Records how far each partition of a log was acknowledged, by any process. It is stored outside of the log, for times when a log
+ * behind a network cannot report its heads.
  */
 export interface AcknowledgedHeads {
-  /** Notes, by partition, that all records with smaller offsets may have been acknowledged. Never moves one back. */
+  /** Records, by partition, that all records with smaller offsets may have been acknowledged. A head never moves back. */
   note(topic: string, heads: ReadonlyMap<number, number>): Promise<void>
 
-  /** The largest head that was noted; undefined when none is known, also after a loss. */
+  /** Returns the largest recorded head. Undefined if none is known, for example after a data loss. */
   read(topic: string, partition: number): Promise<number | undefined>
 }

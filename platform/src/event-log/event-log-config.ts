@@ -21,7 +21,7 @@ export type EventLogUse = {
 
 export type WritableEventLog = {
   readonly log: EventLog
-  /** The id of the schema in front of every value that is appended. */
+  /** Id of the Avro schema, which precedes every appended value. */
   readonly schemaId: number
   close(): Promise<void>
 }

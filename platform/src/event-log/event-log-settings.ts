@@ -2,119 +2,127 @@ import { choiceSetting, integerSetting, textSetting } from '../config/settings.t
 
 const milliseconds = { min: 10, max: 600_000 }
 
-/** How every service is told where the event log is. */
+/** Settings for access to the event log. */
 export const eventLogSettings = {
   eventLog: choiceSetting(
     'TOLLGATE_EVENT_LOG',
-    'Where the event log is kept: embedded is a folder of the data folder',
+    'Where the event log is stored: embedded uses a folder in the data folder',
     ['embedded', 'kafka'],
     'embedded',
   ),
   kafkaBrokers: textSetting(
     'TOLLGATE_KAFKA_BROKERS',
-    'Some brokers of the Kafka cluster, as host:port with commas between',
+    'Brokers of the Kafka cluster, as host:port separated by commas; the other brokers are discovered',
     '127.0.0.1:9092',
   ),
   kafkaNamePrefix: textSetting(
     'TOLLGATE_KAFKA_NAME_PREFIX',
-    'What the names of topics and groups begin with, where several installations share brokers',
+    'Prefix of the names of topics and groups, if several installations share brokers',
     '',
   ),
   kafkaTls: choiceSetting(
     'TOLLGATE_KAFKA_TLS',
-    'Whether the brokers are spoken to over TLS',
+    'Whether connections to the brokers use TLS',
     ['no', 'yes'],
     'no',
   ),
   kafkaCaFile: textSetting(
     'TOLLGATE_KAFKA_CA_FILE',
-    'PEM file of the authority that signed the certificates of the brokers; empty trusts the public ones',
+    'PEM file of the certificate authority of the brokers; if empty, the public authorities are trusted',
     '',
   ),
   kafkaCertFile: textSetting(
     'TOLLGATE_KAFKA_CERT_FILE',
-    'PEM file of our own certificate, where the brokers ask for one',
+    'PEM file of the client certificate, if the brokers require one',
     '',
   ),
-  kafkaKeyFile: textSetting('TOLLGATE_KAFKA_KEY_FILE', 'PEM file of its key', ''),
+  kafkaKeyFile: textSetting(
+    'TOLLGATE_KAFKA_KEY_FILE',
+    'PEM file of the key of the client certificate',
+    '',
+  ),
   kafkaSaslMechanism: choiceSetting(
     'TOLLGATE_KAFKA_SASL_MECHANISM',
-    'How we say to the brokers who we are',
+    'SASL mechanism for authentication at the brokers',
     ['none', 'plain', 'scram-sha-256', 'scram-sha-512'],
     'none',
   ),
-  kafkaSaslUsername: textSetting('TOLLGATE_KAFKA_SASL_USERNAME', 'Kafka user', ''),
-  kafkaSaslPassword: textSetting('TOLLGATE_KAFKA_SASL_PASSWORD', 'Its password', ''),
+  kafkaSaslUsername: textSetting('TOLLGATE_KAFKA_SASL_USERNAME', 'User name at the brokers', ''),
+  kafkaSaslPassword: textSetting('TOLLGATE_KAFKA_SASL_PASSWORD', 'Password of the Kafka user', ''),
   kafkaAnswerTimeoutMs: integerSetting(
     'TOLLGATE_KAFKA_ANSWER_TIMEOUT_MS',
-    'Milliseconds the brokers may take to say where a partition ends, what is in it or where a group is',
+    'Timeout of requests to the brokers for the end or content of a partition, or the position of a group, in milliseconds',
     5_000,
     milliseconds,
   ),
   kafkaAddedPartitions: choiceSetting(
     'TOLLGATE_KAFKA_ADDED_PARTITIONS',
-    'What to do when somebody has added partitions to a topic: refuse to start, or ignore them and use the others as before',
+    'What to do if partitions were added to a topic: refuse to start, or ignore them and use only the original ones',
     ['refuse', 'ignore'],
     'refuse',
   ),
   schemaRegistryUrl: textSetting(
     'TOLLGATE_SCHEMA_REGISTRY_URL',
-    'Confluent-compatible registry that keeps the schema of what is in Kafka',
+    'URL of a Confluent-compatible schema registry for the records in Kafka',
     'http://127.0.0.1:8081',
   ),
   schemaRegistryUsername: textSetting(
     'TOLLGATE_SCHEMA_REGISTRY_USERNAME',
-    'User of the registry; empty where it asks for none',
+    'User name at the schema registry; empty if it requires none',
     '',
   ),
-  schemaRegistryPassword: textSetting('TOLLGATE_SCHEMA_REGISTRY_PASSWORD', 'Its password', ''),
+  schemaRegistryPassword: textSetting(
+    'TOLLGATE_SCHEMA_REGISTRY_PASSWORD',
+    'Password of the registry user',
+    '',
+  ),
 }
 
-/** What is needed beyond that to append. */
+/** Additional settings of processes that append. */
 export const eventLogWriterSettings = {
   logPartitions: integerSetting(
     'TOLLGATE_LOG_PARTITIONS',
-    'Partitions of each topic; fixed when the log is made',
+    'Partitions of each topic. The number is fixed when a topic is created',
     4,
     { min: 1, max: 1_024 },
   ),
   kafkaReplication: integerSetting(
     'TOLLGATE_KAFKA_REPLICATION',
-    'Copies of each partition of a topic that is made here',
+    'Replication factor of topics that Tollgate creates',
     3,
     { min: 1, max: 100 },
   ),
   kafkaMinInSync: integerSetting(
     'TOLLGATE_KAFKA_MIN_IN_SYNC',
-    'Copies that must have a record before it is acknowledged',
+    'Replicas that must have a record before it is acknowledged',
     2,
     { min: 1, max: 100 },
   ),
   kafkaDeliveryTimeoutMs: integerSetting(
     'TOLLGATE_KAFKA_DELIVERY_TIMEOUT_MS',
-    'Milliseconds a record may wait for Kafka before the request that brought it is refused with 503',
+    'How long a record may wait for Kafka before its request is refused with 503, in milliseconds',
     15_000,
     milliseconds,
   ),
 }
 
-/** What is needed beyond that to take part in groups. */
+/** Additional settings of processes that consume in groups. */
 export const eventLogGroupSettings = {
   kafkaSessionTimeoutMs: integerSetting(
     'TOLLGATE_KAFKA_SESSION_TIMEOUT_MS',
-    'Milliseconds without a sign of life after which the partitions of this process go to others',
+    'Session timeout, in milliseconds; without a heartbeat for this long, the partitions of this process go to other members',
     10_000,
     { min: 100, max: 1_800_000 },
   ),
   kafkaRebalanceTimeoutMs: integerSetting(
     'TOLLGATE_KAFKA_REBALANCE_TIMEOUT_MS',
-    'Milliseconds the others wait for this process when partitions are shared out anew',
+    'How long a rebalance waits for this process, in milliseconds',
     30_000,
     { min: 100, max: 1_800_000 },
   ),
   kafkaPositionsKeptMin: integerSetting(
     'TOLLGATE_KAFKA_POSITIONS_KEPT_MINUTES_MIN',
-    'Minutes for which brokers must keep the position of a projection that stands still (their offsets.retention.minutes): longer than any outage. Less makes health say degraded; 0 does not ask',
+    'Minutes for which brokers must keep the position of an inactive projection (their offsets.retention.minutes); must be longer than any outage. A smaller value of the brokers makes health degraded; 0 turns the check off',
     10_080,
     { min: 0, max: 10_000_000 },
   ),

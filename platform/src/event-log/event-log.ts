@@ -1,7 +1,7 @@
-/** One record as it is read back. `value` may be a view into a shared buffer: use it before the next read, or copy. */
+/** One record read from the log. `value` may be a view into a shared buffer: use it before the next read, or copy it. */
 export type LogRecord = {
   readonly offset: number
-  /** Receive time given at the append, Unix milliseconds. */
+  /** Receive time passed to the append, in Unix milliseconds. */
   readonly receivedAtMs: number
   readonly value: Uint8Array
 }
@@ -9,7 +9,7 @@ export type LogRecord = {
 export type LogAppend = {
   readonly partition: number
   readonly value: Uint8Array
-  /** Kept beside the value where a log has a place for it: for those who read it by other means. */
+  /** Stored with the value if the log supports keys, for consumers that read the log by other means. */
   readonly key?: string
 }
 
@@ -19,28 +19,28 @@ export type ReadLimits = {
 }
 
 /**
- * The log cannot take records now (disk full, closed, queue limit reached), or does not answer. A log on this machine has
- * kept nothing of the append; behind a network its answer may have been lost after the records were kept.
+ * The log cannot accept records now (disk full, closed, queue limit reached), or does not answer. A log on this machine has stored
+ * nothing of the append. For a log behind a network, the acknowledgement may have been lost after the records were stored.
  */
 export class EventLogUnavailableError extends Error {
   override readonly name = 'EventLogUnavailableError'
 }
 
-/** Somebody else moved the group's position: this consumer is a zombie and must stop. */
+/** Another member moved the position of the group. This consumer has lost the partition and must stop. */
 export class GroupFencedError extends Error {
   override readonly name = 'GroupFencedError'
 }
 
 /**
- * The durable, partitioned, append-only log: the truth that counters and stored records are functions of.
- * Offsets of a partition are consecutive integers from 0.
+ * The durable, partitioned, append-only log. It is the source of truth: counters and stored records can be rebuilt from it. Offsets
+ * of a partition are consecutive integers from 0.
  */
 export interface EventLog {
   partitionCount(topic: string): number
 
   /**
-   * Appends one record and resolves once it is durable. The bytes are copied before the call returns, so the caller may
-   * reuse its buffer. Records that become durable together may share one promise. Rejects with EventLogUnavailableError.
+   * Appends one record and resolves once it is durable. The bytes are copied before the call returns, so the caller may reuse its
+   * buffer. Records that become durable together may share one promise. Rejects with an EventLogUnavailableError.
    */
   append(
     topic: string,
@@ -51,28 +51,28 @@ export interface EventLog {
   ): Promise<void>
 
   /**
-   * Appends all records and resolves with their offsets in input order once all are durable. On one machine it is all or
-   * none; over several partitions of a cluster, a call that is refused may have left some of them in the log.
+   * Appends all records and resolves with their offsets, in the order of the input, once all are durable. On one machine all or
+   * none are appended. Across several partitions of a cluster, a refused call may have appended some of them.
    */
   appendAll(topic: string, records: readonly LogAppend[], receivedAtMs: number): Promise<number[]>
 
   /**
-   * The offset that follows the last durable record of the partition: what a reader must reach to have seen all acks
-   * given before the call, by whatever process. A log on this machine knows it without a wait; one behind a network
-   * rejects with EventLogUnavailableError when it does not answer in time.
+   * Returns the offset after the last durable record of the partition. A reader that reaches it has seen all records that any
+   * process acknowledged before the call. A log on this machine returns it at once; one behind a network rejects with an
+   * EventLogUnavailableError if it does not answer in time.
    */
   head(topic: string, partition: number): number | Promise<number>
 
   /**
-   * The head as it was last heard of here, by an answer or an append, for whoever must go on while the log does not
-   * answer. Undefined when nothing was heard yet.
+   * Returns the head from the latest answer or append in this process, for use while the log does not answer. Undefined if none is
+   * known.
    */
   lastKnownHead(topic: string, partition: number): number | undefined
 
-  /** The oldest offset still kept. */
+  /** Returns the oldest offset that is still stored. */
   oldest(topic: string, partition: number): number | Promise<number>
 
-  /** Records from `fromOffset` on, in order, at least one if there is one; empty at the head. */
+  /** Returns records from `fromOffset` on, in order. Returns at least one record if there is one, and none at the head. */
   read(
     topic: string,
     partition: number,
@@ -80,22 +80,19 @@ export interface EventLog {
     limits: ReadLimits,
   ): Promise<LogRecord[]>
 
-  /** Resolves as soon as any partition of the topic may have grown, or after the time-out. May wake without cause. */
+  /** Resolves as soon as any partition of the topic may have grown, or after the timeout. Spurious wake-ups are possible. */
   waitForAppend(topic: string, timeoutMs: number): Promise<void>
 
-  /**
-   * Takes part in a group, whose members share the partitions of the topics among them. Resolves before the first one
-   * is assigned.
-   */
+  /** Joins a consumer group whose members share the partitions of the topics. Resolves before the first partition is assigned. */
   join(group: string, topics: readonly string[], member: GroupMember): Promise<GroupMembership>
 
-  /** The stored position of a consumer group: the next offset to process, and the group's own note beside it. */
+  /** Returns the stored position of a consumer group: the next offset to process, and a note of the group. */
   position(group: string, topic: string, partition: number): Promise<GroupPosition>
 
   /**
-   * Moves the position if it still is `expectedOffset` and still carries the note `expectedNote`, else throws
-   * GroupFencedError. Durable on return. The note carries what the group needs after a crash (the sink: its open batch).
-   * For members to whom the partition is assigned; any other may be told that it is fenced.
+   * Moves the position if it still equals `expected`, offset and note; otherwise rejects with a GroupFencedError. The new position
+   * is durable when this resolves. The note holds what the group needs after a crash (for the sink: its open batch). Only members
+   * that own the partition may commit; others may be fenced.
    */
   commit(
     group: string,
@@ -106,8 +103,8 @@ export interface EventLog {
   ): Promise<void>
 
   /**
-   * Allows the deletion of what is older than `receivedBeforeMs` and what every group in `groups` has passed. A log
-   * deletes in units of its own, which may hold records of other partitions too: then it waits until those are allowed.
+   * Allows the deletion of records that are older than `receivedBeforeMs` and that every group in `groups` has passed. A log
+   * deletes in larger units, which may contain records of other partitions: it then waits until those may be deleted too.
    */
   trim(
     topic: string,
@@ -116,33 +113,33 @@ export interface EventLog {
     groups: readonly string[],
   ): Promise<void>
 
-  /** Throws EventLogUnavailableError when an append would be refused now. */
+  /** Throws an EventLogUnavailableError if an append would be refused now. */
   checkWritable(): Promise<void>
 
   /**
-   * Throws when a topic has another number of partitions than its records were placed on. This process goes on with the
-   * partitions that it knows, but one that starts now would refuse to.
+   * Throws if a topic has another number of partitions than its records were placed on. This process continues with the partitions
+   * that it knows, but a process that starts now would refuse to.
    */
   checkPartitions(): Promise<void>
 
-  /** Throws when the log forgets the position of a group that is away for so many minutes. */
+  /** Throws if the log deletes the position of a group that is inactive for this many minutes. */
   checkPositionsKept(minutes: number): Promise<void>
 
   close(): Promise<void>
 }
 
-/** What a member is told of its partitions. For one partition nothing is told before what was told last is done. */
+/** Callbacks of a group member. For one partition, a callback is called only after the previous one has completed. */
 export type GroupMember = {
-  /** From here on this member works on the partition, and as a rule nobody else does. */
+  /** The member now owns the partition. Normally no other member processes it. */
   readonly assigned: (topic: string, partition: number) => void
-  /** Another one may work on it now. Resolves when the work here has stopped. */
+  /** The member no longer owns the partition, and another member may process it. Resolves when this member has stopped. */
   readonly revoked: (topic: string, partition: number) => Promise<void>
 }
 
 export interface GroupMembership {
-  /** False while the group cannot be reached or its members gather to share the partitions anew. */
+  /** False while the group cannot be reached or is rebalancing. */
   readonly isJoined: boolean
-  /** Everything is revoked, then the others share it. */
+  /** Revokes all partitions, then leaves the group. */
   leave(): Promise<void>
 }
 

@@ -1,8 +1,8 @@
 import type { AcknowledgedHeads } from './acknowledged-heads.ts'
 
-/** An acknowledgement waits no longer for its note. */
+/** Maximum time that an acknowledgement waits for its head to be recorded. */
 const noteWithinMs = 250
-/** Notes that fail are not waited for again before this has passed. */
+/** After a failure, acknowledgements do not wait for this long. */
 const failedPauseMs = 1_000
 
 type Note = {
@@ -10,10 +10,13 @@ type Note = {
   readonly done: Promise<void>
 }
 
-/** Notes heads, those of one turn together, each once, and never at the cost of those who wait for it. */
+/**
+ * Records acknowledged heads. Heads of one turn of the event loop are recorded together, each once, and failures delay no
+ * acknowledgement for long.
+ */
 export class HeadNotes {
   readonly #heads: AcknowledgedHeads
-  /** By topic, what is noted at the end of this turn. */
+  /** Heads to record at the end of this turn, by topic. */
   readonly #next = new Map<string, Note>()
   readonly #noted = new Map<string, number>()
   #failedAtMs = -Infinity
@@ -22,7 +25,7 @@ export class HeadNotes {
     this.#heads = heads
   }
 
-  /** Resolves when it is noted, or cannot be. */
+  /** Resolves when the head is recorded, or could not be recorded in time. */
   note(topic: string, partition: number, head: number): Promise<void> {
     if (this.#notedHead(topic, partition) >= head) return Promise.resolve()
     let next = this.#next.get(topic)
@@ -37,7 +40,7 @@ export class HeadNotes {
   #begin(topic: string): Note {
     const heads = new Map<number, number>()
     const done = new Promise<void>((resolve) => {
-      // One answer of the log is heard of in many places, all of them before the next tick.
+      // One response of the log resolves many appends, all of them before the next tick.
       process.nextTick(() => {
         this.#next.delete(topic)
         void this.#note(topic, heads).then(resolve)

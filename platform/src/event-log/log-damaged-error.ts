@@ -1,12 +1,12 @@
 import { DataFolderError } from '../lmdb/environment.ts'
 
-/** What an operator can do about it. */
+/** Advice for operators. */
 export const repairHint =
   'Run `npm run tollgate -- log verify` and see "A damaged log" in docs/operations.md.'
 
-/** Records of a partition cannot be read, because a segment of the log on this machine is damaged or missing. */
+/** Records of a partition cannot be read, because a segment of the embedded log is damaged or missing. */
 export class LogDamagedError extends DataFolderError {
-  /** The first offset of the partition behind the damage. */
+  /** First readable offset of the partition after the damage. */
   readonly readableFrom: number
 
   constructor(cause: Error, readableFrom: number) {

@@ -3,7 +3,7 @@ import { replicasHealth } from '../hot-state/replicas-health.ts'
 import { runHealthChecks } from '../service/health.ts'
 import { logSetupHealth, positionsHealth } from './log-health.ts'
 
-it('says degraded, not failing, when log and hot state are set up to lose what is written', async () => {
+it('degrades health without failing it if log and hot state may lose data', async () => {
   let asked = 0
   const refuse = (reason: string) => () => {
     asked += 1
@@ -30,7 +30,7 @@ it('says degraded, not failing, when log and hot state are set up to lose what i
   expect(asked).toBe(3)
 })
 
-it('does not ask what the operator does not want to be asked', () => {
+it('skips checks that the operator has turned off', () => {
   const fail = () => Promise.reject(new Error('asked'))
   expect(positionsHealth({ checkPositionsKept: fail }, { kafkaPositionsKeptMin: 0 })).toEqual([])
   expect(replicasHealth({ checkReplicas: fail }, { redisReplicasToWriteMin: 0 })).toEqual([])

@@ -3,15 +3,15 @@ import type { HealthCheck } from '../service/health.ts'
 import type { EventLog } from './event-log.ts'
 
 /**
- * What health says of how the log is set up. A process that runs goes on with what it knows, so nothing of it takes a
- * process out of service.
+ * Health checks of the log's configuration. A running process continues with what it knows, so a failure only degrades health and
+ * does not take the process out of service.
  */
 export function logSetupHealth(log: Pick<EventLog, 'checkPartitions'>): HealthCheck[] {
   const check = atMostEvery(setupIntervalMs, () => log.checkPartitions())
   return [{ name: 'log-partitions', check, onlyDegrades: true }]
 }
 
-/** The same of the positions of groups, for services that are in one. */
+/** Health checks of the retention of group positions, for services that consume in a group. */
 export function positionsHealth(
   log: Pick<EventLog, 'checkPositionsKept'>,
   { kafkaPositionsKeptMin: minutes }: { readonly kafkaPositionsKeptMin: number },

@@ -8,7 +8,7 @@ import type {
 } from './event-log-config.ts'
 import { openFileEventLog } from './files/file-event-log.ts'
 
-/** The log where the configuration wants it, opened for appending. The topics that are missing are made. */
+/** Opens the configured log for appending. Missing topics are created. */
 export async function openEventLogForWriting(
   config: EventLogWriterConfig,
   use: EventLogUse,
@@ -19,7 +19,7 @@ export async function openEventLogForWriting(
   return { log, schemaId: use.values.embeddedSchemaId, close: () => log.close() }
 }
 
-/** The same, opened for reading and for taking part in groups. Waits until there is a log. */
+/** Opens the configured log for reading and consuming in groups. Waits until the log exists. */
 export async function openEventLogForReading(
   config: EventLogConfig,
   use: EventLogUse,
@@ -28,7 +28,7 @@ export async function openEventLogForReading(
   return openEmbedded(config, 'reader', {})
 }
 
-/** Only where it is used: the clients of Kafka and of the registry take 28 MB of every process that loads them. */
+/** Loaded only if Kafka is configured: the clients of Kafka and of the schema registry need 28 MB of memory. */
 function loadKafka() {
   return import('./kafka/open-configured.ts')
 }

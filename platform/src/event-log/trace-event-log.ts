@@ -2,7 +2,7 @@ import { tracedCall, withCalls } from '../observability/traced-call.ts'
 import type { Attributes, Tracing } from '../observability/tracing.ts'
 import type { EventLog } from './event-log.ts'
 
-/** The log with a span for every append that a sampled trace makes. */
+/** Wraps the log so that every append of a sampled trace has a span. */
 export function traceEventLog(
   tracing: Tracing,
   log: EventLog,

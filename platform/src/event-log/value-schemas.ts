@@ -2,26 +2,26 @@ import type avro from 'avsc'
 import type { SchemaRegistry } from '../schema-registry/schema-registry.ts'
 import type { LogRecord } from './event-log.ts'
 
-/** What is known of the Avro values in a log, and the codec that is told what their schemas' ids stand for. */
+/** The Avro schemas of the values in a log, and access to the codec that decodes them. */
 export type ValueSchemas = {
-  /** The name under which a registry keeps the schema and its versions. */
+  /** Name under which the registry stores the schema and its versions. */
   readonly subject: string
-  /** What new values are written with, as JSON. */
+  /** Schema of new values, as JSON. */
   readonly schema: string
-  /** Its id where there is no registry. */
+  /** Id of the schema if there is no registry. */
   readonly embeddedSchemaId: number
   readonly typeOptions: Partial<avro.ForSchemaOptions>
-  /** The id that stands in front of a value; undefined for what is no such value. */
+  /** Returns the schema id that precedes a value; undefined if the value has none. */
   readonly schemaIdOf: (value: Uint8Array) => number | undefined
   readonly knows: (schemaId: number) => boolean
-  /** Throws for a schema of something else. */
+  /** Adds a schema to the codec. Throws if it describes something else. */
   readonly learn: (schemaId: number, type: avro.Type) => void
 }
 
 /**
- * Looks up what the records were written with, so that the codec, which cannot wait, can read them: during a roll-out an
- * old release meets schemas that it was not made with. What the registry does not know, or what is of another kind,
- * is left to the codec to refuse. Rejects when the registry does not answer: then the records can be read later.
+ * Loads the schemas of records before the synchronous codec decodes them: during a rollout, an old release meets schemas that it
+ * was not built with. Schemas that the registry does not know, or of another kind, are left for the codec to refuse. Rejects if the
+ * registry does not answer; the records can then be read later.
  */
 export function learnSchemas(
   registry: Pick<SchemaRegistry, 'find'>,
@@ -49,7 +49,7 @@ async function learnAll(
     try {
       values.learn(id, type)
     } catch {
-      // The codec will say of each such record that it has no schema.
+      // The codec reports each such record as one without a schema.
     }
   }
 }

@@ -4,10 +4,10 @@ import { EventLogUnavailableError, type EventLog } from './event-log.ts'
 import { HeadNotes } from './head-notes.ts'
 
 /**
- * A log behind a network whose heads can be told while it does not answer. Several processes append to it, so what one
- * of them has heard of is not all that was acknowledged: one may still wait for a leader while another has its answers
- * from the next. So each append is noted before its caller hears of it, and who cannot ask the log asks the notes. A
- * note that could not be made holds up no acknowledgement.
+ * Wraps a log behind a network so that its heads are known while it does not answer. Several processes append, so no process knows
+ * all acknowledged records: one may wait for a leader while another gets answers from the next leader. So each append records its
+ * head before it resolves. If the log does not answer, the recorded head is used. A failure to record a head does not delay the
+ * acknowledgement.
  */
 export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): EventLog {
   const notes = new HeadNotes(heads)
@@ -20,7 +20,7 @@ export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): 
   return withCalls<EventLog>(log, {
     append: (topic, partition, ...rest) => {
       const durable = log.append(topic, partition, ...rest)
-      // Records that become durable together share one promise, and one note.
+      // Records that become durable together share one promise, and their head is recorded once.
       let after = noted.get(durable)
       if (after === undefined) {
         after = durable.then(() => noteHead(topic, partition))
@@ -47,7 +47,7 @@ export function withAcknowledgedHeads(log: EventLog, heads: AcknowledgedHeads): 
   })
 }
 
-/** The same, where the log is behind a network and the hot state keeps the notes. */
+/** Applies `withAcknowledgedHeads` if the log is behind a network and hot state stores the heads. */
 export function withHeadsOf(
   { acknowledgedHeads }: { readonly acknowledgedHeads?: AcknowledgedHeads | undefined },
   log: EventLog,

@@ -1,7 +1,7 @@
 import type { Entry, EntryAddress } from './hot-state.ts'
 import type { SettledReservation } from './reservations.ts'
 
-/** Those that end with the document of the entry. */
+/** Returns the reservations that end when the document of the entry is published. */
 export function endedWith(
   { subject, scope }: Pick<EntryAddress, 'subject' | 'scope'>,
   { endedReservations = [] }: Pick<Entry, 'endedReservations'>,

@@ -1,54 +1,58 @@
 import { choiceSetting, integerSetting, textSetting } from '../config/settings.ts'
 
-/** How every service is told where hot state is kept. */
+/** Settings for access to hot state. */
 export const hotStateSettings = {
   hotState: choiceSetting(
     'TOLLGATE_HOT_STATE',
-    'Where hot state is kept: embedded is a folder of the data folder',
+    'Where hot state is stored: embedded uses a folder in the data folder',
     ['embedded', 'redis'],
     'embedded',
   ),
   redisUrl: textSetting(
     'TOLLGATE_REDIS_URL',
-    'Redis server, as redis:// or, with TLS, rediss://user:password@host:port',
+    'URL of the Redis server: redis://, or rediss:// with TLS, as rediss://user:password@host:port',
     'redis://127.0.0.1:6379',
   ),
   redisClusterNodes: textSetting(
     'TOLLGATE_REDIS_CLUSTER_NODES',
-    'Some nodes of a Redis Cluster instead, as host:port or URLs, with commas between; what the first says of user, password and TLS holds for all',
+    'Nodes of a Redis Cluster, used instead of the URL, as host:port or URLs separated by commas. User, password and TLS of the first node apply to all',
     '',
   ),
   redisCaFile: textSetting(
     'TOLLGATE_REDIS_CA_FILE',
-    'PEM file of the authority that signed the certificate of Redis; empty trusts the public ones',
+    'PEM file of the certificate authority of Redis; if empty, the public authorities are trusted',
     '',
   ),
   redisCertFile: textSetting(
     'TOLLGATE_REDIS_CERT_FILE',
-    'PEM file of our own certificate, where Redis asks for one',
+    'PEM file of the client certificate, if Redis requires one',
     '',
   ),
-  redisKeyFile: textSetting('TOLLGATE_REDIS_KEY_FILE', 'PEM file of its key', ''),
+  redisKeyFile: textSetting(
+    'TOLLGATE_REDIS_KEY_FILE',
+    'PEM file of the key of the client certificate',
+    '',
+  ),
   redisKeyPrefix: textSetting(
     'TOLLGATE_REDIS_KEY_PREFIX',
-    'What the names of all keys in Redis begin with',
+    'Prefix of all key names in Redis',
     'tollgate',
   ),
   redisCallTimeoutMs: integerSetting(
     'TOLLGATE_REDIS_CALL_TIMEOUT_MS',
-    'Milliseconds after which a call to Redis has failed',
+    'Timeout of a call to Redis, in milliseconds',
     2_000,
     { min: 10, max: 600_000 },
   ),
   redisCallsMax: integerSetting(
     'TOLLGATE_REDIS_CALLS_MAX',
-    'Calls on their way to Redis at a time; one more fails at once',
+    'Maximum concurrent calls to Redis; further calls fail at once',
     20_000,
     { min: 1, max: 10_000_000 },
   ),
   redisReplicasToWriteMin: integerSetting(
     'TOLLGATE_REDIS_REPLICAS_TO_WRITE_MIN',
-    'Replicas that a Redis server which has any must wait for (its min-replicas-to-write). Less makes health say degraded; 0 does not ask',
+    'Required min-replicas-to-write of Redis servers that have replicas. A smaller value of the server makes health degraded; 0 turns the check off',
     1,
     { min: 0, max: 100 },
   ),

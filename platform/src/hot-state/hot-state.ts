@@ -2,18 +2,18 @@ import type { AcknowledgedHeads } from '../event-log/acknowledged-heads.ts'
 import type { Reservations, SettledReservation } from './reservations.ts'
 
 /**
- * HotState keeps what the request path needs within one round trip: small published documents, and counters per
- * subject that are a function of the log. Everything in it can be lost and made again.
+ * Hot state holds the data that requests need within one round trip: small published documents, and counters per subject that are
+ * computed from the log. All of it can be lost and rebuilt.
  *
- * The two reads of an entry, which every request makes, answer at once where the state is at hand.
+ * The two reads of an entry, which every request makes, return synchronously if the state is local.
  *
- * Words: a *space* is one of the worlds that never meet; a *subject* is what is counted; a *series* names what is
- * counted of it; a *scope* narrows it, '' being "no scope given". An *entry* is the document that a (subject, scope)
- * pair has, with the *windows* of time its counters are kept for. Counts that fall in no window of their subject
- * wait in one-second *slots*, and are folded into a window that is published later.
+ * Terms: a *space* is one isolated world, such as an environment. A *subject* is what usage is counted for. A *series* names what
+ * is counted. A *scope* narrows it down; '' means no scope. An *entry* is the document of a (subject, scope) pair together with the
+ * *windows* of time for which its counters are kept. Usage outside of all windows of its subject is kept in *slots* of one second,
+ * and folded into a window that is published later.
  *
- * Counters and slots of a partition are its *counts*. When they were lost they are made again from where the log's
- * records are kept for good: in a *shadow* that takes the place of the counts in use once it is complete (a *restore*).
+ * The counters and slots of a partition are its *counts*. Lost counts are rebuilt from the permanent store of the log's records:
+ * they are built as a *shadow*, which replaces the counts in use once it is complete (a *restore*).
  */
 export interface HotState extends Reservations {
   putDocument(key: string, document: string): Promise<void>
@@ -21,36 +21,35 @@ export interface HotState extends Reservations {
   readDocument(key: string): Promise<string | undefined>
 
   /**
-   * Publishes an entry: replaces the document and the windows, and adds to each window, in the time that the entry did
-   * not have before, the waiting slots of this scope and of scope '' that fall into it. Slots of this scope that were
-   * folded are removed; those of scope '' stay, because another scope may still need them. A window that is published
-   * again begins where it did. A version lower than the stored one changes nothing.
+   * Publishes an entry: replaces the document and the windows. To the newly covered time of each window, it adds the slots of this
+   * scope and of scope '' in that time. Folded slots of this scope are removed; those of scope '' stay, because another scope may
+   * still need them. A window that is published again keeps its start. A version lower than the stored one changes nothing.
    *
-   * Where many slots wait that takes several atomic steps, each of which folds a bounded number of them. Whoever reads
-   * meanwhile sees the former document. Every step leaves counts that are right for the windows as far as they are
-   * listed then: when a publication is cut short, the next one of the entry does what is left.
+   * With many slots this takes several atomic steps, each of which folds a limited number. Readers see the previous document until
+   * the last step. After every step the counts are correct for the windows as listed then: if a publication is interrupted, the
+   * next one of the entry continues it.
    */
   putEntry(at: EntryAddress, entry: Entry): Promise<void>
 
   /**
-   * Publishes entries of one partition, each as `putEntry` does, those of one subject in their order. When it has failed,
-   * some of them are published and nothing of it is under way any more.
+   * Publishes entries of one partition, each as `putEntry` does, those of one subject in order. If it rejects, some of them may be
+   * published, and no part of it is still running.
    */
   putEntries(space: string, partition: number, entries: readonly NamedEntry[]): Promise<void>
 
-  /** Removes the document and its windows from the entry; amounts already counted stay until they are swept. */
+  /** Removes the document and the windows of the entry. Counted amounts stay until they are swept. */
   deleteEntry(at: EntryAddress): Promise<void>
 
-  /** The entry and the counters of one series, as of one moment, with the projection's applied offset at that moment. */
+  /** Returns the entry, the counters of one series and the applied offset, all of the same moment. */
   readEntry(at: EntryAddress, series: string): EntryView | Promise<EntryView>
 
-  /** The document of an entry, for callers that need no counters. */
+  /** Returns the document of an entry, for callers that need no counters. */
   readEntryDocument(at: EntryAddress): string | undefined | Promise<string | undefined>
 
-  /** The next offset that the counters of this partition wait for: every smaller one has been applied. */
+  /** Returns the next offset to apply to the counters of this partition: all smaller offsets have been applied. */
   appliedOffset(space: string, partition: number): Promise<number>
 
-  /** For each id the offset that first used it, or undefined. */
+  /** Returns for each id the offset that first used it, or undefined. */
   readMarks(
     space: string,
     partition: number,
@@ -58,90 +57,91 @@ export interface HotState extends Reservations {
   ): Promise<(number | undefined)[]>
 
   /**
-   * Sets the marks of some records before they are counted. In one atomic step it checks that marks are complete up to
-   * `fromOffset`, sets each that is not there yet, moves none, and notes that they are complete up to `toOffset`.
-   * Returns the offset that holds each id afterwards; or 'incomplete', having changed nothing, when an id of a record
-   * before `fromOffset` may have no mark.
+   * Sets the deduplication marks of records before they are counted. In one atomic step it checks that marks are complete up to
+   * `fromOffset`, sets missing marks, changes no existing one, and records that marks are complete up to `toOffset`. Returns the
+   * offset of each id afterwards. Returns 'incomplete', without any change, if an id of a record before `fromOffset` may have no
+   * mark.
    *
-   * Marks are complete up to the fence, and up to what claims and restores have noted. The note is lost with the marks,
-   * and cannot come after a loss.
+   * Marks are complete up to the fence, and up to the offsets recorded by claims and restores. That information is lost together
+   * with the marks, so it is never ahead of them.
    */
   claimMarks(claim: MarkClaim): Promise<readonly number[] | 'incomplete'>
 
   /**
-   * Applies one batch in one atomic step: checks that the partition's fence is `expectedOffset`, sets the missing
-   * marks, adds every increment to its window (or its slot), and moves the fence to `nextOffset`.
-   * Returns 'fenced', having changed nothing, when the fence is elsewhere.
+   * Applies one batch in one atomic step: checks that the fence of the partition is `expectedOffset`, sets missing marks, adds
+   * every increment to its window or slot, and moves the fence to `nextOffset`. Returns 'fenced', without any change, if the fence
+   * is elsewhere.
    *
-   * An increment with a scope goes to that scope's window which holds its second, else to its slot. An increment
-   * with scope '' goes to the fitting window of every scope of the subject and always to its own slot as well.
+   * An increment with a scope is added to the window of that scope which contains its second, otherwise to its slot. An increment
+   * with scope '' is added to the matching window of every scope of the subject, and always to its own slot as well.
    */
   apply(batch: CounterBatch): Promise<'applied' | 'fenced'>
 
   /**
-   * Begins to make the counts of a partition again, in a shadow beside those in use: nothing is read from it, and
-   * entries that are published meanwhile fold slots of both. Returns the restore's token, which no other one has had.
-   * An earlier restore that has not finished is dropped, and whoever runs it is fenced from now on.
+   * Begins to rebuild the counts of a partition as a shadow beside the counts in use. The shadow is not read, and entries that are
+   * published meanwhile fold the slots of both. Returns a unique token. An unfinished earlier restore is dropped, and its process
+   * is fenced.
    */
   beginRestore(space: string, partition: number): Promise<string>
 
   /**
-   * Adds one step to the shadow, in one atomic step, and sets the marks that are missing, which belong to no shadow.
-   * Steps count from 0. Returns 'fenced', having changed nothing, when another restore has begun, this one has finished
-   * or was lost, or this is not the next step; else the spans that were not taken. A step that was the last one to be
-   * added is not added again, and answered as it was: so whoever got no answer can ask once more.
+   * Adds one step to the shadow in one atomic step, and sets missing marks, which belong to no shadow. Steps count from 0. Returns
+   * 'fenced', without any change, if another restore has begun, this one has finished or was lost, or this is not the next step.
+   * Otherwise returns the spans that were not taken. Repeating the last added step changes nothing and returns the same answer, for
+   * callers that lost it.
    *
-   * A span of one second is always taken, as `apply` takes an increment. A longer one is taken when of each scope it counts
-   * for it touches one listed window at most, which holds it whole; one without a scope only when its slots are settled.
+   * A span of one second is always taken, like an increment of `apply`. A longer span is taken if, in each scope that it counts
+   * for, it touches at most one listed window, which contains all of it. A span without a scope is taken only if its slots are
+   * settled.
    */
   restore(step: RestoreStep): Promise<SpansNotTaken | 'fenced'>
 
   /**
-   * In one atomic step the shadow becomes the counts in use, and the fence `nextOffset`. Returns 'fenced', having
-   * changed nothing, as `restore` does.
+   * Makes the shadow the counts in use and `nextOffset` the fence, in one atomic step. Returns 'fenced', without any change, as
+   * `restore` does.
    */
   finishRestore(finish: RestoreFinish): Promise<'restored' | 'fenced'>
 
-  /** Resolves when a batch may have been applied, or after the time-out. May wake without cause. */
+  /** Resolves when a batch may have been applied, or after the timeout. Spurious wake-ups are possible. */
   waitForApply(timeoutMs: number): Promise<void>
 
-  /** Deletes a bounded amount of what has expired, and of counts that are not in use any more. Returns how many keys went. */
+  /** Deletes a limited number of expired keys, and of counts that are no longer in use. Returns the number of deleted keys. */
   sweep(space: string, partition: number, limits: SweepLimits): Promise<number>
 
   /**
-   * Text that changes whenever something that was written may have been lost, and now and then when nothing was. It does
-   * not tell of what was deleted on purpose, as by FLUSHALL; what is gone then is missed where it is looked for.
+   * Returns text that changes whenever written data may have been lost, and sometimes without a loss. It does not change after a
+   * deliberate deletion such as FLUSHALL; missing data is then detected when it is read.
    */
   incarnation(): Promise<string>
 
   /**
-   * Which server keeps what, in which life of its own. Where what is kept lies on several servers, one of them may lose
-   * what it has while the others lose nothing.
+   * Returns which server holds which part of the data, and the run id of each server. With several servers, one may lose its data
+   * while the others lose nothing.
    */
   lives(): Promise<string>
 
   /**
-   * Returns what may have been lost between two answers of `lives`, as a question about each place; or 'everything'. It
-   * counts as lost if another server, or another life of the same one, keeps the place now.
+   * Compares two results of `lives`. Returns a function that tells whether a place may have been lost, or 'everything'. A place
+   * counts as lost if another server, or the same server after a restart, now holds it.
    */
   lostBetween(then: string, now: string): Loss
 
-  /** For a log behind a network. Undefined in a state on one machine, whose log is there and knows its heads. */
+  /** Acknowledged heads of a log behind a network. Undefined in a state on one machine, whose log knows its heads. */
   readonly acknowledgedHeads: AcknowledgedHeads | undefined
 
   /**
-   * Throws when a server that has replicas acknowledges writes that fewer than `least` of them have: a failover takes
-   * such writes back. Servers without replicas are not judged.
+   * Throws if a server with replicas acknowledges writes that fewer than `least` of them have, because a failover would lose such
+   * writes. Servers without replicas are not checked.
    */
   checkReplicas(least: number): Promise<void>
 
-  /** Throws when HotState cannot answer. */
+  /** Throws if hot state does not answer. */
   ping(): Promise<void>
 
   close(): Promise<void>
 }
 
-/** Where something is kept: a document by its key, or all that belongs to a partition. */
+/** A place in hot state: a document by its key, or everything of a partition. */
 export type HotPlace =
   { readonly document: string } | { readonly space: string; readonly partition: number }
 
@@ -154,14 +154,14 @@ export type EntryAddress = {
   readonly scope: string
 }
 
-/** Half-open, Unix seconds. The id is unique for the subject and scope, whatever becomes of the entry. */
+/** A half-open range of Unix seconds. The id is unique for the subject and scope, and is never reused. */
 export type Window = {
   readonly id: string
   readonly fromSecond: number
   readonly toSecond: number
   /**
-   * Windows of the same entry that are withdrawn with the publication, or were before, while this one comes back: what
-   * they counted counts here from then on, and no longer there.
+   * Windows of the same entry that are withdrawn by this or an earlier publication while this one returns: from then on, their
+   * amounts count in this window.
    */
   readonly takesIn?: readonly string[]
 }
@@ -171,19 +171,19 @@ export type Entry = {
   readonly document: string
   readonly windows: readonly Window[]
   /**
-   * Reservations kept at the same place that end in the step in which the document changes, and are forgotten: what they
-   * held is in the document from then on. Those that are not held are passed over.
+   * Reservations at the same place that end and are forgotten in the step that changes the document, because the new document
+   * includes what they held. Reservations that are not held are ignored.
    */
   readonly endedReservations?: readonly string[]
 }
 
-/** An entry with what names it within its partition. */
+/** An entry with its subject and scope. */
 export type NamedEntry = Entry & Pick<EntryAddress, 'subject' | 'scope'>
 
 export type EntryView = {
-  /** Undefined when no entry is published for the pair. */
+  /** Undefined if no entry is published for the pair. */
   readonly document: string | undefined
-  /** Amounts by window id, for the windows that have any, including windows that the entry no longer lists. */
+  /** Amounts by window id, for windows with any, including windows that the entry no longer lists. */
   readonly amounts: ReadonlyMap<string, bigint>
   readonly appliedOffset: number
 }
@@ -191,11 +191,11 @@ export type EntryView = {
 export type Mark = {
   readonly id: string
   readonly offset: number
-  /** Unix milliseconds; marks are swept by it. */
+  /** Receive time in Unix milliseconds. Marks are swept by it. */
   readonly receivedAtMs: number
 }
 
-/** The marks of the records from one offset up to another, as far as they are keyed and known to have none. */
+/** The marks of the records in a range of offsets: of the records that have a key and are known to have no mark. */
 export type MarkClaim = {
   readonly space: string
   readonly partition: number
@@ -209,7 +209,7 @@ export type Increment = {
   readonly scope: string
   readonly series: string
   readonly second: number
-  /** 10^-6 units. */
+  /** Amount in millionths of a unit. */
   readonly amount: bigint
 }
 
@@ -220,7 +220,7 @@ export type CounterBatch = {
   readonly nextOffset: number
   readonly marks: readonly Mark[]
   readonly increments: readonly Increment[]
-  /** Reservations that are kept in this partition and whose usage is among the increments: they end with it. */
+  /** Reservations of this partition whose usage is among the increments. They end with the batch. */
   readonly settled?: readonly SettledReservation[]
 }
 
@@ -234,14 +234,14 @@ export type RestorePosition = {
 
 export type RestoreStep = RestorePosition & {
   readonly spans?: readonly Span[]
-  /** When given: slots that a sweep would delete by these are *settled*, and nothing waits in them. */
+  /** If set, slots that a sweep with these limits would delete are *settled*, and nothing is added to them. */
   readonly slotLimits?: SlotLimits
   readonly marks?: readonly Mark[]
-  /** When given: with this step every id of a record with a smaller offset has its mark. */
+  /** If set, every id of a record with a smaller offset has its mark after this step. */
   readonly markedOffset?: number
 }
 
-/** `step` is the number of steps that were added. */
+/** `step` is the number of added steps. */
 export type RestoreFinish = RestorePosition & { readonly nextOffset: number }
 
 export type Span = {
@@ -249,33 +249,33 @@ export type Span = {
   readonly scope: string
   readonly series: string
   readonly fromSecond: number
-  /** Included. */
+  /** Last second, inclusive. */
   readonly lastSecond: number
-  /** What was used in this time, 10^-6 units. */
+  /** Usage in this time, in millionths of a unit. */
   readonly amount: bigint
 }
 
 /** Indices into the spans of a step. */
 export type SpansNotTaken = {
-  /** Those that touch a listed window of a scope they count for: to come in smaller pieces. */
+  /** Spans that touch a listed window of a scope they count for. They must be sent again in smaller pieces. */
   readonly cut: readonly number[]
-  /** Those that touch none. In smaller pieces they would wait in slots, which matters for young ones only. */
+  /** Spans that touch no window. In smaller pieces they would be kept in slots, which matters for recent ones only. */
   readonly outside: readonly number[]
 }
 
-/** Which slots no window will want any more. */
+/** Limits for slots that no window needs any more. */
 export type SlotLimits = {
-  /** Slots older than this go. */
+  /** Slots older than this are deleted. */
   readonly slotsBeforeSecond: number
   /**
-   * Slots older than this go when their subject has an entry at scope '' (it is a known customer), unless they lie behind
-   * the last window of their scope, or of any scope for those without one: a later one may be published.
+   * Slots older than this are deleted if their subject has an entry at scope '' (a known customer). Exception: slots after the last
+   * window of their scope, or of any scope for those without one, because a later window may still be published.
    */
   readonly knownSubjectSlotsBeforeSecond: number
 }
 
 export type SweepLimits = SlotLimits & {
-  /** What is kept of reservations goes with the last of a subject and scope, when that expired before this. */
+  /** Data of reservations of a subject and scope is deleted when the last of them expired before this. */
   readonly reservationsExpiredBeforeMs: number
   readonly marksReceivedBeforeMs: number
   /** Windows that ended before this are deleted. */

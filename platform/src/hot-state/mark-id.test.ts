@@ -27,7 +27,7 @@ const id = fc.oneof(
   fc.tuple(anyText, base32).map(([beginning, text]) => beginning + text),
 )
 
-it('is the same for the same id and another for another, whatever came between', () => {
+it('is equal for the same id and differs for different ids, in any order', () => {
   fc.assert(
     fc.property(id, id, (one, other) => {
       const ofOne = markIdOf(one)
@@ -37,10 +37,10 @@ it('is the same for the same id and another for another, whatever came between',
   )
 })
 
-it('differs where ids differ in one character', () => {
+it('differs if ids differ in one character', () => {
   const text = 'usage_7ZZZZZZZZZZZZZZZZZZZZZZZZZ'
   const changed = Array.from(text, (_, at) => `${text.slice(0, at)}0${text.slice(at + 1)}`)
-  // Too many bits, characters that base32 does not have, and one that is cut to one that it has when taken as a byte.
+  // Too many bits, characters that base32 does not have, and one that becomes a valid one if truncated to a byte.
   const others = ['usage_8', 'usage_I', 'usage_é', 'usage_\u0130'].map(
     (head) => head + text.slice(7),
   )

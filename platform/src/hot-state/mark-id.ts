@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 
 /*
- * A mark is stored under 128 bits of its id. An id that ends in 128 bits written as Crockford's base32 is taken at its
- * word: reading 26 characters costs a tenth of hashing them, and a batch has thousands. What stands before them is
- * hashed once and added, so that ids with different beginnings stay apart. Every other id is hashed as a whole.
+ * A mark is stored under 128 bits of its id. If an id ends in 128 bits of Crockford's base32, those bits are decoded, because that
+ * costs a tenth of a hash and a batch has thousands. The text before them is hashed once and mixed in, so that ids with different
+ * prefixes stay distinct. Every other id is hashed as a whole.
  */
 export const markIdBytes = 16
 
@@ -15,11 +15,11 @@ for (const [value, char] of [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'].entries()) {
   values[char.charCodeAt(0)] = value
 }
 
-/** What the last id began with, and its digest: the ids of a batch all begin alike. */
+/** Prefix of the last id and its digest; the ids of a batch share their prefix. */
 let knownBeginning = ''
 let beginningDigest = digestOf(knownBeginning)
 
-/** Writes the 16 bytes of the id to `into`, from `at` on. */
+/** Writes the 16 bytes of the id into `into`, at position `at`. */
 export function writeMarkId(id: string, into: Buffer, at: number): void {
   if (writeBase32(id, into, at)) {
     const bodyAt = id.length - base32Chars
@@ -37,10 +37,10 @@ function digestOf(text: string): Buffer {
   return hash('sha256', text, 'buffer').subarray(0, markIdBytes)
 }
 
-/** False when the id does not end in base32 of 128 bits; what was written then means nothing. */
+/** Returns false if the id does not end in base32 of 128 bits; the written bytes are then meaningless. */
 function writeBase32(id: string, into: Buffer, at: number): boolean {
   const start = id.length - base32Chars
-  // 26 characters have room for 130 bits, so the first of them holds three.
+  // 26 characters hold 130 bits, so the first one may only use three.
   if (start < 0 || valueAt(id, start) > 7) return false
   let bits = 0
   let held = 0

@@ -10,7 +10,7 @@ import { openRedisHotState } from './redis/redis-hot-state.ts'
 
 export type HotStateConfig = SettingValues<typeof hotStateSettings> & { readonly dataDir: string }
 
-/** Hot state where the configuration wants it. The role is what the embedded one needs to know; Redis has no roles. */
+/** Opens the configured hot state. The role matters only for the embedded one; Redis has no roles. */
 export async function openHotState(
   config: HotStateConfig,
   role: LmdbHotStateOptions['role'],
@@ -29,7 +29,8 @@ export async function openHotState(
     keyPrefix: config.redisKeyPrefix,
     callTimeoutMs: config.redisCallTimeoutMs,
     callsInFlightMax: config.redisCallsMax,
-    onConnectionLost: (error) => logger.warn({ err: error }, 'no connection to Redis'),
+    onConnectionLost: (error) =>
+      logger.warn({ err: error }, 'connection to Redis lost; reconnecting'),
     onConnectionBack: () => logger.info('connected to Redis again'),
   })
 }

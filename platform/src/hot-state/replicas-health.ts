@@ -3,8 +3,8 @@ import type { HealthCheck } from '../service/health.ts'
 import type { HotState } from './hot-state.ts'
 
 /**
- * What health says of how the hot state keeps writes. Whatever a failover takes back is found and made again, so it
- * takes no process out of service.
+ * Health checks of the replication of hot state. Writes that a failover loses are detected and rebuilt, so a failure only degrades
+ * health.
  */
 export function replicasHealth(
   hotState: Pick<HotState, 'checkReplicas'>,

@@ -1,28 +1,28 @@
 /**
- * Reservations hold units of a subject and scope for a call that is about to be made, so that of many callers who ask
- * at once no more are admitted than the cap has room for. A reservation ends when the usage it was made for is counted,
- * when it is released, or when its time is over. It is nobody's truth: a HotState that is lost takes all with it.
+ * Reservations hold units of a subject and scope for a call that is about to be made, so that concurrent callers together are never
+ * admitted beyond the cap. A reservation ends when its usage is counted, when it is released, or when it expires. Reservations are
+ * not a source of truth: if hot state is lost, they are lost.
  *
- * The counters of a subject may be in more than one partition. A reservation is kept in one of them, and what the other
- * partitions have counted is brought along by the caller.
+ * The counters of a subject may be in more than one partition. A reservation is kept in one of them; the caller supplies the
+ * amounts of the other partitions.
  */
 export interface Reservations {
-  /** False where HotState was opened for reading alone: it would have to write. */
+  /** Returns false if hot state was opened read-only, because reserving writes. */
   canReserve(): boolean
 
   /**
-   * Reserves in one atomic step if there is room: used + reserved + units <= cap. A reservation of that id that has not
-   * expired is told of instead, whatever was asked for this time. Refused or not, nothing else changes, but that what
-   * has expired is dropped; 'behind', that stays too, but for what was settled.
+   * Reserves units in one atomic step if used + reserved + units <= cap. If an unexpired reservation with that id exists, returns
+   * it instead, whatever the new request contains. Otherwise nothing else changes, except that expired reservations are dropped;
+   * with the outcome 'behind' those stay too, except settled ones.
    *
-   * With `together`, the step reserves at a second place too, under the same id and until the same time: at both places
-   * or at neither. A reservation that the first place knows is told of, and then the second place holds nothing more.
+   * With `together`, the step also reserves at a second place, with the same id and expiry: at both places or at neither. If the
+   * first place knows the reservation, it is returned, and nothing more is held at the second place.
    */
   reserve(request: ReserveRequest): Promise<ReserveOutcome>
 
   /**
-   * Gives the units back, and the id may be used again. `together` names the second place of a reservation; one step
-   * releases both. False when neither place held the units (any more).
+   * Releases the units; the id may then be used again. `together` names the second place of a reservation, which the same step
+   * releases. Returns false if neither place holds the units.
    */
   releaseReservation(
     at: ReservationAddress,
@@ -31,25 +31,24 @@ export interface Reservations {
   ): Promise<boolean>
 
   /**
-   * Ends reservations whose usage was counted in another partition; what was counted in their own goes with its batch.
-   * Between that count and this call both the usage and the reservation are held against the cap. Those that are not
-   * held are passed over.
+   * Ends reservations whose usage was counted in another partition; usage counted in their own partition ends them with its batch.
+   * Between the count and this call both the usage and the reservation count against the cap. Reservations that are not held are
+   * ignored.
    */
   settleReservations(settlement: SettlementElsewhere): Promise<void>
 
   /**
-   * The document of a place and what is taken there, as of one moment, where everything is reserved before it is
-   * recorded. Needs not be able to reserve, and answers at once where the state is at hand.
+   * Returns the document of a place and its used and reserved units, of the same moment, for a place where all usage is reserved
+   * before it is recorded. Works on a read-only state, and returns synchronously if the state is local.
    *
-   * What has expired is not told as reserved any more, but a read looks only at the `expiredPerReadMax` that expired
-   * first. Where so many have, it is taken that usage of them may be on its way, and any more of them are told as reserved
-   * until the next step that reserves drops them, or a sweep: rather too much is told as taken than too little, and a
-   * read costs no more however much is kept.
+   * Expired reservations do not count as reserved, but a read checks only the `expiredPerReadMax` that expired first. If there are
+   * that many, their usage may be in transit, and any further ones count as reserved until the next reserving step or sweep drops
+   * them. So the result may be too high but not too low, and the cost of a read is bounded.
    */
   readTaken(query: TakenQuery): TakenReading | Promise<TakenReading>
 }
 
-/** That of the entry whose windows its counters are kept by. */
+/** Address of a reservation: the address of the entry whose windows its counters use. */
 export type ReservationAddress = {
   readonly space: string
   readonly partition: number
@@ -57,63 +56,66 @@ export type ReservationAddress = {
   readonly scope: string
 }
 
-/** A place within a partition. */
+/** Subject and scope within a partition. */
 export type PlaceName = Pick<ReservationAddress, 'subject' | 'scope'>
 
 export type ReserveRequest = PlaceRequest & {
   readonly reservationId: string
   readonly ttlMs: number
-  /** A second place of the same partition. */
+  /** A second place in the same partition. */
   readonly together?: PlaceRequest
 }
 
-/** What is reserved at one place. */
+/** The part of a request for one place. */
 export type PlaceRequest = {
-  /** Where the reservation is kept. Its scope is also that of the counters. */
+  /** Address of the reservation. Its scope is also the scope of the counters. */
   readonly at: ReservationAddress
-  /** That of the entry `at` that place, as the caller has read it: what it asks for follows from it. Undefined: none. */
+  /**
+   * The document of the entry at that place as the caller has read it, because the request depends on it. Undefined if there is
+   * none.
+   */
   readonly document: string | undefined
-  /** 10^-6 units: more than nothing and below 2^62. */
+  /** Millionths of a unit: more than 0 and below 2^62. */
   readonly units: bigint
-  /** Where there is room for less than these units: 'all' takes none of them, 'rest' what there is room for, if any. */
+  /** If there is room for fewer units: 'all' reserves none, 'rest' reserves what fits, if anything. */
   readonly takes: 'all' | 'rest'
   /**
-   * Another reservation of the place, which these units replace: the step drops it and counts its units as room. It stays
-   * if nothing is reserved, and a reservation that is not held any more is passed over.
+   * Another reservation of the place that these units replace: the step drops it and counts its units as free. It stays if nothing
+   * is reserved. A reservation that is no longer held is ignored.
    */
   readonly replaces?: string | undefined
-  /** Whose counters in this partition are held against the cap: this window of this series, at the scope. */
+  /** Subjects whose counters in this partition count against the cap, for this window of this series, at the scope. */
   readonly subjects: readonly string[]
   readonly series: string
   readonly windowId: string
-  /** 10^-6 units; null: everything is admitted. */
+  /** The cap in millionths of a unit; null admits everything. */
   readonly cap: bigint | null
-  /** How far the counters of this partition must have come. */
+  /** Offset that the counters of this partition must have reached. */
   readonly minOffset: number
   /**
-   * True: whatever counts against the cap here was reserved at this place before it was recorded. What the counters do
-   * not have yet is then reserved still, and they need not have come as far as `minOffset`, but where a reservation may
-   * be missing: some has expired that was not settled, or nothing was reserved in this way at the place since it was
-   * swept, or since the state may have lost what was written last. The id is the record's own: where it has a mark, the
-   * record is in the log already and nothing is reserved for it any more: it is denied, if it is not held.
+   * True if all usage that counts against the cap at this place is reserved before it is recorded. Usage that is not counted yet is
+   * then still reserved, so the counters need not have reached `minOffset`, unless a reservation may be missing: an unsettled one
+   * has expired, or none was made in this way since the place was swept or since the state may have lost its last writes. The id is
+   * then the id of the record: if it has a mark, the record is already in the log, and the request is denied unless the reservation
+   * is held.
    */
   readonly isReservedFirst: boolean
   readonly elsewhere: UsedElsewhere
-  /** Reservations that may be kept there at a time, those included whose usage was counted before they expired. */
+  /** Maximum reservations at the place, including those that were counted but have not expired. */
   readonly reservationsMax: number
 }
 
 export type UsedElsewhere = {
-  /** What counts against the cap in other partitions, 10^-6 units. */
+  /** Usage in other partitions that counts against the cap, in millionths of a unit. */
   readonly amount: bigint
   /**
-   * By partition, the applied offset at which that was read: of every other partition that has counters of the
-   * customer. Usage of a reservation that was counted in any other is not the customer's, so it is not waited for.
+   * Applied offset at which each other partition was read, for every other partition with counters of the customer. Usage that was
+   * counted in any other partition is not the customer's, so it is ignored.
    */
   readonly appliedOffsets: ReadonlyMap<number, number>
 }
 
-/** What of the cap is taken in the partition: used, and reserved, with what was reserved now. 10^-6 units. */
+/** Used and reserved units in the partition, including this reservation, in millionths. */
 export type Taken = {
   readonly used: bigint
   readonly reserved: bigint
@@ -123,34 +125,34 @@ export type ReserveOutcome =
   | {
       readonly kind: 'admitted'
       readonly units: bigint
-      /** Unix milliseconds on HotState's own clock. */
+      /** Expiry in Unix milliseconds, on the clock of hot state. */
       readonly expiresAtMs: number
       readonly taken: Taken
-      /** The same of the second place, if there is one. */
+      /** The same for the second place, if there is one. */
       readonly takenTogether?: Taken
     }
   | { readonly kind: 'denied'; readonly taken: Taken; readonly takenTogether?: Taken }
   /**
-   * The counters here have not come as far as they must, or one of the partitions that were read has since counted
-   * usage of a reservation that was kept here, or another document has been published. Read again.
+   * The counters have not reached `minOffset`, or another partition has counted usage of a reservation of this place since it was
+   * read, or another document was published. The caller must read again.
    */
   | { readonly kind: 'behind' }
-  /** Too many are kept there. */
+  /** The place has too many reservations. */
   | { readonly kind: 'full' }
 
 export type TakenQuery = {
   readonly at: ReservationAddress
-  /** Whose counter is read: that of this window of this series, of the place itself. */
+  /** Series and window of the counter that is read, at the place itself. */
   readonly series: string
   readonly windowId: string
-  /** How far the counters must have come where a reservation may be missing, as of a request that is reserved first. */
+  /** Offset that the counters must have reached if a reservation may be missing, as in a request with `isReservedFirst`. */
   readonly minOffset: number
 }
 
 export type TakenReading =
   | {
       readonly kind: 'taken'
-      /** Undefined when no entry is published for the place. */
+      /** Undefined if no entry is published for the place. */
       readonly document: string | undefined
       readonly taken: Taken
     }
@@ -160,23 +162,23 @@ export type SettledReservation = {
   readonly subject: string
   readonly scope: string
   readonly reservationId: string
-  /** It is dropped at once, instead of being told of until it expires, and its id may be used again. */
+  /** The reservation is dropped at once instead of being kept until its expiry, and its id may be used again. */
   readonly isForgotten?: boolean
 }
 
 export type SettlementElsewhere = {
   readonly space: string
-  /** Where the reservations are kept. */
+  /** Partition of the reservations. */
   readonly partition: number
   readonly settled: readonly SettledReservation[]
-  /** Where their usage is counted: in this partition, below this offset. */
+  /** The partition that counts their usage, and the offset below which it does. */
   readonly countedIn: { readonly partition: number; readonly nextOffset: number }
 }
 
-/** Expired reservations that one step drops. Those that are left are dropped by the next one. */
+/** Maximum expired reservations that one step drops. The next step drops the others. */
 export const expiredPerStepMax = 1_000
 
-/** Expired reservations that one read looks at. Nothing else is answered meanwhile, and reads drop none of them. */
+/** Maximum expired reservations that one read checks. Reads block other work and drop none of them. */
 export const expiredPerReadMax = 100
 
 export function checkReserveRequest(request: ReserveRequest): void {

@@ -1,6 +1,6 @@
 import type { Entry } from './hot-state.ts'
 
-/** What the first window counted counts in the second. */
+/** A move of the amounts of one window into another. */
 export type WindowMove = { readonly window: string; readonly into: string }
 
 export function takenIn({ windows }: Pick<Entry, 'windows'>): WindowMove[] {

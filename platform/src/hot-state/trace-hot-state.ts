@@ -2,7 +2,7 @@ import { tracedCall, withCalls } from '../observability/traced-call.ts'
 import type { Tracing } from '../observability/tracing.ts'
 import type { HotState } from './hot-state.ts'
 
-/** The calls that requests and batches make, with the space that each works in. Keys and subjects are told to nobody. */
+/** The traced calls, with the space that each one uses. Keys and subjects are not part of spans. */
 const spaces: { readonly [Name in Call]?: SpaceOf<Name> } = {
   putDocument: () => undefined,
   deleteDocument: () => undefined,
@@ -27,7 +27,7 @@ type Call = Exclude<keyof HotState, 'acknowledgedHeads'>
 
 type SpaceOf<Name extends Call> = (...given: Parameters<HotState[Name]>) => string | undefined
 
-/** HotState with a span for every call that a sampled trace makes. What is answered at once still is. */
+/** Wraps hot state so that every call of a sampled trace has a span. Synchronous results stay synchronous. */
 export function traceHotState(
   tracing: Tracing,
   hotState: HotState,

@@ -1,6 +1,6 @@
 /**
- * A commit that fails rejects with an error that carries the reason as a second promise, which ends the process when
- * nobody listens to it. So every write goes through here.
+ * Awaits a commit. When a commit fails, lmdb's error carries its reason as a second promise, whose rejection would end the process
+ * if it is not handled. All writes must use this function.
  */
 export async function committed<Result>(write: Promise<Result>): Promise<Result> {
   try {

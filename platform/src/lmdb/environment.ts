@@ -4,32 +4,32 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open, type RootDatabase } from 'lmdb'
 
-/** One database per environment: named ones cannot be opened by readers while a writer creates them. */
+/** One database per LMDB environment: readers cannot open named databases while the writer creates them. */
 export type LmdbStore = RootDatabase<Buffer, Buffer>
 
 export type EnvironmentOptions = {
   readonly folder: string
-  /** What the folder holds, as it reads in an error message: 'event log'. */
+  /** What the folder contains, as error messages name it: 'event log'. */
   readonly content: string
-  /** The format this program reads and writes. A folder with another one is refused. */
+  /** Format version that this release reads and writes. A folder with another version is refused. */
   readonly formatVersion: number
   readonly access: 'read' | 'write'
   /** Milliseconds a reader waits for the writer to create the environment. */
   readonly createdWithinMs: number
 }
 
-/** The folder cannot be used: made by another release, held by another writer, damaged, or not there. */
+/** The folder cannot be used: it was written by another release, has another writer, is damaged, or does not exist. */
 export class DataFolderError extends Error {
   override readonly name = 'DataFolderError'
 }
 
 /**
- * Address space, reserved once so that no process ever has to map again while another one makes the file grow; the
- * file takes the disk it needs and no more.
+ * Size of the address space that is reserved, so that no process must map the file again when it grows. The file uses only the disk
+ * space it needs.
  */
 const mapBytes = 2 ** 40
 
-/** Key space 0 is the environment's own; every other first byte belongs to the adapter. */
+/** Keys with the first byte 0 belong to this module. All others belong to the store. */
 const formatKey = Buffer.from('\0format')
 const idKey = Buffer.from('\0id')
 
@@ -51,14 +51,15 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
   if (isReader && !existsSync(join(options.folder, 'data.mdb'))) return undefined
   const store = open<Buffer, Buffer>({
     path: options.folder,
-    // A data folder's name may contain a dot, which lmdb would take for a file name.
+    // lmdb would treat a folder name with a dot as a file name.
     noSubdir: false,
     encoding: 'binary',
     keyEncoding: 'binary',
     mapSize: mapBytes,
-    // With it, whoever is killed while it syncs can cost others commits that they have seen: docs/decisions/0054.
+    // With overlapping syncs, a process that is killed during a sync can lose commits that other processes have already read:
+    // docs/decisions/0054.
     overlappingSync: false,
-    // With it, a commit that fails also rejects a promise nobody can reach, which ends the process.
+    // With batching, a failed commit also rejects a promise that cannot be reached, which ends the process.
     eventTurnBatching: false,
     readOnly: isReader,
     maxReaders: 512,
@@ -82,9 +83,9 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
 const givenUpCheckMs = 500
 
 /**
- * When the disk does not take the last page of a commit, lmdb gives this process's environment up for good (MDB_PANIC).
- * Only a new opening helps, and lmdb opens an environment once per process. So the error is thrown where nobody catches
- * it: the process ends with its reason, and whoever runs it starts it again.
+ * Ends the process after a fatal error of lmdb. If the disk refuses the last page of a commit, lmdb rejects all further use of the
+ * environment in this process (MDB_PANIC). Only a restart helps, because lmdb opens an environment once per process. The error is
+ * thrown in a timer, where nothing catches it, so the process exits with that reason and its supervisor restarts it.
  */
 function endProcessWhenGivenUp(store: LmdbStore): void {
   const timer = setInterval(() => {
@@ -118,7 +119,7 @@ function createFormat(store: LmdbStore, formatVersion: number): number {
   })
 }
 
-/** Random text that was given to the environment when it was made: another one in its place has another. */
+/** Returns the random id that the environment got when it was created. An environment that replaces it has a different id. */
 export function readEnvironmentId(store: LmdbStore): string {
   return store.getBinary(idKey)!.toString('latin1')
 }

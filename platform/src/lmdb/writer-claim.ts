@@ -1,10 +1,10 @@
-import { isAnswered, removeSocketFile, type Doorbell } from './doorbell.ts'
+import { isListening, removeSocketFile, type CommitNotifier } from './commit-notifier.ts'
 import { DataFolderError, type LmdbStore } from './environment.ts'
 
-/** A process that is alive has claimed the environment. */
+/** Another live process is the writer of the environment. */
 export class AnotherWriterError extends DataFolderError {}
 
-/** Where the environment says whose bell rings. Key space 0 is the environment's own. */
+/** Key of the writer's socket path. Keys with the first byte 0 belong to the environment. */
 const claimKey = Buffer.from('\0writer')
 
 export function claimedPath(store: LmdbStore): string | undefined {
@@ -14,33 +14,40 @@ export function claimedPath(store: LmdbStore): string | undefined {
 }
 
 /**
- * Makes this process the only writer. The claim is the path of a bell that already listens, and it replaces only a
- * claim whose bell was found silent: of two that start together one sees the other's. A killed writer leaves a silent
- * claim, which the next one takes over.
+ * Makes this process the only writer, or throws an AnotherWriterError. A claim is the path of a socket on which the writer already
+ * listens. It replaces only a claim whose socket does not answer. If two processes start together, one sees the other's claim. The
+ * claim of a killed writer does not answer and is replaced.
  */
-export async function claimWriter(store: LmdbStore, bell: Doorbell, folder: string): Promise<void> {
+export async function claimWriter(
+  store: LmdbStore,
+  notifier: CommitNotifier,
+  folder: string,
+): Promise<void> {
   for (;;) {
     const current = claimedPath(store)
-    if (current !== undefined && (await isAnswered(current))) {
+    if (current !== undefined && (await isListening(current))) {
       throw new AnotherWriterError(`Another process writes to ${folder}. Stop it first.`)
     }
-    if (!replaceClaim(store, current, bell.path)) continue
+    if (!replaceClaim(store, current, notifier.path)) continue
     if (current !== undefined) removeSocketFile(current)
     return
   }
 }
 
-/** Announces this bell whoever rang before: for a state that has its own guard against a second writer. */
-export async function announceBell(store: LmdbStore, bell: Doorbell): Promise<void> {
+/**
+ * Stores the path of this socket without checking for another writer. For stores that have their own protection against a second
+ * writer.
+ */
+export async function announceNotifier(store: LmdbStore, notifier: CommitNotifier): Promise<void> {
   const current = claimedPath(store)
-  store.transactionSync(() => store.putSync(claimKey, Buffer.from(bell.path)))
-  if (current !== undefined && !(await isAnswered(current))) removeSocketFile(current)
+  store.transactionSync(() => store.putSync(claimKey, Buffer.from(notifier.path)))
+  if (current !== undefined && !(await isListening(current))) removeSocketFile(current)
 }
 
-export function releaseClaim(store: LmdbStore, bell: Doorbell): void {
+export function releaseClaim(store: LmdbStore, notifier: CommitNotifier): void {
   store.transactionSync(() => {
     const stored = store.getBinary(claimKey)
-    if (stored !== undefined && Buffer.from(stored).equals(Buffer.from(bell.path))) {
+    if (stored !== undefined && Buffer.from(stored).equals(Buffer.from(notifier.path))) {
       store.removeSync(claimKey)
     }
   })

@@ -1,4 +1,4 @@
-/** A map that forgets the entry that was set the longest ago when it is full. */
+/** A bounded map. When it is full, it drops the entry that was set the longest ago. */
 export class Recent<Value> {
   readonly #entriesMax: number
   readonly #entries = new Map<string, Value>()

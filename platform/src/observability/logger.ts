@@ -4,8 +4,8 @@ import type { Tracing } from './tracing.ts'
 export type { Logger }
 
 /**
- * A JSON logger on standard output. Credentials never reach it: header values that carry them are removed. Lines of a
- * sampled request carry its `trace_id`.
+ * Creates a JSON logger on standard output. Fields that carry credentials are removed. Lines that are written during a sampled
+ * request have its `trace_id`.
  */
 export function createLogger(
   service: string,

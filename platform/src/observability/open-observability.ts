@@ -4,11 +4,11 @@ import type { Tracing } from './tracing.ts'
 
 export type Observability = {
   readonly logger: Logger
-  /** Undefined: nobody collects traces. */
+  /** Undefined if no trace collector is configured. */
   readonly tracing: Tracing | undefined
 }
 
-/** The logger and the traces of a process, under one name. Throws SettingsError for settings of traces that are wrong. */
+/** Opens the logger and the tracing of a process. Throws a SettingsError for invalid tracing settings. */
 export async function openObservability(
   service: string,
   level: string,

@@ -33,12 +33,12 @@ import type { Attributes, Span, SpanKind, TraceHeaders, Tracing } from './tracin
 
 export type TelemetryOptions = {
   readonly service: string
-  /** The share of requests without a caller's trace that is sampled; undefined: the library's own variables say. */
+  /** Share of requests without a caller's trace that are sampled, 0 to 1. Undefined if the library's own variables decide. */
   readonly defaultRatio: number | undefined
   readonly report: (reason: string) => void
 }
 
-/** A collector that is away must not hold up the end of a process. */
+/** An unavailable collector must not delay the end of a process. */
 const closeTimeoutMs = 3_000
 const reportIntervalMs = 60_000
 
@@ -48,7 +48,7 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 }
 
-/** What is sent waits in a bounded queue (OTEL_BSP_*); what finds it full is dropped, and nobody waits. */
+/** Opens tracing. Spans wait in a bounded queue (OTEL_BSP_*). If it is full, spans are dropped and no caller waits. */
 export function openTelemetry({ service, defaultRatio, report }: TelemetryOptions): Tracing {
   reportProblems(report)
   const processor = new BatchSpanProcessor(new OTLPTraceExporter())
@@ -62,7 +62,7 @@ export function openTelemetry({ service, defaultRatio, report }: TelemetryOption
       sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(defaultRatio) }),
     }),
   })
-  // Whether a trace is sampled is decided where it enters. What belongs to a sampled one, or follows it, always is.
+  // Sampling is decided where a trace enters. Spans inside a sampled trace, or that follow one, are always sampled.
   const inner = new BasicTracerProvider({ ...shared, sampler: new AlwaysOnSampler() })
   const tracers = { entry: entry.getTracer('tollgate'), inner: inner.getTracer('tollgate') }
   return new Telemetry(tracers, () => closeInTime(processor))
@@ -174,7 +174,7 @@ function typeOf(error: unknown): string {
   return typeof code === 'string' || typeof code === 'number' ? String(code) : error.name
 }
 
-/** The header comes from anybody: what is no trace is passed over, and begins one of its own. */
+/** Reads the trace of a caller. Any client can send the header: an invalid one is ignored, and a new trace begins. */
 function contextOf({ traceparent, tracestate }: Partial<TraceHeaders>): Context {
   const parsed = traceparent === undefined ? null : parseTraceParent(traceparent)
   if (parsed === null || !isSpanContextValid(parsed)) return ROOT_CONTEXT
@@ -185,7 +185,7 @@ function contextOf({ traceparent, tracestate }: Partial<TraceHeaders>): Context 
   return trace.setSpanContext(ROOT_CONTEXT, parent)
 }
 
-/** The library tells of every batch it cannot send; one line a minute is enough. */
+/** Reports problems of the library at most once a minute. The library itself reports every batch that it cannot send. */
 function reportProblems(report: (reason: string) => void): void {
   let reportedAtMs = Number.NEGATIVE_INFINITY
   const tell = (message: string, ...details: readonly unknown[]): void => {
@@ -204,7 +204,7 @@ async function closeInTime(processor: BatchSpanProcessor): Promise<void> {
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, closeTimeoutMs)
   })
-  // What cannot be sent was reported.
+  // Errors were already reported through the library's logger.
   const closed = processor.shutdown().catch(() => undefined)
   await Promise.race([closed, late])
   clearTimeout(timer)

@@ -3,29 +3,29 @@ import type { Tracing } from './tracing.ts'
 
 const ownSampler = 'parentbased_traceidratio'
 
-/** The settings that are decided on here. OpenTelemetry's library reads the rest: headers, timeouts, queue, resource. */
+/** Tracing settings that Tollgate reads. OpenTelemetry's library reads the others: headers, timeouts, queue, resource. */
 export const tracingSettings = {
   endpoint: textSetting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
-    'Base URL of an OpenTelemetry collector (OTLP over HTTP, protobuf); traces are on when it is given',
+    'Base URL of an OpenTelemetry collector (OTLP over HTTP, protobuf). Traces are sent if this is set',
     '',
   ),
   tracesEndpoint: textSetting(
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
-    'The whole URL for traces, where it is another one',
+    'Complete URL for traces, if it differs from the base URL',
     '',
   ),
-  disabled: textSetting('OTEL_SDK_DISABLED', 'true turns traces off again', ''),
-  exporter: textSetting('OTEL_TRACES_EXPORTER', 'none turns traces off again', 'otlp'),
+  disabled: textSetting('OTEL_SDK_DISABLED', 'true turns traces off', ''),
+  exporter: textSetting('OTEL_TRACES_EXPORTER', 'none turns traces off', 'otlp'),
   sampler: textSetting(
     'OTEL_TRACES_SAMPLER',
-    'Which requests are traced; the default follows the caller, and takes a share of those without a trace',
+    "Which requests are traced. The default follows the caller's decision, and samples a share of the requests without a trace",
     ownSampler,
   ),
   ratio: {
     variable: 'OTEL_TRACES_SAMPLER_ARG',
     description:
-      'That share, from 0 to 1; other samplers than the default have defaults of their own',
+      'Share of requests without a trace that are sampled, from 0 to 1. Samplers other than the default have their own default',
     defaultText: '0.01',
     parse: parseRatio,
   },
@@ -40,8 +40,8 @@ function parseRatio(text: string): number {
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Traces as the standard variables of OpenTelemetry ask for them; undefined where they do not. The library is loaded
- * only then. `report` is told why traces cannot be sent.
+ * Opens tracing as configured by the standard variables of OpenTelemetry. Returns undefined, without loading the library, if traces
+ * are off. `report` is called with the reason when traces cannot be sent.
  */
 export async function openTracing(
   service: string,
@@ -60,7 +60,7 @@ function areWanted(environment: Environment): boolean {
   return endpoint.trim() !== '' || tracesEndpoint.trim() !== ''
 }
 
-/** Undefined where another sampler is asked for, which the library knows. */
+/** Returns undefined if another sampler is configured, which the library handles. */
 function ownRatio(environment: Environment): number | undefined {
   const { sampler, ratio } = tracingSettings
   const asked = readSettings({ sampler }, environment).sampler.trim()

@@ -1,9 +1,6 @@
 import type { Attributes, Span, SpanKind, Tracing } from './tracing.ts'
 
-/**
- * Makes a call, and a span of it where a sampled trace runs. What it returns is what the call returned: the same promise,
- * and no promise where there was none.
- */
+/** Makes a call, inside a new span if a sampled trace is active. Returns exactly what the call returned, be it a promise or not. */
 export function tracedCall<Result>(
   tracing: Tracing,
   name: string,
@@ -15,7 +12,7 @@ export function tracedCall<Result>(
   return span === undefined ? call() : endAfter(span, call)
 }
 
-/** Ends the span when the work has ended, and as it has ended. */
+/** Runs the work and ends the span when it has ended, as failed if it throws or rejects. */
 export function endAfter<Result>(span: Span, work: () => Result): Result {
   try {
     const result = work()
@@ -32,7 +29,7 @@ export function endAfter<Result>(span: Span, work: () => Result): Result {
   }
 }
 
-/** The port with some of its calls replaced. All others reach it as they are. */
+/** Returns a proxy of the port with some of its methods replaced. All other methods are passed through. */
 export function withCalls<Port extends object>(port: Port, calls: Partial<Port>): Port {
   const others = new Map<PropertyKey, unknown>()
   return new Proxy(port, {
@@ -41,7 +38,7 @@ export function withCalls<Port extends object>(port: Port, calls: Partial<Port>)
       if (others.has(name)) return others.get(name)
       const value: unknown = Reflect.get(target, name, target)
       if (typeof value !== 'function') return value
-      // An adapter with private fields is only itself.
+      // Methods that use private fields need the adapter itself as `this`.
       const bound: unknown = value.bind(target)
       others.set(name, bound)
       return bound

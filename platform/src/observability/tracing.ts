@@ -1,29 +1,34 @@
-/** One operation of a trace. It lasts until it is ended; only what is sampled is sent to anybody. */
+/** One operation of a trace. It lasts until it is ended. Only sampled spans are exported. */
 export interface Span {
   readonly isSampled: boolean
   readonly traceId: string
   readonly spanId: string
-  /** The W3C headers that make whoever gets them continue here. */
+  /** The W3C trace headers with which another service continues this trace. */
   readonly headers: TraceHeaders
   set(attributes: Attributes): void
-  /** What runs in `work`, and what that begins, belongs to this span. */
+  /** Runs `work` with this span as the active one. Spans that begin in it become its children. */
   run<Result>(work: () => Result): Result
   end(): void
-  /** Ends it with what went wrong: the kind of error alone, since messages may hold what clients sent. */
+  /** Ends the span as failed. Only the kind of the error is recorded, because messages may contain data of clients. */
   fail(error: unknown): void
 }
 
-/** Traces as OpenTelemetry knows them. There is none where nobody collects them. */
+/** Distributed tracing with OpenTelemetry. It is undefined where no collector is configured. */
 export interface Tracing {
-  /** What runs now belongs to it; undefined: no request that is traced. */
+  /** The active span, or undefined outside of a traced request. */
   active(): Span | undefined
-  /** Begins the work on a request, continuing the trace that its headers tell of. Sampled or not: `run` passes that on. */
+  /**
+   * Begins the span of a request, and continues the caller's trace from its headers. The span may not be sampled; `run` applies
+   * that to its children.
+   */
   receive(name: string, headers: Partial<TraceHeaders>, attributes: Attributes): Span
-  /** Begins a part of the sampled trace that runs now; undefined when none does. */
+  /** Begins a child of the active span. Returns undefined without an active sampled span. */
   begin(name: string, kind: SpanKind, attributes: Attributes): Span | undefined
-  /** Begins the work on what sampled traces left behind, linked to all of them. Texts that are no `traceparent` are passed over. */
+  /**
+   * Begins a span that is linked to the traces whose effects it processes. Texts that are not a valid `traceparent` are ignored.
+   */
   follow(name: string, traceParents: readonly string[], attributes: Attributes): Span
-  /** Sends what is left, unless the collector is away. */
+  /** Sends the remaining spans, unless the collector is unavailable. */
   close(): Promise<void>
 }
 

@@ -10,14 +10,14 @@ type Options = {
   readonly allowed: AllowList
   readonly connectTimeoutMs: number
   readonly resolve: Resolve
-  /** In PEM, instead of those of the system. */
+  /** Certificate authorities in PEM, used instead of those of the system. */
   readonly certificateAuthorities?: string | undefined
 }
 
 /**
- * Connects to addresses that were checked, and to no others: the address that is checked is the one that the socket
- * connects to, so a name that means something else a moment later changes nothing. One address of a name that is not
- * public is enough to refuse them all: such a name was made to lead somewhere else.
+ * Connects only to addresses that were checked. The checked address is the one that the socket connects to, so a DNS name that
+ * changes afterwards (DNS rebinding) has no effect. If one address of a name is not public, the whole name is refused, because such
+ * a name was set up to reach an internal address.
  */
 export function checkedConnector({
   allowed,
@@ -47,7 +47,7 @@ export function checkedConnector({
   }
   const connect = buildConnector({ timeout: connectTimeoutMs, lookup, ca })
   return (target, callback) => {
-    // Nobody looks up what is an address already.
+    // An IP address is not looked up, so it is checked here.
     if (isIP(target.hostname) !== 0 && !mayReach(target.hostname)) callback(notPublic(), null)
     else connect(target, callback)
   }

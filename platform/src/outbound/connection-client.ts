@@ -2,30 +2,29 @@ import type { Socket } from 'node:net'
 import { Client, type buildConnector, type Dispatcher } from 'undici'
 import { OutboundError } from './outbound-error.ts'
 
-/** What is known of the connection that a request went over. */
+/** The connection that a request used. */
 export type Connection = {
-  /** The address at its other end. */
+  /** IP address of the remote side. */
   readonly address: string | null
-  /** Milliseconds that it took to look its name up, to connect and to agree on TLS. */
+  /** Milliseconds for DNS lookup, connecting and the TLS handshake. */
   readonly connectMs: number
-  /** Requests that it was taken for. */
+  /** Number of requests that have used the connection. */
   requests: number
 }
 
 export type TakenOptions = Dispatcher.DispatchOptions & {
-  /** Told which client takes the request. Its connection is known once the request is started. */
+  /** Called with the client that takes the request. Its connection is known once the request has started. */
   readonly onTaken?: (client: ConnectionClient) => void
 }
 
 /**
- * A client of undici that tells of its one connection, of which undici itself says nothing to who sends a request. It
- * closes one that brings more bytes for a request than any answer has: what is no part of headers or body, undici reads
- * without end.
+ * An undici client that exposes its single connection, which undici does not. It closes the connection if a response brings more
+ * bytes than any allowed response has, because undici reads bytes outside of headers and body without limit.
  */
 export class ConnectionClient extends Client {
   connection: Connection | undefined
   #socket: Socket | undefined
-  /** Of the socket, when the request under way was begun. */
+  /** Bytes read by the socket before the current request. */
   #bytesBefore = 0
 
   constructor(
@@ -35,10 +34,10 @@ export class ConnectionClient extends Client {
     wireBytesMax: number,
   ) {
     const connectAndTell: buildConnector.connector = (target, callback) => {
-      const begunAt = performance.now()
+      const startedAt = performance.now()
       connect(target, (...[error, socket]) => {
         if (error !== null) return callback(error, null)
-        const connectMs = performance.now() - begunAt
+        const connectMs = performance.now() - startedAt
         this.connection = { address: socket.remoteAddress ?? null, connectMs, requests: 0 }
         this.#socket = socket
         this.#bytesBefore = socket.bytesRead

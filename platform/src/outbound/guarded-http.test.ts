@@ -49,7 +49,7 @@ function guardedHttp(options: Partial<GuardedHttpOptions> = {}) {
   return http
 }
 
-/** Names lead where the test says, look-up after look-up; the last answer stays. */
+/** Returns a resolver that gives these answers one after the other. The last answer is repeated. */
 function names(...answers: string[][]): Resolve & { asked: number } {
   const resolve: Resolve = () => {
     const addresses = answers[Math.min(told.asked, answers.length - 1)]!
@@ -63,7 +63,7 @@ function names(...answers: string[][]): Resolve & { asked: number } {
 
 const failing = (failure: OutboundFailure): unknown => expect.objectContaining({ failure })
 
-test('sends text and headers, and brings the answer back', async () => {
+test('sends text and headers, and returns the response', async () => {
   const server = await serve((request, response) => {
     request.setEncoding('utf8').on('data', (text: string) => {
       response.setHeader('x-seen', String(request.headers['x-key']))
@@ -82,7 +82,7 @@ test('sends text and headers, and brings the answer back', async () => {
   expect(await answer.text()).toBe('POST /mcp?x=1 hello')
 })
 
-test('a name that leads into a private network reaches nothing', async () => {
+test('refuses a name that resolves to a private address, without connecting', async () => {
   const server = await serve((_request, response) => response.end('secret'))
   for (const address of ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']) {
     const resolve = names([address])
@@ -96,13 +96,13 @@ test('a name that leads into a private network reaches nothing', async () => {
   expect(server.connections()).toBe(0)
 })
 
-test('one private address among public ones is enough to refuse them', async () => {
+test('refuses a name if one of its addresses is private', async () => {
   const resolve = names(['93.184.216.34', '127.0.0.1'])
   const fetch = guarded({ allowed: parseAllowList(''), resolve })
   await expect(fetch('https://public.example/')).rejects.toEqual(failing('refused'))
 })
 
-test('a name that leads elsewhere a moment later reaches only what was checked', async () => {
+test('connects only to the checked address if a name changes between requests', async () => {
   const home = await serve((_request, response) => response.end('secret'))
   const fine = await listen(createServer(), '127.0.0.2', home.port)
   const resolve = names(['127.0.0.2'], ['127.0.0.1'])
@@ -115,7 +115,7 @@ test('a name that leads elsewhere a moment later reaches only what was checked',
   expect([fine.connections(), home.connections()]).toEqual([1, 0])
 })
 
-test('an allowed host may lead to a private address, and no other may', async () => {
+test('reaches a private address only by an allowed name', async () => {
   const server = await serve((_request, response) => response.end('mine'))
   const allowed = parseAllowList('mcp.internal')
   const fetch = guarded({ allowed, resolve: names(['127.0.0.1']) })
@@ -123,7 +123,7 @@ test('an allowed host may lead to a private address, and no other may', async ()
   await expect(fetch(`http://127.0.0.1:${server.port}/`)).rejects.toEqual(failing('refused'))
 })
 
-test('no redirect is followed', async () => {
+test('follows no redirect', async () => {
   const inner = await serve((_request, response) => response.end('secret'))
   const server = await serve((_request, response) =>
     response.writeHead(307, { location: inner.url }).end(),
@@ -133,13 +133,13 @@ test('no redirect is followed', async () => {
   expect(inner.connections()).toBe(0)
 })
 
-test('an answer is cut where it is too long', async () => {
+test('fails when a response is too long', async () => {
   const server = await serve((_request, response) => response.end('x'.repeat(10_001)))
   const reading = guarded()(server.url).then((answer) => answer.text())
   await expect(reading).rejects.toEqual(failing('too-large'))
 })
 
-test('what is packed is not asked for and not unpacked', async () => {
+test('requests no compression and does not decompress', async () => {
   const packed = gzipSync('x'.repeat(1_000_000))
   const server = await serve((request, response) => {
     expect(request.headers['accept-encoding']).toBe('identity')
@@ -150,7 +150,7 @@ test('what is packed is not asked for and not unpacked', async () => {
   expect(Buffer.from(await answer.arrayBuffer())).toEqual(packed)
 })
 
-test('a server that never answers, and one that never ends, time out', async () => {
+test('times out for a server that never responds and for one that never ends', async () => {
   const silent = await serve(() => undefined)
   await expect(guarded({ timeoutMs: 100 })(silent.url)).rejects.toEqual(failing('timeout'))
   const endless = await serve((_request, response) => response.write('a'))
@@ -158,14 +158,14 @@ test('a server that never answers, and one that never ends, time out', async () 
   await expect(answer.text()).rejects.toEqual(failing('timeout'))
 })
 
-test('an answer that is not wanted any more can be let go of', async () => {
+test('allows a response to be cancelled', async () => {
   const server = await serve((_request, response) => response.write('a'))
   const answer = await guarded()(server.url)
   await answer.body?.cancel()
   expect((await guarded()(server.url)).status).toBe(200)
 })
 
-test('a server without a certificate that others vouch for is not talked to', async () => {
+test('refuses a server with a self-signed certificate', async () => {
   const { cert, private: key } = await generate([{ name: 'commonName', value: '127.0.0.1' }])
   const server = await listen(
     createTlsServer({ cert, key }, (_request, response) => response.end('secret')),
@@ -174,14 +174,14 @@ test('a server without a certificate that others vouch for is not talked to', as
   await expect(fetch(server.url.replace('http:', 'https:'))).rejects.toEqual(failing('tls'))
 })
 
-test('what is not there cannot be reached', async () => {
+test('reports a closed port as unreachable', async () => {
   const server = createServer()
   const { url } = await listen(server)
   await new Promise((resolve) => server.close(resolve))
   await expect(guarded()(url)).rejects.toEqual(failing('unreachable'))
 })
 
-test('an opened answer is read while it comes, and ends with its request', async () => {
+test('streams an opened response and ends it with its request', async () => {
   let isClosed = false
   const server = await serve((_request, response) => {
     response.writeHead(201, { 'x-a': '1' }).write('first')
@@ -199,7 +199,7 @@ test('an opened answer is read while it comes, and ends with its request', async
   await expect.poll(() => isClosed).toBe(true)
 })
 
-test('what may not be reached is not opened', async () => {
+test('does not open a request to a refused address', async () => {
   const http = guardedHttp({ allowed: parseAllowList('') })
   const { signal } = new AbortController()
   const request = { url: 'https://127.0.0.1/', method: 'GET', headers: {}, signal } as const

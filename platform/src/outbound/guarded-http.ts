@@ -9,25 +9,25 @@ import { exchange, type OutboundPost, type PostOutcome } from './post.ts'
 import { resolveOutbound, type Resolve } from './resolve.ts'
 
 export type GuardedHttpOptions = UrlRules & {
-  /** Looking up, connecting and TLS. */
+  /** Timeout for DNS lookup, connecting and the TLS handshake, in milliseconds. */
   readonly connectTimeoutMs: number
-  /** From the call to the last byte of the answer. */
+  /** Timeout from the call to the last byte of the response, in milliseconds. */
   readonly timeoutMs: number
-  /** Of what is fetched; a post says for itself how much it wants. */
+  /** Maximum bytes of a fetched response body. A post has its own limit. */
   readonly answerBytesMax: number
-  /** To one scheme, host and port. What is sent beyond waits, and its time runs. */
+  /** Maximum connections to one scheme, host and port. Further requests wait, and their timeout runs. */
   readonly connectionsPerOriginMax: number
   readonly resolve?: Resolve
-  /** In PEM, instead of those of the system. */
+  /** Certificate authorities in PEM, used instead of those of the system. */
   readonly certificateAuthorities?: string
 }
 
-/** Like the global `fetch`, for text or no body. Rejects with an OutboundError; so does reading the answer's body. */
+/** Like the global `fetch`, for requests with text or no body. Rejects with an OutboundError; so does reading the body. */
 export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /**
- * The only way out to addresses that somebody gave us: nothing but public servers and what the operator allows is reached,
- * no redirect is followed, nothing is unpacked, and neither time nor bytes are without end.
+ * Sends requests to URLs that providers configure. All such requests must use this class. It reaches only public servers and what
+ * the operator allows, follows no redirect, decompresses nothing, and limits time and bytes.
  */
 export class GuardedHttp {
   readonly #options: GuardedHttpOptions
@@ -38,31 +38,32 @@ export class GuardedHttp {
     this.#agent = openAgent(options)
   }
 
-  /** As each request judges it: for telling whoever enters an address at once. */
+  /** Checks a URL as each request does, so that an invalid one can be reported when it is entered. */
   judge(url: string): UrlJudgement {
     return judgeUrl(url, this.#options)
   }
 
-  /** May be passed on by itself. */
+  /** Sends a request. The function may be passed on without its object. */
   readonly fetch: GuardedFetch = (url, init = {}) => this.#fetch(String(url), init)
 
-  /** Sends bytes, and brings back what came of it with where it went and how long it took. Never rejects. */
+  /** Sends a POST and returns its outcome with the address and the timings. Never rejects. */
   async post(post: OutboundPost): Promise<PostOutcome> {
     const judgement = this.judge(post.url)
     if (judgement.kind === 'refused') return refusedPost(judgement.reason)
-    const begunAt = performance.now()
+    const startedAt = performance.now()
     const { timeoutMs } = this.#options
     const outcome = await exchange(this.#agent, judgement.url, post, timeoutMs)
-    const leftMs = timeoutMs - (performance.now() - begunAt)
-    // A server may close an idle connection in the moment in which we take it. That says nothing about the server.
+    const leftMs = timeoutMs - (performance.now() - startedAt)
+    // A server may close an idle keep-alive connection just when it is reused. That is not a failure of the server, so the request
+    // is sent again.
     return wasTooLateForConnection(outcome) && leftMs > 0
       ? exchange(this.#agent, judgement.url, post, leftMs)
       : outcome
   }
 
   /**
-   * Sends a request and resolves with the answer's headers as soon as they are there; its body is read as it comes, with
-   * backpressure. Time is the caller's: `signal` ends the request. Rejects with an OutboundError, unless `signal` ended it.
+   * Sends a request and resolves with the response headers as soon as they arrive. The body is streamed with backpressure. No
+   * timeout applies: `signal` ends the request. Rejects with an OutboundError, unless `signal` ended it.
    */
   async open(request: OutboundRequest): Promise<OpenedAnswer> {
     return openAnswer(this.#agent, this.#requireAllowed(request.url), request)
@@ -92,7 +93,7 @@ export class GuardedHttp {
       })
       return toResponse(answer, this.#options.answerBytesMax)
     } catch (error) {
-      // Whoever ends a request knows why.
+      // A caller that aborts a request gets its own reason.
       if (init.signal?.aborted === true) throw error
       throw toOutboundError(error)
     }
@@ -101,10 +102,13 @@ export class GuardedHttp {
 
 const headerBytesMax = 16_384
 
-/** Beyond a body: its headers, those of 1xx, and what frames it. Each byte of a body may stand in a chunk of its own, of six. */
+/**
+ * Maximum bytes on the wire for one response: body, headers, 1xx responses and framing. Each byte of a body may be a chunk of its
+ * own, which adds 5 bytes.
+ */
 const wireBytesMax = (answerBytesMax: number): number => 1_048_576 + 8 * answerBytesMax
 
-/** Long enough for a stream of requests, and so short that a name that leads elsewhere by now is soon followed. */
+/** Long enough to reuse a connection for many requests, and short enough that a change of DNS takes effect soon. */
 const connectionLifetimeMs = 60_000
 const idleMsMax = 15_000
 
@@ -114,7 +118,7 @@ function openAgent(options: GuardedHttpOptions): Agent {
   const connect = checkedConnector({ ...options, resolve })
   return new Agent({
     maxHeaderSize: headerBytesMax,
-    // Each request has a time of its own, which does not begin again with each byte.
+    // Each request has its own total timeout, which does not restart with each byte.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveMaxTimeout: idleMsMax,
@@ -152,7 +156,7 @@ function methodOf({ method = 'GET' }: RequestInit): 'GET' | 'POST' | 'DELETE' {
   return known
 }
 
-/** Packed answers are never unpacked, so that none grows beyond its bytes. */
+/** Responses are never decompressed, so that none grows beyond its bytes. */
 function headersOf({ headers }: RequestInit): Record<string, string> {
   return { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' }
 }
@@ -179,9 +183,9 @@ function toResponse(
   return new Response(null, { status, headers })
 }
 
-/** The body's own failures come in our words as well. */
+/** Returns the body as a stream with a size limit. Its errors are converted to OutboundError. */
 function checkedBody(body: Readable, bytesMax: number): ReadableStream<Uint8Array> {
-  // Ended before its end, the body fails once more when nobody reads it any longer.
+  // A body that is destroyed early emits another error when nothing reads it.
   body.on('error', () => undefined)
   const chunks = body[Symbol.asyncIterator]()
   let bytes = 0

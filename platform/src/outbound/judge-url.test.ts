@@ -14,7 +14,7 @@ test.each([
   'https://mcp.example.com:8443/mcp?a=b',
   'https://8.8.8.8/',
   'https://[2606:4700:4700::1111]/',
-])('%s may be tried', (url) => {
+])('accepts %s', (url) => {
   expect(judgeUrl(url, strict)).toEqual({ kind: 'accepted', url: new URL(url) })
 })
 
@@ -45,7 +45,7 @@ test.each([
   ['https://0177.0.0.1/', 'is not a public address'],
   ['https://[::1]/', 'is not a public address'],
   ['https://[::ffff:127.0.0.1]/', 'is not a public address'],
-])('%s is refused: it %s', (url, reason) => {
+])('refuses %s: it %s', (url, reason) => {
   expect(judgeUrl(url, strict)).toEqual({ kind: 'refused', reason })
 })
 
@@ -56,7 +56,7 @@ test.each([
   'http://10.1.255.1/',
   'http://[fd00::1]:3000/',
   'http://192.168.1.5:1/',
-])('%s may be tried where the operator allows it', (url) => {
+])('accepts %s if the operator allows it', (url) => {
   expect(judgeUrl(url, lenient).kind).toBe('accepted')
 })
 
@@ -65,12 +65,12 @@ test.each([
   ['http://a.mcp.internal/', lenient],
   ['https://10.2.0.1/', lenient],
   ['https://192.168.1.6/', lenient],
-])('what is allowed reaches no further: %s', (url, rules) => {
+])('refuses what an allow list does not cover: %s', (url, rules) => {
   expect(judgeUrl(url, rules).kind).toBe('refused')
 })
 
 test.each(['10.0.0.0/33', '10.0.0.0/x', 'https://a', 'a b', '10.0.0.0/-1'])(
-  '%j in an allow list is a mistake',
+  'throws for %j in an allow list',
   (text) => {
     expect(() => parseAllowList(text)).toThrow()
   },

@@ -16,11 +16,11 @@ export type UrlJudgement =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * What can be said of an address before its name is looked up: for telling whoever enters it at once. Every request judges
- * its address again, and the addresses behind the name when it connects.
+ * Checks a URL without looking up its name, so that an invalid one can be reported when it is entered. Every request checks its URL
+ * again, and the addresses behind the name when it connects.
  */
 export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
-  // A URL leaves these out where it is parsed, so that another one would be asked than people read.
+  // The URL parser removes these characters, so the requested URL would differ from the one that people read.
   if (/[\s\p{Cc}]/u.test(text)) return refused('must not contain spaces')
   const url = parse(text)
   if (url === undefined) return refused('is not a URL')
@@ -42,7 +42,7 @@ export function judgeUrl(text: string, rules: UrlRules): UrlJudgement {
   return { kind: 'accepted', url }
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Returns the host of a URL, an IPv6 address without brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
@@ -56,7 +56,7 @@ function portOf({ port, protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80
 }
 
-/** Names that no public server has (RFC 6761, RFC 6762, RFC 8375), with or without the dot at the end. */
+/** Returns whether the name is reserved for local use (RFC 6761, RFC 6762, RFC 8375), with or without a trailing dot. */
 function isLocalName(host: string): boolean {
   const name = host.replace(/\.$/, '')
   return name === 'localhost' || /\.(localhost|local|internal|home\.arpa)$/.test(name)

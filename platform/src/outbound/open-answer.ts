@@ -2,21 +2,23 @@ import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { toOutboundError } from './outbound-error.ts'
 
-/** One request to an address that somebody gave us, whose answer is read while it comes. */
+/** A request to a URL that a provider configured, whose response is streamed. */
 export type OutboundRequest = {
   readonly url: string
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** Ends the request, and the reading of its answer. */
+  /** Aborts the request and the reading of its response. */
   readonly signal: AbortSignal
 }
 
 export type OpenedAnswer = {
   readonly status: number
-  /** Returns the header's value; the first where it comes more than once. The name is in lower case. */
+  /** Returns the value of a header, or its first value if it occurs more than once. The name is in lower case. */
   readonly header: (name: string) => string | undefined
-  /** Must be read to its end or destroyed: it holds the connection. Fails with what `toOutboundError` understands. */
+  /**
+   * The body. It must be read to its end or destroyed, because it occupies the connection. `toOutboundError` converts its errors.
+   */
   readonly body: Readable
 }
 
@@ -34,7 +36,7 @@ export async function openAnswer(
       body: body ?? null,
       signal,
     })
-    // Ended before its end, the body fails once more when nobody reads it any longer.
+    // A body that is destroyed early emits another error when nothing reads it.
     answer.body.on('error', () => undefined)
     return {
       status: answer.statusCode,

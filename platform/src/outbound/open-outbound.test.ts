@@ -19,7 +19,7 @@ function opened(environment: Record<string, string> = {}): Outbound {
   return outbound
 }
 
-/** What each environment says of an address. */
+/** Returns the result of the URL check in each environment. */
 function judged(outbound: Outbound, url: string): Record<'sandbox' | 'live', string> {
   const said = (environment: 'sandbox' | 'live'): string => {
     const judgement = outbound.of(environment).judge(url)
@@ -28,7 +28,7 @@ function judged(outbound: Outbound, url: string): Record<'sandbox' | 'live', str
   return { sandbox: said('sandbox'), live: said('live') }
 }
 
-test('what sandbox alone may reach is no address for live', () => {
+test('refuses in live what is allowed for sandbox only', () => {
   const outbound = opened({ TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' })
   expect(judged(outbound, 'http://localhost:3000/hooks')).toEqual({
     sandbox: 'accepted',
@@ -44,7 +44,7 @@ test('what sandbox alone may reach is no address for live', () => {
   })
 })
 
-test('sandbox may reach what is allowed for both as well, and live only over TLS', () => {
+test('allows a shared entry in both environments, in live only with TLS', () => {
   const outbound = opened({
     TOLLGATE_OUTBOUND_ALLOWED: '10.1.0.0/16',
     TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost',
@@ -58,14 +58,14 @@ test('sandbox may reach what is allowed for both as well, and live only over TLS
   expect(judged(outbound, 'http://localhost/').sandbox).toBe('accepted')
 })
 
-test('where nothing is set, neither reaches the machine', () => {
+test('refuses the local machine by default', () => {
   expect(judged(opened(), 'http://localhost:3000/')).toEqual({
     sandbox: 'must begin with https://',
     live: 'must begin with https://',
   })
 })
 
-test('the machine is reached for sandbox, and by that name alone', async () => {
+test('reaches the local machine for sandbox only, and only by the allowed name', async () => {
   let connections = 0
   const server = createServer((_request, response) => response.end('here'))
   server.on('connection', () => (connections += 1))

@@ -5,13 +5,16 @@ import { parseAllowList, type AllowList } from './allow-list.ts'
 import { GuardedHttp } from './guarded-http.ts'
 import type { outboundSettings } from './outbound-settings.ts'
 
-/** The ways out to addresses that providers give. They share nothing: what sandbox may reach, live reaches over no connection. */
+/**
+ * HTTP clients for URLs of providers, one per environment. They share no connections, so an address that only sandbox may reach is
+ * never reached for live.
+ */
 export type Outbound = {
   readonly of: (environment: Environment) => GuardedHttp
   readonly close: () => Promise<void>
 }
 
-/** Tells in the log what may be reached although it is not public, if anything. */
+/** Opens the clients. Logs the allowed addresses that are not public, if any. */
 export function openOutbound(
   config: SettingValues<typeof outboundSettings>,
   answerBytesMax: number,
@@ -21,7 +24,10 @@ export function openOutbound(
     const allowed = allowedIn(environment, config)
     if (allowed.text !== '') {
       const told = { environment, allowed: allowed.text }
-      logger.info(told, 'providers may point to what is not public')
+      logger.info(
+        told,
+        'URLs of providers may lead to these addresses although they are not public',
+      )
     }
     return new GuardedHttp({
       allowed,

@@ -1,22 +1,22 @@
 import { errors } from 'undici'
 
-/** Why an address that somebody gave us did not answer. */
+/** Why a request to a provider's URL failed. */
 export type OutboundFailure =
-  /** It may not be asked. */
+  /** The address is not allowed. */
   | 'refused'
-  /** Its name leads to no address. */
+  /** The name has no address. */
   | 'unresolved'
   | 'unreachable'
-  /** Its certificate is not vouched for, or it speaks no TLS. */
+  /** The certificate is not trusted, or the server does not speak TLS. */
   | 'tls'
   | 'timeout'
-  /** It closed the connection before its answer was whole. */
+  /** The server closed the connection before the response was complete. */
   | 'cut-off'
   | 'too-large'
-  /** What it answered is no HTTP. */
+  /** The response is not HTTP. */
   | 'malformed'
 
-/** The message may be shown to whoever gave the address: it tells nothing of our network. */
+/** The message may be shown to the provider that configured the URL: it reveals nothing of our network. */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
   readonly failure: OutboundFailure
@@ -55,7 +55,7 @@ const failures: readonly [codes: RegExp, failure: OutboundFailure, message: stri
   ],
 ]
 
-/** In our words what the HTTP client, TLS or the operating system said. */
+/** Converts an error of the HTTP client, TLS or the operating system. */
 export function toOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error
   const code = codeOf(error)

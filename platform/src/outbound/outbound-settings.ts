@@ -6,7 +6,7 @@ const milliseconds = { min: 1, max: 600_000 }
 const allowedSetting: Setting<AllowList> = {
   variable: 'TOLLGATE_OUTBOUND_ALLOWED',
   description:
-    'Hosts, addresses and networks, with commas between them, that the addresses providers give may lead to although they ' +
+    'Hosts, addresses and networks, separated by commas, that URLs of providers may reach although they ' +
     'are not public: on any port, and in sandbox also without TLS',
   defaultText: '',
   parse: parseAllowList,
@@ -15,38 +15,38 @@ const allowedSetting: Setting<AllowList> = {
 const sandboxAllowedSetting: Setting<AllowList> = {
   variable: 'TOLLGATE_OUTBOUND_SANDBOX_ALLOWED',
   description:
-    'More of these for sandbox alone. npm start, which only its own machine reaches, takes localhost where nothing is set',
+    'Additional entries for sandbox only. npm start, which only its own machine reaches, allows localhost by default',
   defaultText: '',
   parse: parseAllowList,
 }
 
 const portsSetting: Setting<readonly number[]> = {
   variable: 'TOLLGATE_OUTBOUND_PORTS',
-  description: 'Ports that the addresses providers give may lead to, with commas between them',
+  description: 'Ports that URLs of providers may use, separated by commas',
   defaultText: '443',
   parse: (text) => text.split(',').map(parsePort),
 }
 
-/** How requests to addresses that providers give are kept within bounds. */
+/** Limits of requests to URLs of providers. */
 export const outboundSettings = {
   outboundAllowed: allowedSetting,
   outboundSandboxAllowed: sandboxAllowedSetting,
   outboundPorts: portsSetting,
   outboundConnectTimeoutMs: integerSetting(
     'TOLLGATE_OUTBOUND_CONNECT_TIMEOUT_MS',
-    'Milliseconds that connecting to such an address may take',
+    'Timeout for connecting to a URL of a provider, in milliseconds',
     3_000,
     milliseconds,
   ),
   outboundTimeoutMs: integerSetting(
     'TOLLGATE_OUTBOUND_TIMEOUT_MS',
-    'Milliseconds that one request to such an address may take',
+    'Timeout for one request to a URL of a provider, in milliseconds',
     10_000,
     milliseconds,
   ),
   outboundConnectionsPerOriginMax: integerSetting(
     'TOLLGATE_OUTBOUND_CONNECTIONS_PER_ORIGIN_MAX',
-    'Connections that are open at once to one scheme, host and port of such an address',
+    "Maximum connections to one scheme, host and port of a provider's URL",
     256,
     { min: 1, max: 10_000 },
   ),
@@ -55,5 +55,5 @@ export const outboundSettings = {
 function parsePort(text: string): number {
   const port = Number(text)
   if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port
-  throw new Error(`${text} is no port`)
+  throw new Error(`${text} is not a port`)
 }

@@ -3,54 +3,54 @@ import type { Dispatcher } from 'undici'
 import type { Connection, ConnectionClient, TakenOptions } from './connection-client.ts'
 import { OutboundError, toOutboundError, type OutboundFailure } from './outbound-error.ts'
 
-/** One POST to an address that somebody gave us. */
+/** A POST request to a URL that a provider configured. */
 export type OutboundPost = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** Of the answer's body: it is cut there, and its connection closed. */
+  /** Maximum bytes of the response body. A longer body is cut and its connection closed. */
   readonly answerBytesMax: number
 }
 
-/** Expected to fail often, so that failures are an outcome like any other. */
+/** The outcome of a POST. Failures are expected often, so they are values and not errors. */
 export type PostOutcome = PostAnswer | PostFailure
 
-/** An answer of any status, also one that wants to send us elsewhere. */
+/** A response of any status, including redirects. */
 export type PostAnswer = {
   readonly kind: 'answered'
   readonly status: number
   readonly headers: AnswerHeaders
-  /** Its first bytes, as they came: nothing is unpacked. */
+  /** The first bytes of the body as received, without decompression. */
   readonly body: Buffer
   readonly isBodyCut: boolean
   readonly trip: Trip
 }
 
-/** Names in lower case; what comes more than once is one text, with commas between. */
+/** Response headers with names in lower case. Repeated headers are joined with commas. */
 export type AnswerHeaders = Readonly<Record<string, string | undefined>>
 
 export type PostFailure = {
   readonly kind: 'failed'
   readonly failure: OutboundFailure
-  /** May be shown to whoever gave the address. */
+  /** May be shown to the provider that configured the URL. */
   readonly message: string
-  /** Of an answer that began and did not come to its end; null if none began. */
+  /** Status of a response that began but did not end; null if none began. */
   readonly status: number | null
   readonly trip: Trip
 }
 
 export type Trip = {
-  /** What the request was sent to; null if it was not sent. */
+  /** IP address that the request was sent to; null if it was not sent. */
   readonly address: string | null
   readonly isConnectionReused: boolean
-  /** Milliseconds for looking up, connecting and TLS: 0 on a connection that was there, null if none came about. */
+  /** Milliseconds for DNS lookup, connecting and TLS: 0 on a reused connection, null without a connection. */
   readonly connectMs: number | null
-  /** Milliseconds from the call to the answer's headers; null if none came. */
+  /** Milliseconds from the call to the response headers; null if none arrived. */
   readonly headersMs: number | null
   readonly totalMs: number
 }
 
-/** Sends one POST and brings back what came of it. Never rejects. */
+/** Sends one POST and returns its outcome. Never rejects. */
 export function exchange(
   dispatcher: Dispatcher,
   url: URL,
@@ -72,7 +72,7 @@ export function exchange(
 }
 
 class ExchangeHandler implements Dispatcher.DispatchHandler {
-  readonly #begunAt = performance.now()
+  readonly #startedAt = performance.now()
   readonly #bytesMax: number
   readonly #deadline: NodeJS.Timeout
   #settle: ((outcome: PostOutcome) => void) | undefined
@@ -100,7 +100,8 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#settle === undefined) return controller.abort(new Error('Nobody waits any longer'))
+    if (this.#settle === undefined)
+      return controller.abort(new Error('The request has already ended'))
     this.#controller = controller
     this.#connection = this.#client?.connection
     if (this.#connection === undefined) return
@@ -123,7 +124,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.byteLength
     if (this.#bytes <= this.#bytesMax) return
     this.#succeed(true)
-    controller.abort(new Error('The answer is long enough'))
+    controller.abort(new Error('The response body reached its limit'))
   }
 
   onResponseEnd(): void {
@@ -144,7 +145,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#end({ kind: 'failed', failure, message, status, trip: this.#trip() })
   }
 
-  /** What happens once the outcome stands changes it no more. */
+  /** Resolves with the outcome. Later events do not change it. */
   #end(outcome: PostOutcome): void {
     clearTimeout(this.#deadline)
     this.#settle?.(outcome)
@@ -163,7 +164,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   #elapsedMs(): number {
-    return performance.now() - this.#begunAt
+    return performance.now() - this.#startedAt
   }
 }
 

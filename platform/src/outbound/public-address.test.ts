@@ -34,7 +34,7 @@ test.each(open)('%s is public', (address) => {
 })
 
 test.each(['', 'localhost', '127.1', '0x7f.1', '[::1]', '1.1.1.1:80'])(
-  '%j is no address',
+  'treats %j as not public, since it is not an address',
   (text) => {
     expect(isPublicAddress(text)).toBe(false)
   },

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 
 /*
- * The IANA registries of special-purpose addresses. What is in them leads into somebody's own network, to a machine
- * itself, to a cloud's metadata or nowhere.
+ * Networks of the IANA registries of special-purpose addresses. They lead to private networks, to the machine itself, to cloud
+ * metadata or nowhere.
  */
 
 const specialIpv4 = networks('ipv4', [
@@ -26,7 +26,10 @@ const specialIpv4 = networks('ipv4', [
   ['240.0.0.0', 4], // reserved, and broadcast
 ])
 
-/** Everything else is special: loopback, link-local, private, mapped and translated IPv4, multicast, segment routing. */
+/**
+ * The only global IPv6 range. Everything else is special: loopback, link-local, private, mapped and translated IPv4, multicast,
+ * segment routing.
+ */
 const globalIpv6 = networks('ipv6', [['2000::', 3]])
 
 const specialIpv6 = networks('ipv6', [
@@ -37,7 +40,7 @@ const specialIpv6 = networks('ipv6', [
   ['3fff::', 20], // documentation
 ])
 
-/** Whether the address, IPv4 or IPv6 and without brackets, is one of the open internet. False for what is no address. */
+/** Returns whether an IPv4 or IPv6 address (without brackets) is on the public internet. False for text that is not an address. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -4,7 +4,7 @@ import type { PaymentProcessor } from './payment-processor.ts'
 import { StripePaymentProcessor } from './stripe/stripe-payment-processor.ts'
 import { stripeAccess, type stripeSettings } from './stripe/stripe-settings.ts'
 
-/** An environment without one takes no payments. */
+/** The payment processor of each environment. An environment without one accepts no payments. */
 export type PaymentProcessors = {
   of(environment: Environment): PaymentProcessor | undefined
   close(): Promise<void>

@@ -1,30 +1,30 @@
 /*
- * What the payment processor keeps, in our own words. Amounts are minor units of their currency; currencies are ISO 4217
- * in upper case. Every object is as the processor told it at one moment and may have moved on since.
+ * Objects of the payment processor in our own terms. Amounts are in minor units of their currency; currencies are ISO 4217 codes in
+ * upper case. Every object is a snapshot and may have changed since.
  */
 
-/** What we write on an object of the processor to find it again by: references of ours, never anything about a person. */
+/** References that we store on an object of the processor to find it again. Never personal data. */
 export type ProcessorMetadata = Readonly<Record<string, string>>
 
 export type ProcessorCustomer = {
   readonly id: string
   readonly email: string | undefined
   readonly name: string | undefined
-  /** What the customer is charged with when nothing else is said. */
+  /** The payment method that is charged by default. */
   readonly defaultPaymentMethodId: string | undefined
   readonly metadata: ProcessorMetadata
 }
 
-/** A means of payment that the processor keeps. Only cards tell more than that they exist. */
+/** A payment method stored at the processor. Details are known for cards only. */
 export type PaymentMethod = {
   readonly id: string
-  /** Undefined when it belongs to nobody (any more): such a one can be charged once at most. */
+  /** Undefined if no customer owns it, or owns it any longer. It can then be charged at most once. */
   readonly customerId: string | undefined
   readonly card: PaymentCard | undefined
 }
 
 export type PaymentCard = {
-  /** As the processor writes it: `visa`, `mastercard`, `amex` … */
+  /** The processor's name of the brand: `visa`, `mastercard`, `amex` … */
   readonly brand: string
   readonly last4: string
   /** 1 to 12. */
@@ -33,28 +33,28 @@ export type PaymentCard = {
 }
 
 /**
- * `open` waits for a means of payment or for being confirmed; what was tried before, if anything, failed and is told as
- * the last decline. `succeeded` and `canceled` are final.
+ * `open` waits for a payment method or for confirmation. An earlier failed attempt is reported as the last decline. `succeeded` and
+ * `canceled` are final.
  */
 export type IntentStatus = 'open' | 'requires_action' | 'processing' | 'succeeded' | 'canceled'
 
-/** What the customer must do before the payment goes on, such as 3-D Secure. */
+/** What the customer must do before the payment continues, such as 3-D Secure. */
 export type NextAction =
   | { readonly kind: 'redirect'; readonly url: string }
-  /** The processor's own browser library knows what to do, given the client secret. */
+  /** The processor's browser library handles it with the client secret. */
   | { readonly kind: 'browser' }
 
-/** An attempt that the processor, or the bank behind it, turned down. */
+/** An attempt that the processor or the bank declined. */
 export type Decline = {
   /** `card_declined`, `expired_card`, `authentication_required` … */
   readonly code: string
-  /** What the bank gave as its reason, if it gave one: `insufficient_funds`, `lost_card` … */
+  /** The bank's reason, if it gave one: `insufficient_funds`, `lost_card` … */
   readonly declineCode: string | undefined
-  /** The same card will be turned down again: trying it once more is useless and held against us. */
+  /** The same card will be declined again. Another attempt is useless, and card networks count it against the merchant. */
   readonly isHard: boolean
-  /** The customer has to be there: their bank wants to ask them. */
+  /** The customer must be present, because the bank requires authentication. */
   readonly needsCustomer: boolean
-  /** For people, in English. */
+  /** Text for people, in English. */
   readonly message: string
 }
 
@@ -63,7 +63,7 @@ type Intent = {
   readonly status: IntentStatus
   readonly customerId: string | undefined
   readonly paymentMethodId: string | undefined
-  /** Lets a browser go on with this one intent. For the customer alone: never logged, never in an event. */
+  /** Lets a browser continue this one intent. It is only for the customer: never log it or put it in an event. */
   readonly clientSecret: string | undefined
   readonly nextAction: NextAction | undefined
   readonly lastDecline: Decline | undefined
@@ -71,19 +71,19 @@ type Intent = {
   readonly createdAt: Date
 }
 
-/** One amount to be paid. However often it is tried, it is charged once at most. */
+/** One amount to be paid. It is charged at most once, however many attempts there are. */
 export type PaymentIntent = Intent & {
   readonly kind: 'payment_intent'
   readonly amountMinor: bigint
   readonly receivedMinor: bigint
   readonly currency: string
-  /** The charge of the last try. */
+  /** The charge of the last attempt. */
   readonly chargeId: string | undefined
-  /** Of that charge, as `retrieve` tells it. Undefined: not told, or not known yet. */
+  /** Settlement of that charge, as returned by `retrieve`. Undefined if not requested, or not yet known. */
   readonly settlement: Settlement | undefined
 }
 
-/** A card that is to be kept for later charges, without a payment now. */
+/** Saves a card for later charges, without a payment now. */
 export type SetupIntent = Intent & { readonly kind: 'setup_intent' }
 
 export type Charge = {
@@ -97,7 +97,7 @@ export type Charge = {
   readonly paymentIntentId: string | undefined
   readonly card: PaymentCard | undefined
   readonly isDisputed: boolean
-  /** What reached our balance, in the currency of the balance. Undefined until it did. */
+  /** The amount that reached our balance, in the currency of the balance. Undefined until then. */
   readonly settlement: Settlement | undefined
   readonly createdAt: Date
 }
@@ -106,12 +106,12 @@ export type Settlement = {
   readonly amountMinor: bigint
   readonly feeMinor: bigint
   readonly netMinor: bigint
-  /** What `netMinor` leaves out of the net, in the processor's units; none where those are ours. */
+  /** The part of the net that `netMinor` does not contain, in the processor's units. 0 if those equal our minor units. */
   readonly restUnits: bigint
   readonly currency: string
 }
 
-/** A refund can still fail after it succeeded: the money is then back on our balance. */
+/** A refund can still fail after it succeeded. The money is then back in our balance. */
 export type Refund = {
   readonly kind: 'refund'
   readonly id: string
@@ -123,7 +123,10 @@ export type Refund = {
   readonly reason: string | undefined
   readonly pendingReason: string | undefined
   readonly failureReason: string | undefined
-  /** What it took from our balance (below zero), and gave back to it when it failed, as `retrieve` tells it. */
+  /**
+   * The amount taken from our balance (negative), and in `failureSettlement` the amount returned after a failure, as returned by
+   * `retrieve`.
+   */
   readonly settlement: Settlement | undefined
   readonly failureSettlement: Settlement | undefined
   readonly metadata: ProcessorMetadata
@@ -147,7 +150,7 @@ export type Dispute = {
   readonly reason: string
   readonly chargeId: string
   readonly paymentIntentId: string | undefined
-  /** What the dispute took from our balance (below zero) and gave back, the oldest first. */
+  /** Amounts that the dispute took from our balance (negative) and returned, the oldest first. */
   readonly movements: readonly (Settlement & { readonly id: string })[]
   readonly createdAt: Date
 }
@@ -158,7 +161,7 @@ export type Payout = {
   readonly id: string
   readonly status: 'pending' | 'in_transit' | 'paid' | 'failed' | 'canceled'
   readonly amountMinor: bigint
-  /** What `amountMinor` leaves out, in the processor's units; none where those are ours. */
+  /** The part of the amount that `amountMinor` does not contain, in the processor's units. 0 if those equal our minor units. */
   readonly restUnits: bigint
   readonly currency: string
   readonly arrivalDate: Date
@@ -167,6 +170,6 @@ export type Payout = {
   readonly createdAt: Date
 }
 
-/** What an event of the processor can be about, as far as we follow it. */
+/** The objects whose events we process. */
 export type ProcessorObject = PaymentIntent | SetupIntent | Charge | Refund | Dispute | Payout
 export type ProcessorObjectKind = ProcessorObject['kind']

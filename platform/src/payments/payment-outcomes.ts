@@ -1,29 +1,29 @@
 import type { Decline, NextAction, PaymentIntent, SetupIntent } from './payment-objects.ts'
 
-/** The processor understood and will not do it, now or when asked again with the same words. Nothing was changed. */
+/** The processor refused the request and will refuse it again with the same parameters. Nothing was changed. */
 export type Refused = {
   readonly outcome: 'refused'
   readonly reason:
     | 'amount_too_small'
     | 'amount_too_large'
-    /** The charge has been given back in full. */
+    /** The charge is already refunded in full. */
     | 'already_refunded'
-    /** What it is about is not there (any more). */
+    /** The object does not exist, or no longer exists. */
     | 'not_found'
-    /** The object is in a state in which this cannot be done to it. */
+    /** The state of the object does not allow this. */
     | 'unexpected_state'
-    /** This idempotency key was used with other words before. What those did is not told. */
+    /** The idempotency key was used with other parameters before. The outcome of that request is not known. */
     | 'key_reused'
     | 'invalid'
-  /** The processor's own code, where it gave one. */
+  /** The processor's own code, if it returned one. */
   readonly code: string | undefined
   readonly message: string
 }
 
 /**
- * Whether it was done is not known: it may have happened, or happen yet. Never a decline. Send the same words under the
- * same key again within 23 hours; later, or when `server_error` comes again under that key, look it up. A new key needs
- * proof that nothing happened.
+ * The outcome is unknown: the request may have been executed, or may still be. Never treat it as a decline. Send the same
+ * parameters with the same key again within 23 hours. After that, or if `server_error` repeats with that key, look the object up.
+ * Use a new key only with proof that nothing happened.
  */
 export type Unknown = {
   readonly outcome: 'unknown'
@@ -32,28 +32,28 @@ export type Unknown = {
     | 'connection'
     | 'server_error'
     | 'rate_limited'
-    /** A request under the same key is still being worked on. */
+    /** A request with the same key is still in progress. */
     | 'in_progress'
-    /** Our key for the processor is not accepted: an operator has to act. */
+    /** The processor does not accept our API key. An operator must act. */
     | 'not_permitted'
-    /** It answered with what this release does not know. */
+    /** The response has a value that this release does not know. */
     | 'unreadable'
   readonly message: string
 }
 
-/** Of a write that is done or is not. */
+/** The outcome of a write other than a payment. */
 export type Written<Value> = { readonly outcome: 'done'; readonly value: Value } | Refused | Unknown
 
-/** Where an intent stands after it was written to. A decline has no intent when none came to be. */
+/** The outcome of a write to an intent. A decline has no intent if none was created. */
 export type IntentOutcome<Intent extends PaymentIntent | SetupIntent> =
   | StandingOutcome<Intent>
   | { readonly outcome: 'declined'; readonly intent: undefined; readonly decline: Decline }
   | Refused
   | Unknown
 
-/** Where an intent stands, told by itself. */
+/** The state of an existing intent as an outcome. */
 export type StandingOutcome<Intent extends PaymentIntent | SetupIntent> =
-  /** It waits to be confirmed, mostly by the customer's browser. Nothing was tried yet. */
+  /** The intent waits for confirmation, usually by the customer's browser. No attempt was made yet. */
   | { readonly outcome: 'open'; readonly intent: Intent }
   | { readonly outcome: 'succeeded'; readonly intent: Intent }
   | { readonly outcome: 'processing'; readonly intent: Intent }
@@ -69,7 +69,7 @@ export type StandingOutcome<Intent extends PaymentIntent | SetupIntent> =
 export type PaymentOutcome = IntentOutcome<PaymentIntent>
 export type SetupOutcome = IntentOutcome<SetupIntent>
 
-/** The outcome that an intent, as it was retrieved, tells of. */
+/** Returns the outcome that corresponds to the state of a retrieved intent. */
 export function outcomeOf<Intent extends PaymentIntent | SetupIntent>(
   intent: Intent,
 ): StandingOutcome<Intent> {

@@ -10,35 +10,35 @@ import type {
 import type { PaymentOutcome, SetupOutcome, Written } from './payment-outcomes.ts'
 
 /**
- * Who charges cards for us, in one environment.
+ * The payment processor of one environment.
  *
- * Every write takes an idempotency key of at most 200 characters, which the caller has stored before: the same key with
- * the same words has its effect once, for 24 hours. Writes never throw for what happens at the processor: what is not
- * known to have happened is the outcome `unknown`. Reads throw PaymentProcessorUnavailableError. No call takes longer
- * than the configured time.
+ * Every write takes an idempotency key of at most 200 characters, which the caller has stored before. The same key with the same
+ * parameters has its effect once, for 24 hours. Writes do not throw for failures at the processor: a write that may or may not have
+ * happened has the outcome `unknown`. Reads throw a PaymentProcessorUnavailableError. No call takes longer than the configured
+ * timeout.
  */
 export interface PaymentProcessor {
   /**
-   * The customer as described: made when there is no id, or when the one with that id was deleted; changed where it
-   * differs. A key may be given again for the same description alone.
+   * Ensures that the customer exists as described. Creates it if it has no id or was deleted, and updates it if it differs. A key
+   * must only be reused with the same description.
    */
   ensureCustomer(customer: CustomerDescription, key: string): Promise<Written<ProcessorCustomer>>
   retrieveCustomer(id: string): Promise<ProcessorCustomer | undefined>
-  /** For good, with its cards; one that is gone already is done. It needs no key: a second time changes nothing. */
+  /** Deletes a customer and its cards permanently. Succeeds if it was already deleted, so it needs no key. */
   deleteCustomer(id: string): Promise<Written<undefined>>
 
-  /** Cards of a customer, the newest first. */
+  /** Returns the cards of a customer, the newest first. */
   listPaymentMethods(customerId: string): Promise<readonly PaymentMethod[]>
   retrievePaymentMethod(id: string): Promise<PaymentMethod | undefined>
-  /** Turned down by the bank, it is `declined`. */
+  /** Attaches a payment method to a customer. The outcome is `declined` if the bank declines it. */
   attachPaymentMethod(
     id: string,
     customerId: string,
     key: string,
   ): Promise<Written<PaymentMethod> | Extract<SetupOutcome, { intent: undefined }>>
-  /** For good: one that was detached cannot be charged or attached again. */
+  /** Detaches a payment method permanently: it cannot be charged or attached again. */
   detachPaymentMethod(id: string, key: string): Promise<Written<PaymentMethod>>
-  /** Undefined takes the default away. */
+  /** Sets the default payment method. Undefined removes the default. */
   setDefaultPaymentMethod(
     customerId: string,
     paymentMethodId: string | undefined,
@@ -48,46 +48,49 @@ export interface PaymentProcessor {
   createSetupIntent(setup: NewSetupIntent, key: string): Promise<SetupOutcome>
 
   createPaymentIntent(payment: NewPaymentIntent, key: string): Promise<PaymentOutcome>
-  /** Only while it is open. */
+  /** Changes a payment intent that is still open. */
   changePaymentIntent(id: string, change: PaymentChange, key: string): Promise<PaymentOutcome>
-  /** The next try of the same payment. One that has succeeded already answers so. */
+  /** Makes the next attempt of the same payment. If it has already succeeded, returns that outcome. */
   confirmPaymentIntent(
     id: string,
     confirmation: PaymentConfirmation,
     key: string,
   ): Promise<PaymentOutcome>
-  /** One that has ended otherwise by now answers how. */
+  /** Cancels a payment intent. If it has already ended, returns that outcome. */
   cancelPaymentIntent(id: string, key: string): Promise<PaymentOutcome>
-  /** The newest first, page by page. Read-after-write: what this does not find is not there. */
+  /**
+   * Returns matching payment intents, the newest first, loaded page by page. Reads are consistent: an intent that is not found does
+   * not exist.
+   */
   findPaymentIntents(search: PaymentSearch): AsyncIterable<PaymentIntent>
 
   createRefund(refund: NewRefund, key: string): Promise<Written<Refund>>
 
-  /** What an event was about, as it is now. */
+  /** Returns the current state of the object of an event, or undefined if it does not exist. */
   retrieve<Kind extends ProcessorObjectKind>(
     kind: Kind,
     id: string,
   ): Promise<Extract<ProcessorObject, { kind: Kind }> | undefined>
 
-  /** Everything of a kind that was made in that time, the newest first, page by page. Read-after-write. */
+  /** Returns all objects of a kind created in that time, the newest first, loaded page by page. Reads are consistent. */
   list<Kind extends ProcessorObjectKind>(
     kind: Kind,
     created: CreatedRange,
   ): AsyncIterable<Extract<ProcessorObject, { kind: Kind }>>
   /**
-   * What happened in that time to what we follow, the newest first, page by page; whether a webhook told of it or not.
-   * The processor knows of 30 days.
+   * Returns the events of that time for the objects we process, the newest first, loaded page by page, including events whose
+   * webhook was lost. The processor keeps events for 30 days.
    */
   listEvents(created: CreatedRange): AsyncIterable<ProcessorEvent>
 
-  /** Whether the processor sent these bytes, and lately: `now` less five minutes at most. Calls nobody. */
+  /** Checks the signature of a webhook, and that it is at most five minutes old. Makes no request. */
   verifyWebhook(body: Uint8Array, signature: string, now: Date): WebhookVerdict
 
   close(): Promise<void>
 }
 
 export type CustomerDescription = {
-  /** As an earlier call told it. */
+  /** Id that an earlier call returned. */
   readonly id?: string | undefined
   readonly email?: string | undefined
   readonly name?: string | undefined
@@ -105,48 +108,48 @@ export type NewPaymentIntent = {
   readonly customerId: string
   readonly description?: string | undefined
   readonly metadata: ProcessorMetadata
-  /** Keep the card of this payment for later charges. */
+  /** Save the card of this payment for later charges. */
   readonly keepsCard?: boolean | undefined
-  /** Absent, the payment waits for the customer's browser to confirm it. */
+  /** If absent, the payment waits for confirmation by the customer's browser. */
   readonly confirm?: PaymentConfirmation | undefined
 }
 
 export type PaymentConfirmation = {
   readonly paymentMethodId: string
   /**
-   * `off_session`: the customer is not there. A bank that wants to ask them turns the payment down with
+   * `off_session`: the customer is not present. A bank that requires authentication declines the payment with
    * `authentication_required`.
    */
   readonly presence: 'on_session' | 'off_session'
-  /** Where a bank's page leads back to; on_session only. */
+  /** URL to which the bank's page returns the customer; for `on_session` only. */
   readonly returnUrl?: string | undefined
 }
 
 export type PaymentChange = {
   readonly amountMinor?: bigint | undefined
-  /** Of the payment, which keeps it. */
+  /** Currency of the payment. It cannot be changed. */
   readonly currency: string
   readonly metadata?: ProcessorMetadata | undefined
 }
 
-/** Bounds of the time of creation, inclusive, in whole seconds. */
+/** Range of creation times, inclusive, in whole seconds. */
 export type CreatedRange = {
   readonly createdFrom: Date
   readonly createdTo?: Date | undefined
 }
 
 export type PaymentSearch = CreatedRange & {
-  /** Absent: of all customers. */
+  /** Customer of the payments. Absent means all customers. */
   readonly customerId?: string | undefined
-  /** What their metadata must have. */
+  /** Entries that the metadata must contain. */
   readonly metadata?: ProcessorMetadata | undefined
 }
 
 export type NewRefund = {
   readonly paymentIntentId: string
-  /** Absent: all that is left. */
+  /** Amount to refund. Absent means the whole remaining amount. */
   readonly amountMinor?: bigint | undefined
-  /** Of the payment. */
+  /** Currency of the payment. */
   readonly currency: string
   readonly reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer' | undefined
   readonly metadata: ProcessorMetadata
@@ -154,13 +157,13 @@ export type NewRefund = {
 
 export type ProcessorEvent = {
   readonly id: string
-  /** The processor's own name of it: `payment_intent.succeeded` … */
+  /** The processor's event type: `payment_intent.succeeded` … */
   readonly type: string
-  /** The name of its kind, where it has none of its own. */
+  /** Id of the object, or the name of its kind if it has no id. */
   readonly objectId: string
-  /** Undefined when it is about something we do not follow. */
+  /** Undefined if the event is about an object that we do not process. */
   readonly objectKind: ProcessorObjectKind | undefined
-  /** The connected account it happened in, where it is not our own. */
+  /** The connected account of the event, if it is not our own. */
   readonly account: string | undefined
   readonly createdAt: Date
 }
@@ -172,14 +175,14 @@ export type WebhookVerdict =
       readonly reason:
         | 'bad_signature'
         | 'too_old'
-        /** Signed, and no event that can be read. */
+        /** The signature is valid, but the body is not an event. */
         | 'unreadable'
-        /** Signed, and of the other environment. */
+        /** The signature is valid, but the event belongs to the other environment. */
         | 'other_environment'
       readonly message: string
     }
 
-/** A read was not answered, or not in time. */
+/** A read was not answered in time. */
 export class PaymentProcessorUnavailableError extends Error {
   override readonly name = 'PaymentProcessorUnavailableError'
 }

@@ -1,21 +1,21 @@
 /*
- * Amounts as the payment processor counts them. We count as the wire's contract does: whole units of a currency that is
- * sold without decimals, hundredths of any other. Currencies are upper case.
+ * Converts amounts between our minor units and the units of the payment processor. Our minor units, which are part of the API, are
+ * whole units for currencies without decimals, and hundredths for all others. Currencies are in upper case.
  */
 
-/** Three decimals, of which card networks take two. */
+/** Currencies with three decimals. Card networks accept only two of them. */
 const thousandths: ReadonlySet<string> = new Set(['BHD', 'JOD', 'KWD', 'OMR', 'TND'])
 
-/** The processor's units of one of our minor units. */
+/** Returns how many units of the processor equal one of our minor units. */
 export function processorUnitsPerMinor(currency: string): bigint {
   if (thousandths.has(currency)) return 10n
-  // Sold in whole units, and still written with two decimals, which must be zeros.
+  // UGX has no decimals, but the processor still expects two, which must be zeros.
   return currency === 'UGX' ? 100n : 1n
 }
 
-/** An amount that is charged must be a multiple of it. Minor units. */
+/** Returns the step, in minor units, of which a charged amount must be a multiple. */
 export function chargeStepMinor(currency: string): bigint {
-  // Sold in whole units, which we count in hundredths as the processor does.
+  // ISK has no decimals, but we count it in hundredths as the processor does.
   return currency === 'ISK' ? 100n : 1n
 }
 
@@ -23,12 +23,15 @@ export function toProcessorAmount(amountMinor: bigint, currency: string): bigint
   return amountMinor * processorUnitsPerMinor(currency)
 }
 
-/** What is left out by it: less than one of our minor units, either way. */
+/**
+ * Returns the remainder that `fromProcessorAmount` drops, in the processor's units: less than one of our minor units, positive or
+ * negative.
+ */
 export function restOfProcessorAmount(amount: bigint, currency: string): bigint {
   return amount - toProcessorAmount(fromProcessorAmount(amount, currency), currency)
 }
 
-/** Half away from zero: what the processor takes as a fee may be finer than we count. */
+/** Converts an amount to minor units, rounded half away from zero. Fees of the processor may be finer than our minor units. */
 export function fromProcessorAmount(amount: bigint, currency: string): bigint {
   const units = processorUnitsPerMinor(currency)
   const half = amount < 0n ? -units / 2n : units / 2n

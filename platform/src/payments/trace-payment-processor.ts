@@ -4,7 +4,7 @@ import type { Span, Tracing } from '../observability/tracing.ts'
 import type { PaymentProcessors } from './open-payment-processors.ts'
 import type { PaymentProcessor } from './payment-processor.ts'
 
-const asked = [
+const tracedCalls = [
   'ensureCustomer',
   'retrieveCustomer',
   'deleteCustomer',
@@ -31,8 +31,8 @@ const listed = [
 type AnyCall = (...given: unknown[]) => unknown
 
 /**
- * Processors with a span for every call that a sampled trace makes, and with how it came out: a decline is no error of
- * the call. Whom it was about and how much it was is told to nobody.
+ * Wraps the processors so that every call of a sampled trace has a span with its outcome. A decline is not an error of the call.
+ * Spans contain neither customers nor amounts.
  */
 export function tracePaymentProcessors(
   tracing: Tracing,
@@ -63,14 +63,14 @@ function traceProcessor(
     })
   const callOf = (name: keyof PaymentProcessor): AnyCall =>
     (processor[name] as AnyCall).bind(processor)
-  const asking = asked.map((name) => {
+  const tracedCallEntries = tracedCalls.map((name) => {
     const call = callOf(name)
     return [
       name,
       (...given: unknown[]) => {
         const span = begin(name)
         if (span === undefined) return call(...given)
-        return endAfter(span, async () => tellOutcome(span, await span.run(() => call(...given))))
+        return endAfter(span, async () => recordOutcome(span, await span.run(() => call(...given))))
       },
     ] as const
   })
@@ -79,22 +79,22 @@ function traceProcessor(
     return [
       name,
       (...given: unknown[]) =>
-        throughout(() => begin(name), call(...given) as AsyncIterable<unknown>),
+        traceIteration(() => begin(name), call(...given) as AsyncIterable<unknown>),
     ] as const
   })
-  const calls = Object.fromEntries<unknown>([...asking, ...listing])
+  const calls = Object.fromEntries<unknown>([...tracedCallEntries, ...listing])
   return withCalls(processor, calls as Partial<PaymentProcessor>)
 }
 
-function tellOutcome(span: Span, answer: unknown): unknown {
+function recordOutcome(span: Span, answer: unknown): unknown {
   if (typeof answer === 'object' && answer !== null && 'outcome' in answer) {
     span.set({ 'tollgate.outcome': String(answer.outcome) })
   }
   return answer
 }
 
-/** One span from the first page to the last that is asked for. */
-async function* throughout<Item>(
+/** Keeps one span open from the first page to the last requested one. */
+async function* traceIteration<Item>(
   begin: () => Span | undefined,
   items: AsyncIterable<Item>,
 ): AsyncIterable<Item> {
@@ -106,7 +106,7 @@ async function* throughout<Item>(
     span = undefined
     throw error
   } finally {
-    // Also where nobody wants the rest.
+    // Also runs if the consumer stops early.
     span?.end()
   }
 }

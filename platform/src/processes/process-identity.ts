@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /**
- * When the process of that number started, as the system words it: together with the number it tells the process from
- * a later one that was given the same number. Undefined when there is none.
+ * Returns when the process was started, in the system's own format. Together with the process id it identifies a process, since ids
+ * are reused. Undefined if there is none.
  */
 export function startTimeOf(pid: number): string | undefined {
   return process.platform === 'linux' ? statOf(pid)?.[19] : askPs(pid)
 }
 
-/** Gone, or a zombie: it has ended, and its number stays taken until its parent asks. */
+/** Returns whether the process has exited. A zombie has exited as well; its id stays taken until its parent collects it. */
 export function hasEnded(pid: number): boolean {
   return !exists(pid) || isZombie(pid)
 }
@@ -27,7 +27,7 @@ export function isZombie(pid: number): boolean {
   return statOf(pid)?.[0] === 'Z'
 }
 
-/** /proc/<pid>/stat from its third field on; the name before it may hold spaces and brackets. */
+/** Returns the fields of /proc/<pid>/stat from the third on. The process name before them may contain spaces and brackets. */
 function statOf(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -7,28 +7,31 @@ import type avro from 'avsc'
 import { request } from 'undici'
 
 export type SchemaRegistryConnection = {
-  /** Base address of the Confluent-compatible interface. */
+  /** Base URL of the Confluent-compatible API. */
   readonly url: string
   readonly auth?: { readonly username: string; readonly password: string }
 }
 
-/** The registry does not answer, or refuses. */
+/** The registry does not answer, or refuses a request. */
 export class SchemaRegistryError extends Error {
   override readonly name = 'SchemaRegistryError'
 }
 
 export interface SchemaRegistry {
-  /** The id of the schema, which is registered under the subject if it is not yet. `withinMs`: 5,000 unless given. */
+  /**
+   * Returns the id of the schema, and registers it under the subject if it is new. `withinMs` is the timeout in milliseconds, 5,000
+   * by default.
+   */
   idOf(subject: string, schema: string, withinMs?: number): Promise<number>
-  /** Undefined when the registry has no schema of that id. */
+  /** Returns the schema with that id, or undefined. */
   find(id: number): Promise<avro.Type | undefined>
-  /** All schemas of the subject by their ids. Empty when the registry does not know the subject. */
+  /** Returns all schemas of the subject by their ids. Empty if the registry does not know the subject. */
   versionsOf(subject: string): Promise<ReadonlyMap<number, string>>
 }
 
 const answerWithinMs = 5_000
 
-/** A Confluent-compatible registry of Avro schemas. Calls reject with SchemaRegistryError. */
+/** Creates a client of a Confluent-compatible registry of Avro schemas. Its calls reject with a SchemaRegistryError. */
 export function createSchemaRegistry(
   connection: SchemaRegistryConnection,
   typeOptions: Partial<avro.ForSchemaOptions>,
@@ -54,7 +57,7 @@ export function createSchemaRegistry(
   }
 }
 
-/** The client asks for schemas by their ids and for the newest version only. */
+/** Lists versions over HTTP, because the client can only request a schema by id, or the latest version. */
 async function listVersions(
   { url, auth }: SchemaRegistryConnection,
   subject: string,
@@ -83,7 +86,7 @@ async function listVersions(
   return schemas
 }
 
-/** Asked first, so that a registry which only its administrators may write needs no more than a look. */
+/** Looks the schema up before registering it, so that read access suffices if an administrator has registered it. */
 async function lookUpOrRegister(
   client: RegistryClient,
   subject: string,
@@ -94,11 +97,11 @@ async function lookUpOrRegister(
   return lookUp().catch(async (error: unknown) => {
     if (!isMissing(error)) throw error
     try {
-      // Old releases read what new ones write during a roll-out, and new ones all that the log keeps.
+      // Old releases read records of new ones during a rollout, and new releases read all that the log retains.
       const compatibility = COMPATIBILITY.FULL_TRANSITIVE
       return (await client.register(given, { subject, compatibility })).id
     } catch (refusal) {
-      // Of two who register the first schema at the same time, one may be refused the setting that the other has made.
+      // If two processes register the first schema at the same time, one may be refused although the schema is now registered.
       return lookUp().catch(() => Promise.reject(refusal as Error))
     }
   })
@@ -122,7 +125,7 @@ async function answered<Answer>(
   }
 }
 
-/** The client turns the 404 of one call into an error of its own, and passes on that of the other. */
+/** Returns whether the registry answered 404. The client reports it in two different ways. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (

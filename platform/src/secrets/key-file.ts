@@ -3,14 +3,14 @@ import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { formatSecretKey, parseSecretKeys, secretKeyBytes, type SecretKeys } from './secret-keys.ts'
 
-/** Where an embedded installation keeps its keys, one in a line, the newest first. */
+/** Returns the path of the key file of an embedded installation. It has one key per line, the newest first. */
 export function secretKeyFile(dataDir: string): string {
   return join(dataDir, 'secret-keys')
 }
 
 /**
- * The keys of the file, which is made with one key where there is none. Of several processes that make it at once, one
- * succeeds and the others read what it wrote: a whole file gets its name, or none does.
+ * Reads the keys of the file, and creates it with one new key if it does not exist. If several processes create it at once, one
+ * succeeds and the others read its file. The file appears complete or not at all.
  */
 export async function readOrMakeKeyFile(path: string): Promise<SecretKeys> {
   const found = await readKeyFile(path)
@@ -30,7 +30,8 @@ async function readKeyFile(path: string): Promise<SecretKeys | undefined> {
     throw error
   }
   const keys = parseSecretKeys(text)
-  // Never made anew: what was sealed with the lost key would stay shut, and nobody would be told.
+  // An empty file is never replaced by a new key: secrets that were encrypted with the lost key would stay unreadable without any
+  // error.
   if (keys === undefined) throw new Error(`${path} is empty: restore it from a backup`)
   return keys
 }

@@ -8,16 +8,19 @@ import { parseSecretKeys, type SecretKeys } from './secret-keys.ts'
 export const secretSettings = {
   secretKeys: secretSetting(
     'TOLLGATE_SECRET_KEYS',
-    'Keys that seal the secrets providers give us: `id:base64` of 32 bytes each, with commas between them, the newest first. ' +
-      'Empty: the file `secret-keys` in the data folder, which is made at the first start',
+    'Encryption keys for provider secrets: `id:base64` of 32 bytes each, separated by commas, the newest first. ' +
+      'If empty, the file `secret-keys` in the data folder is used, which is created at the first start',
     parseSecretKeys,
   ),
 }
 
-/** Seals and opens secrets. Without keys both throw a SecretKeysMissingError: everything else of a service works on. */
+/**
+ * Encrypts (seals) and decrypts (opens) secrets. Without keys, each method throws a SecretKeysMissingError; the rest of a service
+ * works.
+ */
 export type Secrets = Pick<SecretBox, 'seal' | 'open' | 'isCurrent' | 'reseal'>
 
-/** With the keys of the configuration; embedded, with those of the data folder. */
+/** Opens the secrets with the configured keys, or in an embedded installation with those of the data folder. */
 export async function openSecrets(
   config: { readonly secretKeys: SecretKeys | undefined; readonly dataDir: string },
   logger: Pick<Logger, 'warn'>,
@@ -26,7 +29,7 @@ export async function openSecrets(
   if (config.dataDir !== '') {
     return new SecretBox(await readOrMakeKeyFile(secretKeyFile(config.dataDir)))
   }
-  logger.warn('TOLLGATE_SECRET_KEYS is not set: secrets of providers can be neither kept nor read')
+  logger.warn('TOLLGATE_SECRET_KEYS is not set: provider secrets can be neither stored nor read')
   return noSecrets
 }
 

@@ -4,11 +4,11 @@ import { SecretUnreadableError } from './secret-errors.ts'
 import type { SecretKey, SecretKeys } from './secret-keys.ts'
 
 /**
- * Where a secret belongs: in one of the columns that are listed, so that none is forgotten when the keys change. One that
- * was sealed for another place does not open: nobody can move it there.
+ * The column and owner that a secret is bound to. Only listed columns are allowed, so that a rotation of keys covers all of them. A
+ * sealed secret does not open in another place, so it cannot be moved.
  */
 export type SecretPlace = Pick<SealedColumn, 'table' | 'column'> & {
-  /** Whose it is. */
+  /** Reference of the owner, such as the provider id. */
   readonly owner: string
 }
 
@@ -18,8 +18,8 @@ const tagBytes = 16
 const version = 'v1'
 
 /**
- * Seals texts with AES-256-GCM. A sealed text is `v1.<id of the key>.<base64url of nonce, ciphertext and tag>`. The nonce
- * is random: up to 2^32 secrets may be sealed with one key.
+ * Encrypts texts with AES-256-GCM. A sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`. The nonce is random, so
+ * one key may seal up to 2^32 secrets.
  */
 export class SecretBox {
   readonly #keys: SecretKeys
@@ -36,7 +36,7 @@ export class SecretBox {
     return `${version}.${id}.${Buffer.concat(sealed).toString('base64url')}`
   }
 
-  /** Throws a SecretUnreadableError for what was altered, moved, or sealed with a key that is not there any more. */
+  /** Decrypts a secret. Throws a SecretUnreadableError if it was altered, moved, or sealed with a key that is not configured. */
   open(sealed: string, place: SecretPlace): string {
     const { keyId, bytes } = parse(sealed)
     const key = this.#keys.find(({ id }) => id === keyId)
@@ -48,12 +48,12 @@ export class SecretBox {
     }
   }
 
-  /** Whether the newest key sealed it. */
+  /** Returns whether the secret was sealed with the newest key. */
   isCurrent(sealed: string): boolean {
     return parse(sealed).keyId === this.#keys[0].id
   }
 
-  /** The same secret under the newest key. */
+  /** Returns the secret sealed with the newest key. */
   reseal(sealed: string, place: SecretPlace): string {
     return this.seal(this.open(sealed, place), place)
   }
@@ -76,7 +76,7 @@ function parse(sealed: string): { readonly keyId: string; readonly bytes: Buffer
   return { keyId, bytes: Buffer.from(text, 'base64url') }
 }
 
-/** JSON keeps the parts apart, whatever is in them. */
+/** Returns the additional authenticated data. JSON separates the parts unambiguously. */
 function boundTo(keyId: string, { table, column, owner }: SecretPlace): Buffer {
   return Buffer.from(JSON.stringify([version, keyId, table, column, owner]))
 }

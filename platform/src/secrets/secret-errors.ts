@@ -1,4 +1,4 @@
-/** A sealed secret that does not open. Says nothing of what is in it. */
+/** A sealed secret cannot be decrypted. The message contains nothing of the secret. */
 export class SecretUnreadableError extends Error {
   override readonly name = 'SecretUnreadableError'
 
@@ -7,7 +7,7 @@ export class SecretUnreadableError extends Error {
   }
 }
 
-/** Secrets were to be kept or read, and nobody has said with which keys. */
+/** A secret was to be stored or read, but no keys are configured. */
 export class SecretKeysMissingError extends Error {
   override readonly name = 'SecretKeysMissingError'
 

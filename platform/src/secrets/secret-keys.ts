@@ -1,16 +1,19 @@
-/** A key that secrets are sealed with, and the name that sealed records know it by. */
+/** An encryption key, and the id under which sealed secrets refer to it. */
 export type SecretKey = {
   readonly id: string
-  /** 32 bytes. */
+  /** The key: 32 bytes. */
   readonly bytes: Buffer
 }
 
-/** The one that seals, and all that open. */
+/** All keys. The first one seals, every one opens. */
 export type SecretKeys = readonly [newest: SecretKey, ...older: SecretKey[]]
 
 export const secretKeyBytes = 32
 
-/** `id:base64` with commas between them, the newest first; undefined for the empty text. Throws without repeating the text. */
+/**
+ * Parses `id:base64` entries, separated by commas or spaces, the newest first. Returns undefined for empty text. Throws an error
+ * that does not repeat the text.
+ */
 export function parseSecretKeys(text: string): SecretKeys | undefined {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '')
   const [newest, ...older] = entries.map(parseKey)

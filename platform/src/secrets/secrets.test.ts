@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('what is sealed opens again, and shows nothing of itself', () => {
+test('a sealed secret opens again and reveals nothing of its text', () => {
   const box = new SecretBox([keyOf('a')])
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 8 }), (secret) => {
@@ -35,7 +35,7 @@ test('what is sealed opens again, and shows nothing of itself', () => {
   )
 })
 
-test('what is altered anywhere, or belongs elsewhere, does not open', () => {
+test('a sealed secret does not open if it was altered or moved', () => {
   const box = new SecretBox([keyOf('a'), keyOf('b')])
   const sealed = box.seal('s3cret', place)
   const body = Buffer.from(sealed.slice(5), 'base64url')
@@ -69,7 +69,7 @@ test('what is altered anywhere, or belongs elsewhere, does not open', () => {
   }
 })
 
-test('an older key opens what it sealed until that is sealed anew', () => {
+test('an older key opens its secrets until they are sealed again with the newest', () => {
   const [old, young] = [keyOf('old'), keyOf('young')]
   const sealed = new SecretBox([old]).seal('s3cret', place)
   const box = new SecretBox([young, old])
@@ -80,7 +80,7 @@ test('an older key opens what it sealed until that is sealed anew', () => {
   expect(() => new SecretBox([young]).open(sealed, place)).toThrow('there is no key old')
 })
 
-test('a key file is made once, for its owner alone, however many make it at the same time', async () => {
+test('a key file is created once, readable by its owner only, by any number of processes', async () => {
   const path = secretKeyFile(join(folder, 'data'))
   const all = await Promise.all(Array.from({ length: 8 }, () => readOrMakeKeyFile(path)))
   expect(new Set(all.map(([{ bytes }]) => bytes.toString('hex'))).size).toBe(1)
@@ -88,14 +88,14 @@ test('a key file is made once, for its owner alone, however many make it at the 
   expect(await readdir(join(folder, 'data'))).toEqual(['secret-keys'])
 })
 
-test('a key file that lost its content is not made anew', async () => {
+test('an empty key file is not replaced', async () => {
   const path = secretKeyFile(folder)
   await writeFile(path, '\n')
   await expect(readOrMakeKeyFile(path)).rejects.toThrow('is empty')
   expect(await readFile(path, 'utf8')).toBe('\n')
 })
 
-test('keys come from the configuration, else from the data folder, else from nowhere', async () => {
+test('keys are read from the configuration, then from the data folder', async () => {
   const warnings: string[] = []
   const logger = { warn: (text: unknown) => warnings.push(String(text)) }
   const key = keyOf('given')
@@ -123,7 +123,7 @@ test.each([
   'a:c2VjcmV0',
   `a:${'A'.repeat(43)}=,a:${'B'.repeat(43)}=`,
   `a b:${'A'.repeat(43)}=`,
-])('keys that cannot be read are not repeated: %s', (text) => {
+])('the error for invalid keys does not repeat them: %s', (text) => {
   const read = () => readSettings(secretSettings, { TOLLGATE_SECRET_KEYS: text })
   expect(read).toThrow(SettingsError)
   expect(read).toThrow(/^TOLLGATE_SECRET_KEYS: expected id:base64/)

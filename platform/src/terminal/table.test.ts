@@ -17,7 +17,7 @@ test('aligns words to the left and numbers to the right', () => {
   ])
 })
 
-test('takes an address for text', () => {
+test('treats an address as text', () => {
   const table = formatTable(['address'], [['127.0.0.1:9092'], ['127.0.0.1:80']])
   expect(table.split('\n').slice(2)).toEqual(['127.0.0.1:9092', '127.0.0.1:80'])
 })

@@ -1,4 +1,4 @@
-/** Aligns rows in columns: text to the left, numbers, with or without a unit, to the right. */
+/** Formats rows as an aligned table: text to the left, numbers to the right, with or without a unit. */
 export function formatTable(
   header: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,6 +1,6 @@
 import type { HotState, Mark, RestoreFinish, SlotLimits, Span } from '../hot-state/hot-state.ts'
 
-/** A restore that counts its own steps. */
+/** Begins a restore that counts its own steps. */
 export async function beginRestore(
   hot: HotState,
   { space, partition }: { readonly space: string; readonly partition: number },

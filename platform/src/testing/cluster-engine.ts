@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drainPending, Session } from 'chdb'
 
-/** ClickHouse's engine, told of a cluster named `main` that is this process alone. */
+/** ClickHouse's engine, configured with a cluster named `main` that consists of this process alone. */
 export type ClusterEngine = {
-  /** Rows of a statement; throws the engine's own error. */
+  /** Returns the rows of a statement. Throws the engine's own error. */
   run(statement: string): Promise<Record<string, unknown>[]>
   stop(): Promise<void>
 }
 
-/** No keeper: replicated tables can be checked up to the point where they ask for it, and `ON CLUSTER` only parsed. */
+/** There is no keeper: replicated tables can be checked up to the point where they need it, and `ON CLUSTER` is only parsed. */
 const config = `<clickhouse>
   <macros><shard>1</shard><replica>a</replica></macros>
   <tcp_port>9000</tcp_port>
@@ -20,7 +20,7 @@ const config = `<clickhouse>
   </shard></main></remote_servers>
 </clickhouse>`
 
-/** One per process, since the engine binds one folder. Nothing listens: the one replica is the process itself. */
+/** Starts the engine. Only one per process is possible. Nothing listens: the only replica is the process itself. */
 export async function startClusterEngine(): Promise<ClusterEngine> {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-cluster-'))
   const configFile = join(folder, 'config.xml')

@@ -11,15 +11,15 @@ import {
 import { createDatabase } from '../database/postgres/create-database.ts'
 import { migratePostgres } from '../database/postgres/migrations.ts'
 
-/** Names the folder in which a run of tests keeps the data folders that its servers start with a copy of. */
+/** Names the folder of a test run with the original data folders that its servers copy. */
 export const copiesVariable = 'TOLLGATE_TEST_POSTGRES_COPIES'
 
-/** The migrated database on such a server. Do not connect to it: it is the template of others. */
+/** The migrated database on such a server. Do not connect to it, because it is the template of others. */
 export const migratedName = 'migrated'
 
 /**
- * A PostgreSQL in the folder, which has a migrated database where migrations are given. To make one and to migrate it
- * takes seconds of a processor, and to copy it a fraction of one: the first that needs it makes it for the run.
+ * Starts a PostgreSQL in the folder, with a migrated database if migrations are given. Creating and migrating one takes seconds of
+ * CPU time, and copying it a fraction of that: the first test that needs it creates it for the run.
  */
 export async function startCopiedPostgres(
   folder: string,
@@ -34,7 +34,7 @@ export async function startCopiedPostgres(
   return start(folder)
 }
 
-/** Another one for other migrations. */
+/** Different migrations have a different original. */
 async function nameOfOriginal(migrationsFolder: string | undefined): Promise<string> {
   if (migrationsFolder === undefined) return 'empty'
   const files = await readdir(migrationsFolder, { recursive: true })
@@ -42,7 +42,7 @@ async function nameOfOriginal(migrationsFolder: string | undefined): Promise<str
   return `migrated-${digest.digest('hex').slice(0, 12)}`
 }
 
-/** Of several that make it at the same time, the first is taken. */
+/** If several processes create it at the same time, the first one is used. */
 async function makeOriginal(
   original: string,
   copies: string,

@@ -4,19 +4,18 @@ export type Address = { readonly subject: string; readonly scope: string }
 
 type Counted = {
   toSecond: number
-  /** The numbers of the increments that the window has counted. */
+  /** Numbers of the increments that the window has counted. */
   readonly numbers: Set<number>
 }
 
 /**
- * The counts of a partition in the plainest way: amounts are found by looking at all increments, so nothing can be
- * folded twice by mistake.
+ * A simple model of the counts of a partition: it computes amounts from all increments, so nothing can be folded twice by mistake.
  */
 export class CountsModel {
   readonly #increments: Increment[] = []
-  /** By entry, then by window id. */
+  /** Counted increments by entry, then by window id. */
   readonly #counted = new Map<string, Map<string, Counted>>()
-  /** Scoped increments wait in a slot until one window takes them. */
+  /** Scoped increments stay in a slot until one window counts them. */
   readonly #taken = new Set<number>()
 
   /** `listed` has the windows of all entries. */
@@ -25,7 +24,7 @@ export class CountsModel {
     for (const [address, windows] of listed) this.#count(address, windows, number)
   }
 
-  /** Lets the windows that the entry has now count what they have not. */
+  /** Adds increments that are not counted yet to the current windows of the entry. */
   fold(address: Address, windows: readonly Window[]): void {
     for (const { id, toSecond } of windows) this.#countedBy(address, id, toSecond)
     this.#increments.forEach((_, number) => this.#count(address, windows, number))

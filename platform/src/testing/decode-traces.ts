@@ -1,4 +1,4 @@
-/** A span as it arrived. */
+/** A received span. */
 export type CollectedSpan = {
   /** `service.name` of the process that sent it. */
   readonly service: string
@@ -6,7 +6,7 @@ export type CollectedSpan = {
   readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer' | 'unspecified'
   readonly traceId: string
   readonly spanId: string
-  /** '' at the root of a trace. */
+  /** Id of the parent; '' for the root of a trace. */
   readonly parentSpanId: string
   readonly traceState: string
   readonly attributes: Readonly<Record<string, string | number>>
@@ -18,7 +18,7 @@ export type CollectedSpan = {
 const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const
 const statusError = 2
 
-/** Decodes an ExportTraceServiceRequest of opentelemetry-proto, written with nothing of the exporter's own code. */
+/** Decodes an ExportTraceServiceRequest of opentelemetry-proto, without any code of the exporter. */
 export function decodeTraces(body: Uint8Array): CollectedSpan[] {
   return messages(fieldsOf(body), 1).flatMap((resourceSpans) => {
     const [resource] = messages(resourceSpans, 1)
@@ -55,7 +55,7 @@ function attributesOf(fields: Fields, number: number): Record<string, string | n
   )
 }
 
-/** Of an AnyValue: a string, else an integer, else a double. */
+/** Returns the value of an AnyValue: a string, an integer or a double. */
 function scalarOrText(value: Fields): string | number {
   if (value.has(1)) return text(value, 1)
   if (value.has(3)) return Number(BigInt.asIntN(64, scalar(value, 3)))

@@ -4,7 +4,7 @@ import type { HotState } from '../hot-state/hot-state.ts'
 type Under = { readonly hot: HotState; readonly openReader: () => Promise<HotState> }
 
 export function describeDocuments(under: () => Under): void {
-  it('keeps documents under any key, and shows them elsewhere at once', async () => {
+  it('stores documents under any key, and shows them to other processes at once', async () => {
     const { hot, openReader } = under()
     const reader = await openReader()
     const keys = ['a', 'a/b', '', 'ü'.repeat(100), 'x'.repeat(5000), `${'x'.repeat(4999)}y`]

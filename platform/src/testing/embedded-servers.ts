@@ -16,7 +16,7 @@ import { migratedName, startCopiedPostgres } from './copied-postgres.ts'
 
 type Running<Server> = { readonly server: Server; readonly folder: string; users: number }
 
-/** One server per process and kind, shared by all callers; it ends with the last of them. */
+/** Shares one server per process and kind among all callers. It stops with the last of them. */
 function shared<Server extends { stop(): Promise<void> }>(
   name: string,
   start: (folder: string) => Promise<Server>,
@@ -75,14 +75,17 @@ export type TestDatabase = {
   stop(): Promise<void>
 }
 
-/** Longer than services wait: a test that asks a hundred times at once, on a machine that is busy, is to be answered. */
+/** Longer timeouts than in services, so that a test with a hundred concurrent requests on a busy machine succeeds. */
 const patience = {
   statementTimeoutMs: 60_000,
   lockTimeoutMs: 30_000,
   idleInTransactionTimeoutMs: 60_000,
 }
 
-/** A PostgreSQL database of its own. With a folder of migrations it is migrated and used as by services, else as its owner. */
+/**
+ * Creates a separate PostgreSQL database. With a folder of migrations it is migrated and used in the roles of services, otherwise
+ * as its owner.
+ */
 export async function startTestDatabase(migrationsFolder?: string): Promise<TestDatabase> {
   const kept = serverWith(migrationsFolder)
   const server = await kept.acquire()
@@ -112,11 +115,11 @@ export type TestUsageStore = {
 }
 
 export type SharedUsageStore = TestUsageStore & {
-  /** The same server as its read-only user reaches it. */
+  /** Connection to the same server as its read-only user. */
   readonly reader: ClickHouseConnection
 }
 
-/** A ClickHouse of its own kind: the real engine behind the gateway, with an empty database as the default one. */
+/** Starts the real ClickHouse engine behind the gateway, with an empty default database. */
 export async function startTestUsageStore(): Promise<SharedUsageStore> {
   const server = await clickHouseServer.acquire()
   const outside = { url: server.url, username: 'default', password, requestTimeoutMs: 30_000 }

@@ -7,21 +7,21 @@ import {
 } from '../event-log/event-log.ts'
 
 /**
- * A fresh, empty log with the topics of `contractTopics`. The units in which it deletes are small: the first four
- * records that are appended one after the other fill at least one.
+ * A new, empty log with the topics of `contractTopics`. It deletes in small units: the first four records appended one after the
+ * other fill at least one unit.
  */
 export type EventLogUnderTest = {
   readonly log: EventLog
-  /** The same log as another process sees it: opened apart, for reading. */
+  /** Opens the same log separately for reading, as another process does. */
   readonly openReader: () => Promise<EventLog>
-  /** Closes `log` and opens what it left. */
+  /** Closes `log` and opens it again. */
   readonly reopen: () => Promise<EventLog>
   readonly destroy: () => Promise<void>
 }
 
 export const contractTopics = { orders: 4, refunds: 2 } as const
 
-/** What every EventLog does, whatever it is made of. */
+/** Tests that every EventLog must pass. */
 export function describeEventLog(name: string, create: () => Promise<EventLogUnderTest>): void {
   describe(`event log: ${name}`, () => {
     let under: EventLogUnderTest
@@ -65,7 +65,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     expect(await log.head('refunds', 0)).toBe(0)
   })
 
-  it('has copied the bytes when append returns', async () => {
+  it('copies the bytes before append returns', async () => {
     const { log } = under()
     const reused = Buffer.from('first')
     const first = log.append('orders', 0, reused, 1)
@@ -75,7 +75,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     expect(texts(await log.read('orders', 0, 0, everything))).toEqual(['first', 'later'])
   })
 
-  it('keeps the receive time and any bytes, none included', async () => {
+  it('stores the receive time and any bytes, including none', async () => {
     const { log } = under()
     const all = Uint8Array.from({ length: 256 }, (_, n) => n)
     await log.append('orders', 3, new Uint8Array(0), 0)
@@ -95,7 +95,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     expect(await log.appendAll('orders', [], 1)).toEqual([])
   })
 
-  it('keeps records far larger than a batch', async () => {
+  it('stores records that are far larger than a batch', async () => {
     const { log } = under()
     const large = Buffer.alloc(700_000, 'large')
     await Promise.all(
@@ -107,7 +107,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
     expect(large.equals(records[0]!.value)).toBe(true)
   })
 
-  it('has everything that was acked when it is opened again', async () => {
+  it('has all acknowledged records when it is opened again', async () => {
     const { log, reopen } = under()
     await Promise.all([0, 1, 2].map((n) => log.append('refunds', 1, bytes(`${n}`), 1)))
     const again = await reopen()
@@ -129,7 +129,7 @@ function describeAppending(under: () => EventLogUnderTest): void {
 }
 
 function describeReading(under: () => EventLogUnderTest): void {
-  it('reads from any offset, within the limits, at least one record', async () => {
+  it('reads from any offset, within the limits but at least one record', async () => {
     const { log } = under()
     for (const round of [0, 1, 2]) {
       const records = Array.from({ length: 5 }, (_, n) => bytes(`${round * 5 + n}`.padStart(10)))
@@ -151,7 +151,7 @@ function describeReading(under: () => EventLogUnderTest): void {
     expect(await log.read('orders', 2, 0, everything)).toEqual([])
   })
 
-  it('shows a reader elsewhere what was acked, at once', async () => {
+  it('shows acknowledged records to readers of other processes at once', async () => {
     const { log, openReader } = under()
     const reader = await openReader()
     for (let n = 0; n < 20; n += 1) {
@@ -163,7 +163,7 @@ function describeReading(under: () => EventLogUnderTest): void {
     await reader.close()
   })
 
-  it('wakes those who wait for an append, here and elsewhere', async () => {
+  it('wakes readers that wait for an append, in this and in other processes', async () => {
     const { log, openReader } = under()
     const reader = await openReader()
     for (const each of [log, reader]) {
@@ -184,7 +184,7 @@ function describeReading(under: () => EventLogUnderTest): void {
   })
 }
 
-/** Takes part in a group and notes what it is given. */
+/** Joins a group and records its assigned partitions. */
 async function joinGroup(log: EventLog, group: string) {
   const held = new Set<string>()
   const membership = await log.join(group, ['orders'], {
@@ -200,7 +200,7 @@ const patience = { timeout: 20_000 }
 function describeGroups(under: () => EventLogUnderTest): void {
   const start = { offset: 0, note: '' }
 
-  it('gives a lone member every partition, and takes them back when it leaves', async () => {
+  it('assigns every partition to a lone member, and revokes them when it leaves', async () => {
     const { log } = under()
     const { membership, held } = await joinGroup(log, 'sink')
     await expect.poll(() => [...held].sort(), patience).toEqual(allOrders)
@@ -212,7 +212,7 @@ function describeGroups(under: () => EventLogUnderTest): void {
     await again.membership.leave()
   })
 
-  it('leaves no partition without a member when another one joins and one leaves', async () => {
+  it('assigns every partition when a member joins and when one leaves', async () => {
     const { log, openReader } = under()
     const other = await openReader()
     const first = await joinGroup(log, 'sink')
@@ -226,7 +226,7 @@ function describeGroups(under: () => EventLogUnderTest): void {
     await other.close()
   })
 
-  it('moves a group from where it is, notes included, and tells the other member', async () => {
+  it('moves the position of a group with its note, and shows it to the other member', async () => {
     const { log, reopen } = under()
     expect(await log.position('sink', 'orders', 0)).toEqual(start)
     const { held } = await joinGroup(log, 'sink')
@@ -253,7 +253,7 @@ function describeGroups(under: () => EventLogUnderTest): void {
     expect(await again.position('other', 'orders', 0)).toEqual(start)
   })
 
-  it('lets exactly one of two members win', async () => {
+  it('lets exactly one of two concurrent commits succeed', async () => {
     const { log, openReader } = under()
     const other = await openReader()
     const [first, second] = [await joinGroup(log, 'sink'), await joinGroup(other, 'sink')]
@@ -274,7 +274,7 @@ function describeGroups(under: () => EventLogUnderTest): void {
 }
 
 function describeTrimming(under: () => EventLogUnderTest): void {
-  it('deletes only what is old and what every group has passed, and keeps the head', async () => {
+  it('deletes only old records that every group has passed, and keeps the head', async () => {
     const { log, reopen } = under()
     for (let n = 0; n < 10; n += 1) await log.append('orders', 0, bytes(`${n}`), 1000 + n)
     await log.append('orders', 1, bytes('other'), 1)

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below those that a system hands out by itself: what is free here is not another's outgoing connection a moment later. */
+/** Below the ephemeral ports of the system, so that a free port is not used by an outgoing connection a moment later. */
 const lowest = 12_000
 const highest = 31_999
 
-/** Ports that nobody used a moment ago, for servers that must know theirs before they start. */
+/** Returns ports that are currently free, for servers that must know theirs before they start. */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = []
   while (ports.length < count) {
-    // By chance, because other test processes look for some at the same time.
+    // Random, because other test processes search at the same time.
     const port = lowest + Math.floor(Math.random() * (highest - lowest + 1))
     if (!ports.includes(port) && (await isFree(port))) ports.push(port)
   }

@@ -6,7 +6,7 @@ import { nothingExpired } from './nothing-expired.ts'
 
 const partition = 3
 
-/** Random steps, taken by both; afterwards they must show the same. */
+/** Runs random steps on hot state and on a model, and compares the results. */
 export function describeHotStateAgainstModel(hotState: () => HotState): void {
   it('agrees with a model that remembers every step', async () => {
     let round = 0
@@ -51,15 +51,15 @@ type Run = {
   readonly hot: HotState
   readonly model: HotStateModel
   stepsTaken: number
-  /** Of the restores that were begun, the newest last. */
+  /** Tokens of the started restores, the newest last. */
   readonly tokens: string[]
-  /** What came with the last step of a restore: it comes again when that is repeated. */
+  /** Content of the last step of a restore, which is sent again when the step is repeated. */
   lastRestored: Pick<RestoreStep, 'spans' | 'marks' | 'markedOffset'>
 }
 
 const periodSeconds = 100_000
 
-/** A window that is published again later has grown meanwhile. */
+/** A window that is published again later is longer. */
 function windowOf(period: number, stepsTaken: number): Window {
   const fromSecond = period * periodSeconds
   return { id: `w${period}`, fromSecond, toSecond: fromSecond + 60_000 + stepsTaken * 500 }
@@ -70,7 +70,7 @@ const addressArbitrary = fc.record({
   subject: fc.constantFrom(...subjects),
   scope: fc.constantFrom(...scopes),
 })
-/** Sums of these pass every bound that a store of 64-bit integers has. */
+/** Amounts whose sums exceed every limit of a store of 64-bit integers. */
 const around64BitsArbitrary = fc
   .tuple(fc.constantFrom(53n, 62n, 63n, 64n), fc.constantFrom(-1n, 0n, 1n))
   .map(([bits, off]) => 2n ** bits + off)
@@ -100,7 +100,7 @@ const marksArbitrary = fc.array(
   }),
   { maxLength: 4 },
 )
-/** Mostly of the newest restore and its next step; else of an older one, or of a step too early or too late. */
+/** Mostly the next step of the newest restore; otherwise of an older restore, or a step too early or too late. */
 const restorePlaceArbitrary = {
   age: fc.constantFrom(0, 0, 0, 0, 0, 1),
   shift: fc.constantFrom(0, 0, 0, 0, 0, -1, 1),
@@ -121,7 +121,7 @@ const stepArbitrary = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('apply' as const),
-    /** 0: follows; otherwise a replay or a gap, which must be refused. */
+    /** 0 follows the fence; other values are a replay or a gap, which must be refused. */
     shift: fc.constantFrom(0, 0, 0, 0, -1, 1),
     records: fc.nat(5),
     marks: marksArbitrary,
@@ -142,7 +142,7 @@ const stepArbitrary = fc.oneof(
   }),
   fc.record({
     kind: fc.constant('sweep' as const),
-    // The ends of a window, however much it has grown, lie between two of these.
+    // The end of a window, however long it has become, is between two of these times.
     endedBeforeSecond: fc.nat(6).map((period) => period * periodSeconds),
     keysMax: fc.constantFrom(1, 3, 1000),
   }),
@@ -218,7 +218,7 @@ function restorePlace(place: { readonly age: number; readonly shift: number }, r
   return { space: run.space, partition, token, step }
 }
 
-/** So that a shadow is seen that the steps have not finished. */
+/** Finishes an unfinished restore, so that its shadow is compared as well. */
 async function finishRestore(run: Run): Promise<void> {
   const finish = { ...restorePlace({ age: 0, shift: 0 }, run), nextOffset: 7 }
   expect(await run.hot.finishRestore(finish)).toBe('restored')
@@ -237,7 +237,7 @@ async function compare({ space, hot, model }: Run): Promise<void> {
   expect(await hot.readMarks(space, partition, ids)).toEqual(model.readMarks(ids))
 }
 
-/** A window in which only zeros were counted may be told of as 0, or not at all. */
+/** A window that has counted only zeros may be reported as 0 or omitted. */
 function counted(view: EntryView): EntryView {
   return { ...view, amounts: new Map([...view.amounts].filter(([, amount]) => amount !== 0n)) }
 }

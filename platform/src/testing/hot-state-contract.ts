@@ -16,7 +16,7 @@ import { nothingExpired } from './nothing-expired.ts'
 import { describePutEntries } from './put-entries-contract.ts'
 import { describeReservations } from './reservations-contract.ts'
 
-/** What every HotState does, whatever it is made of. */
+/** Tests that every HotState must pass. */
 export function describeHotState(name: string, create: () => Promise<HotStateUnderTest>): void {
   describe(`hot state: ${name}`, () => {
     let under: HotStateUnderTest
@@ -57,7 +57,7 @@ function use(second: number, amount: bigint, scope = 'prd_a', subject = at.subje
   return { subject, scope, series: 'calls', second, amount }
 }
 
-/** Applies one batch that follows what was applied before. */
+/** Applies one batch at the current fence. */
 async function count(hot: HotState, increments: Increment[], marks: Mark[] = []): Promise<void> {
   const expectedOffset = await hot.appliedOffset('live', partition)
   const nextOffset = expectedOffset + 10
@@ -70,7 +70,7 @@ async function amounts(hot: HotState, address: EntryAddress = at): Promise<Recor
 }
 
 function describeIncarnation(under: () => HotStateUnderTest): void {
-  it('tells its incarnation, the same to everybody, while nothing is lost', async () => {
+  it('reports the same incarnation to every process while nothing is lost', async () => {
     const { hot, openReader } = under()
     const incarnation = await hot.incarnation()
     expect(incarnation).not.toBe('')
@@ -89,7 +89,7 @@ function describeIncarnation(under: () => HotStateUnderTest): void {
 }
 
 function describeEntries(under: () => HotStateUnderTest): void {
-  it('shows the entry, its amounts and the applied offset together', async () => {
+  it('returns the entry, its amounts and the applied offset of the same moment', async () => {
     const { hot } = under()
     expect(await hot.readEntry(at, 'calls')).toEqual({
       document: undefined,
@@ -117,7 +117,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot, { ...at, partition: 4 })).toEqual({})
   })
 
-  it('folds what waited into a window that is published later, once', async () => {
+  it('folds slots once into a window that is published later', async () => {
     const { hot } = under()
     await count(hot, [use(10, 1n), use(10, 2n, ''), use(70 * day, 4n), use(500 * day, 8n)])
     await hot.putEntry(at, entry(1, [['w1', 0, 100 * day]]))
@@ -137,7 +137,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot, { ...at, scope: 'prd_b' })).toEqual({ w1: 102n })
   })
 
-  it('counts a window at scope "" from unscoped use only', async () => {
+  it('counts only unscoped usage in a window at scope ""', async () => {
     const { hot } = under()
     await count(hot, [use(10, 1n, ''), use(10, 2n)])
     await hot.putEntry(unscoped, entry(1, [['w', 0, 100]]))
@@ -153,7 +153,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot, unscoped)).toEqual({ w: 5n })
   })
 
-  it('ignores an older version and takes the same one again', async () => {
+  it('ignores an older version, and accepts the same version again', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(5, [['w', 0, 100]]))
     await hot.putEntry(at, entry(4, []))
@@ -165,7 +165,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ w: 1n })
   })
 
-  it('keeps the amounts of windows that are withdrawn, and counts nothing twice when they return', async () => {
+  it('keeps the amounts of withdrawn windows, and counts nothing twice when they return', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     await count(hot, [use(1, 1n), use(1, 2n, '')])
@@ -178,7 +178,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ w: 15n })
   })
 
-  it('counts in a window what another one had counted that it takes in, once', async () => {
+  it('adds the amounts of a window to the one that takes it in, once', async () => {
     const { hot } = under()
     const large = 2n ** 62n
     await hot.putEntry(at, entry(1, [['first', 0, 100]]))
@@ -194,7 +194,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ first: 2n * large + 63n })
   })
 
-  it('counts what waited in the time that a window grows by', async () => {
+  it('counts slots in the time by which a window grows', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     await count(hot, [use(1, 1n), use(1, 2n, ''), use(150, 4n), use(150, 8n, '')])
@@ -202,7 +202,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ w: 15n })
   })
 
-  it('holds amounts beyond 64 bits, and below zero', async () => {
+  it('stores amounts beyond 64 bits and below zero', async () => {
     const { hot } = under()
     await hot.putEntry(
       at,
@@ -217,7 +217,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({ w: 10n * large, n: -5n * large })
   })
 
-  it('takes long subjects, scopes, series and window ids apart', async () => {
+  it('distinguishes long subjects, scopes, series and window ids', async () => {
     const { hot } = under()
     const long = 'é'.repeat(2000)
     for (const end of ['a', 'b']) {
@@ -236,7 +236,7 @@ function describeEntries(under: () => HotStateUnderTest): void {
 }
 
 function describeApplying(under: () => HotStateUnderTest): void {
-  it('refuses a batch that does not follow, and changes nothing', async () => {
+  it('refuses a batch that does not follow the fence, and changes nothing', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     await count(hot, [use(1, 1n)])
@@ -257,7 +257,7 @@ function describeApplying(under: () => HotStateUnderTest): void {
     expect(await hot.readMarks('live', partition, ['refused'])).toEqual([undefined])
   })
 
-  it('wakes those who wait for a batch, here and elsewhere', async () => {
+  it('wakes readers that wait for a batch, in this and in other processes', async () => {
     const { hot, openReader } = under()
     const reader = await openReader()
     for (const each of [hot, reader]) {
@@ -288,7 +288,7 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     return total
   }
 
-  it('deletes marks that were received long ago', async () => {
+  it('deletes old marks', async () => {
     const { hot } = under()
     const marks = Array.from({ length: 40 }, (_, n) => {
       return { id: `mark ${n}`, offset: n, receivedAtMs: n < 25 ? 1_000_000 : 9_000_000 }
@@ -305,7 +305,7 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     expect(await hot.readMarks('live', partition, ['mark 1'])).toEqual([99])
   })
 
-  it('takes in a window whose use without a scope is in no slot any more', async () => {
+  it('takes in a window whose unscoped usage is no longer in any slot', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(1, [['first', 0, 100]]))
     await count(hot, [use(1, 1n), use(1, 2n, '')])
@@ -320,7 +320,7 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     }
   })
 
-  it('deletes windows that ended long ago, withdrawn ones too', async () => {
+  it('deletes windows that ended long ago, including withdrawn ones', async () => {
     const { hot } = under()
     await hot.putEntry(
       at,
@@ -351,7 +351,7 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     expect(await amounts(hot)).toEqual({})
   })
 
-  it('deletes old slots, those of known subjects earlier', async () => {
+  it('deletes old slots, and those of known subjects earlier', async () => {
     const { hot } = under()
     const seconds = Array.from({ length: 30 }, (_, n) => n * 3600)
     await hot.putEntry({ ...unscoped, subject: 'known' }, entry(1, []))
@@ -371,7 +371,7 @@ function describeSweeping(under: () => HotStateUnderTest): void {
     }
   })
 
-  it('keeps slots of a known subject behind the last window, for the window that is published next', async () => {
+  it('keeps slots of a known subject after its last window, for the next published window', async () => {
     const { hot } = under()
     await hot.putEntry(at, entry(1, [['first', 0, 3600]]))
     await hot.putEntry(unscoped, entry(1, []))

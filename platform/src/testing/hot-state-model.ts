@@ -14,7 +14,7 @@ import type {
 import { CountsModel, type Address } from './counts-model.ts'
 
 /**
- * HotState in the plainest way: it remembers every increment and where it went. One space and partition; windows of an
+ * A simple model of HotState that remembers every increment and where it was counted. It has one space and partition; windows of an
  * entry do not overlap, and never become shorter.
  */
 export class HotStateModel {
@@ -102,7 +102,7 @@ export class HotStateModel {
     return 'restored'
   }
 
-  /** What a sweep does in the end about windows that ended before. */
+  /** Deletes windows that ended before that second, as a complete sweep does. */
   sweepWindows(endedBeforeSecond: number): void {
     for (const [name, entry] of this.#entries) {
       const windows = entry.windows.filter(({ toSecond }) => toSecond >= endedBeforeSecond)
@@ -149,7 +149,7 @@ type Restore = {
   readonly token: string
   step: number
   readonly shadow: CountsModel
-  /** To the last step. */
+  /** Answer to the last step. */
   answer: SpansNotTaken | undefined
 }
 

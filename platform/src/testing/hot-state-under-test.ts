@@ -2,9 +2,9 @@ import type { HotState } from '../hot-state/hot-state.ts'
 
 export type HotStateUnderTest = {
   readonly hot: HotState
-  /** The same state as another process sees it. */
+  /** Opens the same state as another process does. */
   readonly openReader: () => Promise<HotState>
-  /** Everything in it is lost; `hot` may be another one then. */
+  /** Loses all data; `hot` may be a different object afterwards. */
   readonly lose: () => Promise<void>
   readonly destroy: () => Promise<void>
 }

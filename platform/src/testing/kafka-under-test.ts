@@ -7,7 +7,7 @@ import { contractTopics, type EventLogUnderTest } from './event-log-contract.ts'
 
 export const testBrokers = process.env['TOLLGATE_TEST_KAFKA_BROKERS']?.split(',')
 
-/** A log on topics and groups of its own, which are deleted afterwards. */
+/** Creates a log with separate topics and groups, which are deleted afterwards. */
 export async function createKafkaLog(): Promise<EventLogUnderTest> {
   const options = kafkaOptions(testBrokers!)
   const { writer: _, ...readerOptions } = options
@@ -45,7 +45,7 @@ export function kafkaOptions(brokers: readonly string[], namePrefix = `${randomU
   } satisfies KafkaEventLogOptions
 }
 
-/** Of the partition that fewest brokers have everything of, as this one knows it: how many have. */
+/** Returns the smallest number of in-sync replicas of any partition, as this broker knows it. */
 export async function copiesInSync(broker: string, topic: string): Promise<number> {
   const admin = new Kafka({ brokers: [broker], logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
@@ -69,7 +69,7 @@ export async function addPartitions(
   await admin.disconnect()
 }
 
-/** Deletes the topics whose names begin with the prefix; a group without members and topics goes by itself. */
+/** Deletes the topics with the prefix. Groups without members and topics expire by themselves. */
 export async function deleteTopics(brokers: readonly string[], namePrefix: string): Promise<void> {
   const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING }).admin()
   await admin.connect()
@@ -79,7 +79,7 @@ export async function deleteTopics(brokers: readonly string[], namePrefix: strin
       if (topics.length > 0) await admin.deleteTopics({ topics })
       break
     } catch (error) {
-      // The list fails while another suite deletes its own.
+      // Listing fails while another suite deletes its topics.
       if (attempt === 10) throw error
       await sleep(200)
     }

@@ -3,9 +3,9 @@ import type { HotState, Mark } from '../hot-state/hot-state.ts'
 
 const partition = 3
 
-/** Who used an id first, and how far that is known of all. */
+/** Tests of deduplication marks. */
 export function describeMarks(open: () => HotState): void {
-  it('lets a mark keep the offset that came first', async () => {
+  it('keeps the first offset of a mark', async () => {
     const hot = open()
     await count(hot, [
       { id: 'a', offset: 0, receivedAtMs: 1 },
@@ -20,7 +20,7 @@ export function describeMarks(open: () => HotState): void {
     expect(await hot.readMarks('sandbox', partition, ['a'])).toEqual([undefined])
   })
 
-  it('claims marks only where it is known that all before them are there', async () => {
+  it('claims marks only if all earlier marks are complete', async () => {
     const hot = open()
     const claim = (fromOffset: number, toOffset: number) =>
       hot.claimMarks({
@@ -41,7 +41,7 @@ export function describeMarks(open: () => HotState): void {
   })
 }
 
-/** Applies one batch that follows what was applied before. */
+/** Applies one batch at the current fence. */
 async function count(hot: HotState, marks: Mark[]): Promise<void> {
   const expectedOffset = await hot.appliedOffset('live', partition)
   const nextOffset = expectedOffset + 10

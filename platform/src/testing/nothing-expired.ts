@@ -1,6 +1,6 @@
 import type { SweepLimits } from '../hot-state/hot-state.ts'
 
-/** Limits by which a sweep leaves everything that anybody may still need. */
+/** Limits with which a sweep deletes nothing that is still needed. */
 export const nothingExpired: SweepLimits = {
   marksReceivedBeforeMs: 0,
   reservationsExpiredBeforeMs: 0,

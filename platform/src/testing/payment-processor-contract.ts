@@ -8,8 +8,8 @@ import type {
 } from '../payments/payment-processor.ts'
 
 /**
- * What holds for a payment processor in test mode, with the payment methods that Stripe has for tests. Nothing here needs
- * more than the port, so that it also runs against Stripe itself.
+ * Tests that a payment processor in test mode must pass, with Stripe's test payment methods. They use only the port, so they also
+ * run against Stripe itself.
  */
 export function paymentProcessorContract(open: () => PaymentProcessor): void {
   const newKey = (): string => `contract-${randomUUID()}`
@@ -49,7 +49,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     return outcome.intent.id
   }
 
-  test('keeps a customer, changes it where it differs, and makes it anew when it is gone', async () => {
+  test('creates a customer, updates it if it differs, and creates it again after it was deleted', async () => {
     const processor = open()
     const id = await newCustomer()
     const described = { id, email: 'ada@example.org', metadata: { customer: 'cus_1' } }
@@ -66,7 +66,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(await processor.retrieveCustomer('cus_gone')).toBeUndefined()
   })
 
-  test('keeps, shows, prefers and forgets cards', async () => {
+  test('saves, lists, prefers and detaches cards', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const first = await newCard(customerId, 'pm_card_visa')
@@ -91,7 +91,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(cleared).toMatchObject({ value: { defaultPaymentMethodId: undefined } })
   })
 
-  test('says so when the bank does not let a card be kept', async () => {
+  test('reports a decline when the bank does not allow a card to be saved', async () => {
     const customerId = await newCustomer()
     const token = 'pm_card_chargeDeclined'
     expect(await open().attachPaymentMethod(token, customerId, newKey())).toMatchObject({
@@ -100,7 +100,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     })
   })
 
-  test('waits for the browser, with a secret for it, when nothing is confirmed', async () => {
+  test('waits for the browser, with a client secret, if nothing is confirmed', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const created = await pay(customerId, { keepsCard: true })
@@ -129,7 +129,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     ['UGX', 4_000n, 1_500n],
     ['JPY', 500n, 100n],
     ['ISK', 50_000n, 10_000n],
-  ])('takes and gives back %s in our minor units', async (currency, amountMinor, backMinor) => {
+  ])('charges and refunds %s in our minor units', async (currency, amountMinor, backMinor) => {
     const processor = open()
     const confirm = { paymentMethodId: 'pm_card_visa', presence: 'off_session' } as const
     const made = await pay(await newCustomer(), { amountMinor, currency, confirm })
@@ -145,7 +145,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     })
   })
 
-  test('charges a kept card while the customer is away', async () => {
+  test('charges a saved card without the customer', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const intentId = await paid(customerId, 'pm_card_visa')
@@ -165,7 +165,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     ['pm_card_chargeCustomerFail', { code: 'card_declined', isHard: false, needsCustomer: false }],
     ['pm_card_authenticationRequired', { code: 'authentication_required', needsCustomer: true }],
   ])(
-    'tells why %s is turned down, and lets another card pay the same intent',
+    'returns the reason why %s is declined, and lets another card pay the same intent',
     async (token, decline) => {
       const processor = open()
       const customerId = await newCustomer()
@@ -183,7 +183,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     },
   )
 
-  test('leads the customer to their bank, and to nowhere else', async () => {
+  test('redirects the customer to their bank only', async () => {
     const customerId = await newCustomer()
     const confirm = {
       paymentMethodId: 'pm_card_authenticationRequired',
@@ -197,7 +197,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(inPage).toMatchObject({ outcome: 'requires_action', nextAction: { kind: 'browser' } })
   })
 
-  test('cancels what is open, and answers how the rest has ended', async () => {
+  test('cancels an open payment, and returns the outcome of an ended one', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const created = await pay(customerId, {})
@@ -213,7 +213,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     })
   })
 
-  test('does a thing once under one key, and refuses other words under it', async () => {
+  test('executes a request once per key, and refuses other parameters with the same key', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const confirm = offSession(await newCard(customerId, 'pm_card_visa'))
@@ -231,7 +231,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(found).toHaveLength(1)
   })
 
-  test('finds payments by customer, time and metadata at once', async () => {
+  test('finds payments by customer, time and metadata immediately', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const createdFrom = new Date(Date.now() - 3_600_000)
@@ -268,7 +268,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(await pay(customerId, more)).toMatchObject({ outcome: 'refused', reason })
   })
 
-  test('gives back in parts, never more than was paid', async () => {
+  test('refunds in parts, and never more than was paid', async () => {
     const processor = open()
     const paymentIntentId = await paid(await newCustomer(), 'pm_card_visa')
     const give = (amountMinor?: bigint): ReturnType<PaymentProcessor['createRefund']> =>
@@ -305,7 +305,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     return ids
   }
 
-  test('lists by time what was paid, given back and set up, the newest first', async () => {
+  test('lists payments, refunds and setups by time, the newest first', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const first = await paid(customerId, 'pm_card_visa')
@@ -339,7 +339,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     }
   })
 
-  test('lists more than fits on one page', async () => {
+  test('lists more objects than fit on one page', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const made = await Promise.all(Array.from({ length: 120 }, () => pay(customerId, {})))
@@ -351,7 +351,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(new Set(found)).toEqual(new Set(ids))
   })
 
-  test('lists what has happened, whether anybody was told', async () => {
+  test('lists events, including those without a delivered webhook', async () => {
     const processor = open()
     const id = await paid(await newCustomer(), 'pm_card_visa')
     const found = []
@@ -364,7 +364,7 @@ export function paymentProcessorContract(open: () => PaymentProcessor): void {
     expect(Math.abs(found[0]!.createdAt.getTime() - Date.now())).toBeLessThan(600_000)
   })
 
-  test('deletes a customer and its cards, once for all', async () => {
+  test('deletes a customer and its cards permanently', async () => {
     const processor = open()
     const customerId = await newCustomer()
     const paymentId = await paid(customerId, 'pm_card_visa')

@@ -9,7 +9,7 @@ import {
   useArbitrary,
 } from './uses-and-publications.ts'
 
-/** A publication takes several steps, and what is counted between them counts as before or after. */
+/** A publication takes several steps. Usage that is counted between them has the same result as before or after. */
 export function describePublishedWhileCounted(hotState: () => HotState): void {
   it('counts the same while entries are published as after', async () => {
     let round = 0

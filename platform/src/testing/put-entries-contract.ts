@@ -30,7 +30,7 @@ const increments = fc.record({
   amount: fc.bigInt({ min: 1n, max: 1n << 62n }),
 })
 
-/** Some of the usage waits in slots, some is counted, when the next entries come. */
+/** Some of the usage is in slots, and some is counted, when the next entries are published. */
 const rounds = fc.array(
   fc.record({
     used: fc.array(increments, { maxLength: 6 }),
@@ -39,9 +39,9 @@ const rounds = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-/** Entries that are put together are as those that are put one after the other. */
+/** Publishing entries together has the same result as publishing them one after the other. */
 export function describePutEntries(hotState: () => HotState): void {
-  it('takes many entries at once as it takes them one by one', async () => {
+  it('publishes many entries at once with the same result as one by one', async () => {
     let partition = 0
     await fc.assert(
       fc.asyncProperty(rounds, async (steps) => {

@@ -11,11 +11,11 @@ const formsWithinMs = 30_000
 export type RedisClusterNode = {
   readonly id: string
   readonly server: RedisServerProcess
-  /** To the node itself; it does not follow redirections. */
+  /** Connection to the node itself, which does not follow redirections. */
   readonly client: Redis
 }
 
-/** A Redis Cluster of the test's own: masters that share the slots, each with one replica. */
+/** A Redis Cluster for one test: masters that share the slots, each with one replica. */
 export class RedisTestCluster {
   readonly masters: readonly RedisClusterNode[]
   readonly replicas: readonly RedisClusterNode[]
@@ -41,7 +41,7 @@ export class RedisTestCluster {
     return this.masters.map(({ server }) => `127.0.0.1:${server.port}`)
   }
 
-  /** The place among the masters of the one that the key belongs to, as the slots were dealt. */
+  /** Returns the index of the master that owned the key's slot at the start. */
   async masterOf(key: string): Promise<number> {
     const slot = await this.slotOf(key)
     return Math.floor((slot * this.masters.length) / slotsTotal)
@@ -55,19 +55,19 @@ export class RedisTestCluster {
     return Number(/number_of_cached_scripts:(\d+)/.exec(await client.info('memory'))?.[1])
   }
 
-  /** The replica becomes master in agreement with the master: nothing is lost. */
+  /** The replica takes over in agreement with the master, so nothing is lost. */
   async failOver(index: number): Promise<void> {
     await this.replicas[index]!.client.call('CLUSTER', 'FAILOVER')
     await until([this.replicas[index]!], isMaster)
   }
 
-  /** The replica becomes master on its own, with what it has. */
+  /** The replica takes over by itself, with the data it has. */
   async takeOver(index: number): Promise<void> {
     await this.replicas[index]!.client.call('CLUSTER', 'FAILOVER', 'TAKEOVER')
     await until([this.replicas[index]!], isMaster)
   }
 
-  /** From here on the replica learns nothing new: it loses its link, and cannot log in for another. */
+  /** Disconnects the replica: it loses its link, and cannot log in for another one. */
   async cutOffReplica(index: number): Promise<void> {
     await this.replicas[index]!.client.config('SET', 'masterauth', 'wrong')
     await this.masters[index]!.client.client('KILL', 'TYPE', 'replica')
@@ -76,7 +76,7 @@ export class RedisTestCluster {
     )
   }
 
-  /** Begins to move the slot of the key from one master to another, as a resharding does. */
+  /** Begins to move the slot of the key between masters, as resharding does. */
   async beginMove(key: string, fromIndex: number, toIndex: number) {
     const slot = await this.slotOf(key)
     const from = this.masters[fromIndex]!

@@ -4,25 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 
 export type RedisServerOptions = {
-  /** Working folder of the server; started in it again, it has what it wrote there. */
+  /** Working folder of the server. A server that is started in it again has its data. */
   readonly folder: string
   readonly port: number
-  /** As in redis.conf. */
+  /** Settings as in redis.conf. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Whether tests can start servers of their own. */
+/** Whether tests can start their own servers. */
 export const hasRedisServer = spawnSync('redis-server', ['--version']).status === 0
 
 const startsWithinMs = 20_000
 
-/** A redis-server of the test's own, to be killed and stopped at will. Loopback only. */
+/** A redis-server for one test that may be killed and stopped. It listens on loopback only. */
 export class RedisServerProcess {
   readonly port: number
   readonly url: string
   readonly #child: ChildProcess
 
-  /** Resolves when the server answers, its files loaded. */
+  /** Starts a server, and resolves when it has loaded its files and answers. */
   static async start(options: RedisServerOptions): Promise<RedisServerProcess> {
     const settings = { save: '', bind: '127.0.0.1', port: `${options.port}`, ...options.settings }
     const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
@@ -49,7 +49,7 @@ export class RedisServerProcess {
     await once(this.#child, 'exit')
   }
 
-  /** It still takes connections, as the system does that, and answers nothing. */
+  /** Suspends the server: the system still accepts connections, but it does not answer. */
   pause(): void {
     this.#child.kill('SIGSTOP')
   }

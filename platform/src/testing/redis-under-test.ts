@@ -6,7 +6,7 @@ import { createClient, type RedisServers } from '../hot-state/redis/connect.ts'
 const url = process.env['TOLLGATE_TEST_REDIS_URL']
 const clusterNodes = process.env['TOLLGATE_TEST_REDIS_CLUSTER']
 
-/** Calls `suite` once per kind of Redis; a kind whose variable is not set is left out by name. */
+/** Runs `suite` for each kind of Redis. A kind whose variable is not set is skipped by name. */
 export function describeOnRedis(suite: (kind: string, servers: RedisServers) => void): void {
   describe.skipIf(url === undefined)('TOLLGATE_TEST_REDIS_URL', () => {
     suite('redis', { url: url ?? '' })
@@ -16,12 +16,12 @@ export function describeOnRedis(suite: (kind: string, servers: RedisServers) => 
   })
 }
 
-/** Suites share the servers; this keeps them apart. */
+/** Returns a unique prefix, because suites share the servers. */
 export function newKeyPrefix(): string {
   return `test-${randomBytes(6).toString('hex')}`
 }
 
-/** Deletes every key whose name begins, behind a brace or not, with the prefix. */
+/** Deletes every key whose name begins with the prefix, after a brace or not. */
 export async function deleteKeysOf(servers: RedisServers, keyPrefix: string): Promise<void> {
   const client = createClient(servers, 10_000)
   client.on('error', () => undefined)

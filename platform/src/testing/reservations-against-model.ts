@@ -17,7 +17,7 @@ const hourMs = 3_600_000
 const documents = ['{}', '{"cap":1}']
 const lapsingTtlMs = 1
 
-/** Sums of these pass every bound that a store of 64-bit integers or of doubles has. */
+/** Amounts whose sums exceed every limit of 64-bit integers and of doubles. */
 const amountArbitrary = fc.oneof(
   fc.bigInt({ min: 1n, max: 20n }),
   fc.constantFrom(2n ** 53n, 2n ** 53n + 1n, 2n ** 61n, 2n ** 62n - 1n),
@@ -37,11 +37,11 @@ const settledArbitrary = fc.array(
   }),
   { maxLength: 3 },
 )
-/** How far behind the fence it wants the counters; a negative number is ahead. */
+/** How far before the fence the required offset is; a negative number is after the fence. */
 const slackArbitrary = fc.constantFrom(0, 0, 0, 5, -1, -1)
 const placeArbitraries = {
   subject: fc.constantFrom(...subjects),
-  /** As it was read; null: the one that is published. */
+  /** The document that was read; null means the published one. */
   document: fc.constantFrom(null, null, null, ...documents),
   units: amountArbitrary,
   takes: fc.constantFrom('all' as const, 'rest' as const),
@@ -49,7 +49,7 @@ const placeArbitraries = {
   cap: capArbitrary,
   counted: fc.subarray(subjects),
   used: fc.oneof(fc.constant(0n), amountArbitrary),
-  /** By other partition; one that is not among them is not read. */
+  /** Offsets at which other partitions were read; partitions that are missing were not read. */
   readAt: fc.uniqueArray(fc.tuple(fc.constantFrom(...otherPartitions), fc.nat(30)), {
     selector: ([otherPartition]) => otherPartition,
   }),
@@ -62,7 +62,7 @@ const stepArbitraries = {
     kind: fc.constant('reserve' as const),
     id: fc.constantFrom(...ids),
     ...placeArbitraries,
-    /** At the other subject. */
+    /** A request at the other subject. */
     together: fc.option(fc.record(placeArbitraries), { freq: 1 }),
     lapses: fc.constantFrom(false, false, false, true),
   }),
@@ -78,7 +78,7 @@ const stepArbitraries = {
   }),
   apply: fc.record({
     kind: fc.constant('apply' as const),
-    /** 0: follows; otherwise a replay, which must be refused. */
+    /** 0 follows the fence; other values are a replay, which must be refused. */
     shift: fc.constantFrom(0, 0, 0, -1),
     subject: fc.constantFrom(...subjects),
     amount: amountArbitrary,
@@ -99,7 +99,7 @@ const stepArbitraries = {
   }),
   sweep: fc.record({
     kind: fc.constant('sweep' as const),
-    /** As if it were so much later. */
+    /** Simulated time in the future. */
     aheadMs: fc.constantFrom(hourMs / 2, hourMs / 2, 2 * hourMs),
   }),
   lose: fc.record({ kind: fc.constant('lose' as const) }),
@@ -117,9 +117,9 @@ const stepArbitrary = fc.oneof(
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer S> ? S : never
 type ReservePlace = Omit<Extract<Step, { kind: 'reserve' }>, 'kind' | 'id' | 'together' | 'lapses'>
 
-/** Random steps, taken by both, which must answer the same to each. */
+/** Runs random steps on hot state and on a model, which must return the same answers. */
 export function describeReservationsAgainstModel(under: () => HotStateUnderTest): void {
-  it('reserves as a model does that remembers every step', async () => {
+  it('reserves like a model that remembers every step', async () => {
     let round = 0
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 50, size: 'max' }), async (steps) => {

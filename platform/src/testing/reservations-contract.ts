@@ -18,7 +18,7 @@ import { describeReservedFirst } from './reserved-first-contract.ts'
 import { describeReservedTogether } from './reserved-together-contract.ts'
 import { describeReservationsAgainstModel } from './reservations-against-model.ts'
 
-/** What is taken, with nothing changed by the asking. */
+/** Returns the used and reserved units without changing anything. */
 async function taken(hot: HotState): Promise<{ used: bigint; reserved: bigint }> {
   const outcome = await hot.reserve(request('never admitted', { cap: -1n }))
   if (outcome.kind !== 'denied') throw new Error(`It was not denied but ${outcome.kind}`)
@@ -42,14 +42,14 @@ export function describeReservations(under: () => HotStateUnderTest): void {
   const count = (...batch: Batch) => countAt(hotState(), ...batch)
 
   describe('reservations', () => {
-    it('are admitted up to the cap, of however many who ask at once', async () => {
+    it('are admitted up to the cap, however many are requested at once', async () => {
       await publish()
       const outcomes = await Promise.all(ids(1_000).map((id) => hotState().reserve(request(id))))
       expect(kinds(outcomes)).toEqual({ admitted: 100, denied: 900 })
       expect(await taken(hotState())).toEqual({ used: 0n, reserved: 100n })
     })
 
-    it('count beside what was used of the window, by all subjects here and elsewhere', async () => {
+    it('count together with the usage of all subjects in the window, here and elsewhere', async () => {
       const other = '4:prov_other'
       await Promise.all([publish(), publish(other)])
       await count(10, 10n)
@@ -76,7 +76,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await hotState().reserve(withoutCap)).toMatchObject({ kind: 'admitted' })
     })
 
-    it('end in the same step that counts their usage, once', async () => {
+    it('end in the step that counts their usage, once', async () => {
       await publish()
       for (const id of ['a', 'b', 'c']) await hotState().reserve(request(id, { units: 30n }))
       expect(await count(10, 7n, { settled: ['a', 'c', 'unknown', 'a'] })).toBe('applied')
@@ -86,7 +86,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await taken(hotState())).toEqual({ used: 8n, reserved: 30n })
     })
 
-    it('are told of again by their id until they expire, used or not', async () => {
+    it('are returned by their id until they expire, used or not', async () => {
       await publish()
       const first = await hotState().reserve(request('a', { units: 60n }))
       const again = await hotState().reserve(request('a', { units: 70n, ttlMs: 1 }))
@@ -98,7 +98,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('give back what is released, once', async () => {
+    it('release their units once', async () => {
       await publish()
       for (const id of ['a', 'b']) await hotState().reserve(request(id, { units: 50n }))
       await count(10, 50n, { settled: ['b'] })
@@ -115,7 +115,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('end when their time is over, however many at once', async () => {
+    it('end when they expire, however many at once', async () => {
       await publish()
       const many = ids(expiredPerStepMax * 2 + 1)
       const reserve = (id: string) => hotState().reserve(request(id, { cap: null, ttlMs: 1_000 }))
@@ -132,7 +132,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('wait for counters that have not come as far as they must', async () => {
+    it('wait for counters that have not reached the required offset', async () => {
       await publish()
       const behind = request('a', { minOffset: 10 })
       expect(await hotState().reserve(behind)).toEqual({ kind: 'behind' })
@@ -140,7 +140,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await hotState().reserve(behind)).toMatchObject({ kind: 'denied' })
     })
 
-    it('are refused to whoever has read another document than is published', async () => {
+    it('are refused to callers that read a document that is no longer published', async () => {
       const document = '{"customer":"größer"}'
       const reserve = (read: string | undefined) =>
         hotState().reserve(request('a', { document: read }))
@@ -181,7 +181,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await reserve('a', '{"cap":40}')).toMatchObject({ taken: { reserved: 30n } })
     })
 
-    it('that were used up elsewhere are held against whoever has read that before', async () => {
+    it('that were used in another partition count against callers that read it earlier', async () => {
       await publish()
       const settle = (reservationId: string, nextOffset: number) =>
         hotState().settleReservations({
@@ -204,7 +204,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await reserve('b', 50, 99n)).toMatchObject({ kind: 'admitted' })
     })
 
-    it('that were used up elsewhere are nothing to whoever does not read there', async () => {
+    it('that were used in another partition do not matter to callers that do not read it', async () => {
       await publish()
       await publish()
       const reserve = (id: string, appliedOffsets: readonly (readonly [number, number])[]) =>
@@ -220,7 +220,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       })
       expect(await reserve('b', [])).toMatchObject({ kind: 'admitted' })
       expect(await reserve('c', [[2, 0]])).toMatchObject({ kind: 'admitted' })
-      // As soon as it does, what was counted there by then has to be seen.
+      // As soon as the caller reads it, usage counted there must be included.
       const readBoth = (readAt: number) =>
         reserve('d', [
           [2, 0],
@@ -231,7 +231,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await readBoth(50)).toMatchObject({ kind: 'admitted' })
     })
 
-    it('are kept up to a number', async () => {
+    it('are stored up to a maximum number', async () => {
       await publish()
       const reserve = (id: string) => hotState().reserve(request(id, { reservationsMax: 2 }))
       for (const id of ['a', 'b']) await reserve(id)
@@ -241,7 +241,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       expect(await reserve('c')).toMatchObject({ kind: 'admitted' })
     })
 
-    it('are kept apart by subject, scope, partition and space', async () => {
+    it('are separate by subject, scope, partition and space', async () => {
       for (const more of [{}, { subject: 's' }, { scope: '' }, { partition: 4 }, { space: 'x' }]) {
         const place = { ...at, ...more }
         await hotState().putEntry(place, { version: 1, document: '{}', windows: [window] })
@@ -272,7 +272,7 @@ export function describeReservations(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('refuse amounts and times that nothing can be held for', async () => {
+    it('refuse invalid amounts and lifetimes', async () => {
       for (const more of [{ units: 0n }, { units: -1n }, { units: 2n ** 62n }, { ttlMs: 0 }]) {
         await expect(hotState().reserve(request('a', more))).rejects.toThrow(RangeError)
       }

@@ -8,10 +8,10 @@ import type {
 } from '../hot-state/reservations.ts'
 
 type Kept = { readonly units: bigint; isUsed: boolean; isExpired: boolean }
-/** What is known of a place since its first reservation, until it is swept. */
+/** The state of a place from its first reservation until it is swept. */
 type Place = {
   readonly kept: Map<string, Kept>
-  /** Every usage of a reservation that another partition has counted. */
+  /** Usage of reservations that other partitions have counted. */
   readonly countedElsewhere: CountedIn[]
   longestTtlMs: number
   isReservedFirst: boolean
@@ -24,10 +24,12 @@ type Named = {
 }
 type Outcome = Omit<Extract<ReserveOutcome, { kind: 'admitted' }>, 'expiresAtMs'> | ReserveOutcome
 
-/** Reservations in the plainest way: what is reserved is found by looking at all. One partition, scope and window. */
+/**
+ * A simple model of reservations that computes the reserved units from all reservations. It has one partition, scope and window.
+ */
 export class ReservationsModel {
   fence = 0
-  /** By subject. */
+  /** Documents by subject. */
   readonly documents = new Map<string, string>()
   readonly #used = new Map<string, bigint>()
   readonly #places = new Map<string, Place>()
@@ -55,7 +57,7 @@ export class ReservationsModel {
     return { kind: 'admitted', units: decided[0] as bigint, ...taken() }
   }
 
-  /** Looks at all that has expired, which are fewer here than a read looks at. */
+  /** Checks all expired reservations, which are fewer here than a read checks. */
   readTaken({ at: { subject }, minOffset }: TakenQuery): TakenReading {
     if (this.fence < minOffset && this.#mayMissUsage(subject)) return { kind: 'behind' }
     const taken = { used: this.#usedBy([subject]), reserved: this.#reserved(subject) }
@@ -101,7 +103,7 @@ export class ReservationsModel {
     }
   }
 
-  /** Those places whose reservations were all made for less time. */
+  /** Sweeps places whose reservations all had a shorter lifetime. */
   sweep(ttlBelowMs: number): void {
     for (const [subject, { longestTtlMs }] of this.#places) {
       if (longestTtlMs < ttlBelowMs) this.#places.delete(subject)
@@ -129,7 +131,7 @@ export class ReservationsModel {
     return { used: this.#usedBy(subjects), reserved: this.#reserved(at.subject) }
   }
 
-  /** Units to reserve at one place. */
+  /** Decides the units to reserve at one place. */
   #decide(request: PlaceRequest, reservationId: string): bigint | 'known' | 'full' | 'denied' {
     const kept = this.#places.get(request.at.subject)?.kept ?? new Map<string, Kept>()
     if (kept.has(reservationId)) return 'known'
@@ -178,7 +180,7 @@ export class ReservationsModel {
     return [...place.kept.values()].some(({ isExpired, isUsed }) => isExpired && !isUsed)
   }
 
-  /** Whether it was held until now. One that has expired is not missed any more. */
+  /** Settles a reservation. Returns whether it was held until now. An expired one is no longer missed. */
   #settle({ subject, reservationId, isForgotten = false }: Named): boolean {
     const kept = this.#places.get(subject)?.kept
     const known = kept?.get(reservationId)
@@ -188,7 +190,7 @@ export class ReservationsModel {
     return !known.isExpired
   }
 
-  /** Nothing is in a window before the entry is published that has it. */
+  /** Returns the used units; a window has none before its entry is published. */
   #usedBy(subjects: readonly string[]): bigint {
     const published = subjects.filter((subject) => this.documents.has(subject))
     return published.reduce((sum, subject) => sum + (this.#used.get(subject) ?? 0n), 0n)
@@ -207,7 +209,7 @@ function heldIn(kept: ReadonlyMap<string, Kept>, id: string | undefined): Kept |
   return known?.isUsed === false ? known : undefined
 }
 
-/** None: nothing, or less. */
+/** Returns the units to hold; 0 or less means none. */
 function unitsOf({ units, takes }: PlaceRequest, room: bigint | null): bigint {
   if (room === null || room >= units) return units
   return takes === 'rest' ? room : 0n

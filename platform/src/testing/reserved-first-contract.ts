@@ -9,21 +9,21 @@ import type { HotStateUnderTest } from './hot-state-under-test.ts'
 import { nothingExpired } from './nothing-expired.ts'
 import { at, countAt, ids, partition, publishAt, request, type Batch } from './reserved-place.ts'
 
-/** No batch of these tests ends there. */
+/** An offset that no batch of these tests reaches. */
 const farOffset = 1_000_000
 
-/** Reservations of what is left, and those that are made before every use. */
+/** Tests of reservations of the remaining units, and of reservations before every use. */
 export function describeReservedFirst(under: () => HotStateUnderTest): void {
   const hot = () => under().hot
   const count = (...batch: Batch) => countAt(hot(), ...batch)
   const reserve = (id: string, more: Partial<ReserveRequest> = {}) =>
     hot().reserve(request(id, more))
-  /** With counters that are behind. */
+  /** Reserves while the counters are behind. */
   const reserveFirst = (id: string, more: Partial<ReserveRequest> = {}) =>
     reserve(id, { minOffset: farOffset, isReservedFirst: true, ...more })
   const readTaken = (minOffset = 0) =>
     hot().readTaken({ at, series: 'calls', windowId: 'w', minOffset })
-  /** With counters that are not asked how far they are. Until when it is held. */
+  /** Reserves without requiring an offset of the counters. Returns the expiry. */
   const reserveFor = async (ttlMs: number, id: string, units = 1n) => {
     const outcome = await reserve(id, { ttlMs, units, cap: null, isReservedFirst: true })
     if (outcome.kind !== 'admitted') throw new Error(`It was not admitted but ${outcome.kind}`)
@@ -34,26 +34,26 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
     hot().sweep(at.space, partition, { ...nothingExpired, reservationsExpiredBeforeMs, keysMax })
 
   describe('a record that was reserved for first', () => {
-    it('holds nothing again once it is marked, however late a twin of its call comes', async () => {
+    it('holds nothing again once it is marked, however late a repeated call arrives', async () => {
       await publishAt(hot(), at)
       const [id, other] = ['usage_1', 'usage_2']
       const first = await reserveFirst(id, { minOffset: 0, units: 5n })
       const mark = { id, offset: 3, receivedAtMs: 1_000 }
       const claim = { space: at.space, partition, fromOffset: 0, toOffset: 5, marks: [mark] }
       await hot().claimMarks(claim)
-      // In the log and not counted yet: what is held is told of.
+      // The record is in the log but not counted yet, so the held reservation is returned.
       expect(await reserveFirst(id, { minOffset: 0, units: 7n })).toEqual(first)
       await count(10, 5n, { settled: [id], isForgotten: true })
       const taken = { used: 5n, reserved: 0n }
       expect(await reserveFirst(id, { minOffset: 0 })).toEqual({ kind: 'denied', taken })
       expect(await reserveFirst(other, { minOffset: 0 })).toMatchObject({ kind: 'admitted' })
-      // Who reserves for something else may use any name.
+      // A reservation for another purpose may use any id.
       expect(await reserve(id)).toMatchObject({ kind: 'admitted' })
     })
   })
 
   describe('reservations of the rest', () => {
-    it('take what there is room for, more than nothing', async () => {
+    it('take the remaining room if it is more than nothing', async () => {
       await publishAt(hot(), at)
       await count(10, 30n)
       const rest = (id: string, units: bigint) => reserve(id, { units, takes: 'rest' })
@@ -73,7 +73,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(unlimited).toMatchObject({ units: 2n ** 61n })
     })
 
-    it('take the cap together, of however many who ask at once', async () => {
+    it('take exactly the cap together, however many are requested at once', async () => {
       await publishAt(hot(), at)
       const outcomes = await Promise.all(
         ids(1_000).map((id) => reserve(id, { units: 7n, cap: 1_000n, takes: 'rest' })),
@@ -101,7 +101,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
   })
 
   describe('reservations before every use', () => {
-    it('wait for counters at a place that nothing is known of, and then no more', async () => {
+    it('wait for counters once at an unknown place, and then no more', async () => {
       await publishAt(hot(), at)
       const behind = { kind: 'behind' }
       expect(await reserveFirst('a', { minOffset: 10 })).toEqual(behind)
@@ -123,7 +123,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(await reserveFirst('e', { document: 'another' })).toEqual(behind)
     })
 
-    it('wait for counters while some have expired whose usage may be on its way', async () => {
+    it('wait for counters while expired ones may have usage in transit', async () => {
       await publishAt(hot(), at)
       await expire(await reserveFor(1, 'a', 60n))
       for (let asked = 0; asked < 2; asked += 1) {
@@ -138,7 +138,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(await reserveFirst('c')).toMatchObject({ kind: 'denied' })
     })
 
-    it('wait no more for those whose usage was counted, before they expired or after', async () => {
+    it('do not wait for those whose usage was counted, before or after they expired', async () => {
       await publishAt(hot(), at)
       const expiryMs = await reserveFor(1_000, 'in time', 20n)
       await count(10, 20n, { settled: ['in time'] })
@@ -159,7 +159,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('wait for one that has expired behind however many that were used', async () => {
+    it('wait for an expired one, however many used ones precede it', async () => {
       await publishAt(hot(), at)
       const used = ids(expiredPerStepMax + 5)
       await Promise.all(used.map((id) => reserveFor(1_500, id)))
@@ -173,7 +173,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       })
     })
 
-    it('wait for counters again once the place is swept, in part or wholly', async () => {
+    it('wait for counters again once the place is swept, partly or completely', async () => {
       await publishAt(hot(), at)
       const expiryMs = await reserveFor(1_000, 'used')
       await reserveFor(500, 'on its way')
@@ -201,7 +201,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
   })
 
   describe('reservations that are forgotten', () => {
-    it('leave room and their id at once, and the place known', async () => {
+    it('free their room and id at once, and keep the place known', async () => {
       await publishAt(hot(), at)
       const few = { reservationsMax: 2, isReservedFirst: true }
       for (const id of ['a', 'b']) await reserve(id, { ...few, units: 10n })
@@ -215,7 +215,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(await reserveFirst('c', few)).toMatchObject({ kind: 'admitted' })
     })
 
-    it('leave their place until the last of it would have expired', async () => {
+    it('keep their place until the last one would have expired', async () => {
       await publishAt(hot(), at)
       const expiryMs = await reserveFor(60_000, 'a')
       await count(10, 1n, { settled: ['a'], isForgotten: true })
@@ -225,7 +225,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(await readTaken(farOffset)).toEqual({ kind: 'behind' })
     })
 
-    it('are noted as those of other partitions are', async () => {
+    it('are recorded like those of other partitions', async () => {
       await publishAt(hot(), at)
       await reserve('a', { units: 100n })
       await hot().settleReservations({
@@ -242,8 +242,8 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
     })
   })
 
-  describe('what is taken', () => {
-    it('is read with the document, by those too who cannot reserve', async () => {
+  describe('the used and reserved amount', () => {
+    it('is read with the document, also by read-only processes', async () => {
       await reserve('a', { document: undefined, units: 5n, isReservedFirst: true })
       const reader = await under().openReader()
       const query = { at, series: 'calls', windowId: 'w', minOffset: farOffset }
@@ -273,7 +273,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
     })
 
     it.each([expiredPerReadMax, expiredPerReadMax + 50])(
-      'is told without the first that have expired, of %d, until a step that reserves drops all',
+      'omits the first expired reservations, of %d, until a reserving step drops all',
       async (expiredTotal) => {
         const units = 2n ** 61n
         await publishAt(hot(), at)
@@ -295,7 +295,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       },
     )
 
-    it('may lack usage while more has expired than a read looks at, all of it used or not', async () => {
+    it('may lack usage while more have expired than a read checks, whether used or not', async () => {
       await publishAt(hot(), at)
       const used = ids(expiredPerReadMax)
       const expiries = await Promise.all(used.map((id) => reserveFor(1_500, id)))
@@ -309,7 +309,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       expect(await readTaken(farOffset)).toMatchObject({ taken: { used: 1n, reserved: 1n } })
     })
 
-    it('is read as often as it is asked for at once, each time by its own query', async () => {
+    it('is read for several concurrent queries, each by its own parameters', async () => {
       await publishAt(hot(), at)
       await count(10, 5n)
       const query = { at, series: 'calls', windowId: 'w', minOffset: 10 }
@@ -329,7 +329,7 @@ export function describeReservedFirst(under: () => HotStateUnderTest): void {
       )
     })
 
-    it('is read of many places at once', async () => {
+    it('is read for many places at once', async () => {
       const places = Array.from({ length: 500 }, (_, number) => ({
         ...at,
         subject: `s${number}`,

@@ -6,7 +6,7 @@ export const at = { space: 'live', partition, subject: '4:prov_user', scope: 'pr
 export const window = { id: 'w', fromSecond: 0, toSecond: 1_000 }
 const hourMs = 3_600_000
 
-/** Of one unit out of a hundred, at the place that these tests reserve at. */
+/** Returns a request for one unit out of a hundred, at the place of these tests. */
 export function request(reservationId: string, more: Partial<ReserveRequest> = {}): ReserveRequest {
   return {
     at,
@@ -37,7 +37,7 @@ export async function publishAt(hot: HotState, place: ReservationAddress): Promi
 
 export type Batch = Parameters<typeof countAt> extends [HotState, ...infer Rest] ? Rest : never
 
-/** Counts as much under the subject in the batch that ends at `nextOffset`, and ends reservations of the place with it. */
+/** Counts the amount for the subject in the batch that ends at `nextOffset`, and settles reservations of the place with it. */
 export async function countAt(
   hot: HotState,
   nextOffset: number,

@@ -5,7 +5,7 @@ import { at, countAt, ids, publishAt, request } from './reserved-place.ts'
 
 const second = { ...at, subject: 'wallet:4:prov_user', scope: 'credits' }
 
-/** Reservations at two places, and units that replace a reservation. */
+/** Tests of reservations at two places, and of units that replace a reservation. */
 export function describeReservedTogether(under: () => HotStateUnderTest): void {
   const hot = () => under().hot
   const reserve = (id: string, more: Partial<ReserveRequest> = {}) =>
@@ -47,7 +47,7 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
       expect(await reserved()).toEqual([2n, 30n])
     })
 
-    it('admit as many of those who ask at once as the smaller place has room for', async () => {
+    it('admit as many concurrent requests as the smaller place has room for', async () => {
       await publish()
       const outcomes = await Promise.all(
         ids(1_000).map((id) => reserve(id, { together: atSecond({ units: 3n }) })),
@@ -56,12 +56,12 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
       expect(await reserved()).toEqual([33n, 99n])
     })
 
-    it('are told of by the first place, and hold nothing again at the second', async () => {
+    it('are returned by the first place, and hold nothing again at the second', async () => {
       await publish()
       const both = { units: 5n, together: atSecond({ units: 50n }) }
       const first = await reserve('a', both)
       expect(await reserve('a', both)).toEqual(first)
-      // A use replaces what the second place holds; the first place waits until the use is counted.
+      // A use replaces the reservation of the second place; the first place keeps its own until the use is counted.
       await reserve('use', { ...atSecond({ units: 20n, takes: 'rest', replaces: 'a' }) })
       expect(await reserve('a', both)).toMatchObject({ kind: 'admitted', units: 5n })
       expect(await reserved()).toEqual([5n, 20n])
@@ -77,7 +77,7 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
       expect(await reserve('a', both)).toMatchObject({ kind: 'admitted' })
     })
 
-    it('are refused where the places are in two partitions', async () => {
+    it('are refused for places in two partitions', async () => {
       await publish()
       const elsewhere = atSecond({ at: { ...second, partition: at.partition + 1 } })
       await expect(reserve('a', { together: elsewhere })).rejects.toThrow(RangeError)
@@ -88,7 +88,7 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
     const use = (id: string, units: bigint, replaces: string) =>
       reserve(id, { units, takes: 'rest', isReservedFirst: true, replaces })
 
-    it('have its room, and take more where there is more', async () => {
+    it('use its room, and take more if there is more', async () => {
       await publish()
       for (const id of ['a', 'b', 'c']) await reserve(id, { units: 30n })
       expect(await use('less', 10n, 'a')).toMatchObject({ kind: 'admitted', units: 10n })
@@ -99,7 +99,7 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
       expect(await takenAt()).toEqual({ used: 0n, reserved: 100n })
     })
 
-    it('end it once, also where the same use comes again', async () => {
+    it('end it once, even if the same use is repeated', async () => {
       await publish()
       await reserve('a', { units: 60n })
       await reserve('b', { units: 40n })
@@ -111,7 +111,7 @@ export function describeReservedTogether(under: () => HotStateUnderTest): void {
       expect(await takenAt()).toEqual({ used: 50n, reserved: 50n })
     })
 
-    it('leave it alone where nothing can be taken, and need no place beside it', async () => {
+    it('keep it if nothing can be taken, and need no additional place', async () => {
       await publish()
       await reserve('a', { units: 60n })
       const over = { isReservedFirst: true, takes: 'rest', replaces: 'a', units: 5n } as const

@@ -13,9 +13,9 @@ import {
   useArbitrary,
 } from './uses-and-publications.ts'
 
-/** What is made again from sums, and from the log behind them, is what counting the whole log makes. */
+/** Restoring from sums and the rest of the log has the same result as counting the whole log. */
 export function describeRestoredAgainstCounted(hotState: () => HotState): void {
-  it('counts the same from days, what they cut by seconds, and the rest of the log as from all of it', async () => {
+  it('counts the same from days, cut days by seconds, and the rest of the log as from the whole log', async () => {
     let round = 0
     await fc.assert(
       fc.asyncProperty(
@@ -35,7 +35,7 @@ export function describeRestoredAgainstCounted(hotState: () => HotState): void {
           await publish(hot, counted, publications, 'late')
 
           await publish(hot, restored, publications, 'early')
-          // What was counted before is not to be seen afterwards.
+          // The previous counts must not be visible afterwards.
           await apply(hot, restored, 0, uses.slice(0, 5))
           await restoreDaily(hot, restored, uses.slice(0, restoredTotal), () =>
             publish(hot, restored, publications, 'meanwhile'),
@@ -50,7 +50,7 @@ export function describeRestoredAgainstCounted(hotState: () => HotState): void {
     )
   }, 120_000)
 
-  it('lets nothing wait that a sweep would delete', async () => {
+  it('adds nothing to slots that a sweep would delete', async () => {
     let round = 0
     const dayArbitrary = fc.integer({ min: 0, max: 5 * day })
     await fc.assert(
@@ -77,7 +77,7 @@ export function describeRestoredAgainstCounted(hotState: () => HotState): void {
   }, 120_000)
 }
 
-/** As one does who has only sums: by days first, and what they cut or leave outside by seconds. */
+/** Restores from sums: by days first, and cut or outside days by seconds. */
 async function restoreDaily(
   hot: HotState,
   world: string,

@@ -8,9 +8,9 @@ const [space, partition] = ['live', 5]
 const day = 86_400
 const at = { space, partition, subject: 'ada', scope: 'prd_a' }
 
-/** Counts that are made again beside those in use. */
+/** Tests of rebuilding counts beside the counts in use. */
 export function describeRestores(open: () => { readonly hot: HotState }): void {
-  it('puts restored counts in the place of those in use, with their fence, at once', async () => {
+  it('replaces the counts in use and their fence in one step', async () => {
     const { hot } = open()
     await hot.putEntry(at, entry(1, [['w', 0, 10 * day]]))
     await count(hot, [use(5, 1n), use(6, 2n, '')])
@@ -28,7 +28,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await amounts(hot)).toEqual({ w: 175n })
   })
 
-  it('takes a span where one window holds it whole, and says why it does not take another', async () => {
+  it('takes a span that one window contains, and returns the reason for refusing another', async () => {
     const { hot } = open()
     const first = [
       ['a', 0, 100],
@@ -64,7 +64,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await amounts(hot)).toEqual({ a: 1n, b: 64n, late: 1_024n })
   })
 
-  it('takes days without a scope whose slots are settled, and lets nothing wait in those', async () => {
+  it('takes unscoped days whose slots are settled, and adds nothing to those slots', async () => {
     const { hot } = open()
     const windows = [
       ['a', 0, 2 * day],
@@ -89,7 +89,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await amounts(hot, { ...at, scope: 'prd_b' })).toEqual({ c: 16n })
   })
 
-  it('folds what waits in both counts into an entry that is published during a restore', async () => {
+  it('folds the slots of both counts into an entry that is published during a restore', async () => {
     const { hot } = open()
     await count(hot, [use(5, 1n), use(6, 2n, '')])
     const restore = await beginRestore(hot, at)
@@ -120,7 +120,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await hot.readEntryDocument(at)).toBe('{"version":3}')
   })
 
-  it('sets marks with its steps, and says how far they are complete while no other restore has begun', async () => {
+  it('sets marks with its steps, and records how far they are complete unless another restore has begun', async () => {
     const { hot } = open()
     const claim = { space, partition, fromOffset: 50, toOffset: 60, marks: [] }
     const mark = (id: string, offset: number) => ({ id, offset, receivedAtMs: 1 })
@@ -136,7 +136,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await hot.appliedOffset(space, partition)).toBe(10)
   })
 
-  it('refuses whoever is not the newest restore, and every step but the next', async () => {
+  it('refuses all but the newest restore, and all but its next step', async () => {
     const { hot } = open()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     await count(hot, [use(1, 1n)])
@@ -169,7 +169,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await hot.appliedOffset(space, partition)).toBe(20)
   })
 
-  it('answers a step that is repeated, and adds it once', async () => {
+  it('answers a repeated step, and adds it once', async () => {
     const { hot } = open()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     const token = await hot.beginRestore(space, partition)
@@ -185,7 +185,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await amounts(hot)).toEqual({ w: 10n })
   })
 
-  it('fences a projection that goes on with the counts as they were', async () => {
+  it('fences a projection that continues with the old counts', async () => {
     const { hot } = open()
     await count(hot, [use(1, 1n)])
     const restore = await beginRestore(hot, at)
@@ -202,7 +202,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     expect(await hot.apply({ ...batch, expectedOffset: 500, nextOffset: 510 })).toBe('applied')
   })
 
-  it('wakes those who wait for the counts to come so far', async () => {
+  it('wakes readers that wait for the counts to advance', async () => {
     const { hot } = open()
     const restore = await beginRestore(hot, at)
     let restoredAt = Infinity
@@ -248,7 +248,7 @@ export function describeRestores(open: () => { readonly hot: HotState }): void {
     }
   })
 
-  it('drops a window that ended from the counts in use and from those being made', async () => {
+  it('drops an ended window from the counts in use and from the shadow', async () => {
     const { hot } = open()
     await hot.putEntry(at, entry(1, [['w', 0, 100]]))
     await count(hot, [use(1, 1n)])
@@ -281,7 +281,7 @@ function span(fromSecond: number, lastSecond: number, amount: bigint, scope = at
   return { subject: at.subject, scope, series: 'calls', fromSecond, lastSecond, amount }
 }
 
-/** Applies one batch that follows what was applied before. */
+/** Applies one batch at the current fence. */
 async function count(hot: HotState, increments: Increment[]): Promise<void> {
   const expectedOffset = await hot.appliedOffset(space, partition)
   const batch = { space, partition, expectedOffset, nextOffset: expectedOffset + 10 }
@@ -292,7 +292,7 @@ async function amounts(hot: HotState, address = at): Promise<Record<string, bigi
   return Object.fromEntries((await hot.readEntry(address, 'calls')).amounts)
 }
 
-/** A sweep may find nothing and not be through: it looks at so many names at a time. */
+/** Repeats the sweep, because one call visits a limited number of names and may find nothing. */
 async function sweepUntil(hot: HotState, sweptMin: number): Promise<void> {
   for (let swept = 0; swept < sweptMin;) swept += await hot.sweep(space, partition, nothingExpired)
 }

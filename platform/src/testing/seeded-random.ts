@@ -6,7 +6,7 @@ export class SeededRandom {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to and without 1 (mulberry32). */
+  /** Returns a number of at least 0 and below 1 (mulberry32). */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -14,7 +14,7 @@ export class SeededRandom {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number below `bound`. */
+  /** Returns a whole number of at least 0 and below `bound`. */
   below(bound: number): number {
     return Math.floor(this.fraction() * bound)
   }

@@ -6,12 +6,12 @@ import { decodeTraces, type CollectedSpan } from './decode-traces.ts'
 
 export type { CollectedSpan }
 
-/** Takes what an OpenTelemetry exporter sends over OTLP/HTTP, as a collector does. */
+/** Receives spans over OTLP/HTTP, as an OpenTelemetry collector does. */
 export type TraceCollector = {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** URL for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string
   spans(): readonly CollectedSpan[]
-  /** Resolves once the spans that have come so far satisfy `isEnough`. */
+  /** Resolves once the received spans satisfy `isEnough`. */
   until(isEnough: (spans: readonly CollectedSpan[]) => boolean): Promise<readonly CollectedSpan[]>
   stop(): Promise<void>
 }

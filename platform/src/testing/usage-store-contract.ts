@@ -9,13 +9,13 @@ import {
 
 export type UsageStoreUnderTest = {
   readonly store: UsageStore
-  /** A store on an address where nobody answers. */
+  /** A store with an address that does not answer. */
   readonly unreachable: UsageStore
 }
 
-/** What every UsageStore does. To be called inside a `describe`; `given` is asked anew by each test. */
+/** Tests that every UsageStore must pass. Call it inside a `describe`; each test calls `given` again. */
 export function usageStoreContract(given: () => UsageStoreUnderTest): void {
-  it('answers a ping, and says so when nobody is there', async () => {
+  it('answers a ping, and rejects if the address does not answer', async () => {
     await given().store.ping()
     await expect(given().unreachable.ping()).rejects.toThrow(UsageStoreUnavailableError)
     await expect(given().unreachable.query('SELECT 1')).rejects.toThrow(UsageStoreUnavailableError)
@@ -32,7 +32,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     expect(await countsOf(store, tables)).toEqual({ rows: 520, viewed: 520 })
   })
 
-  it('takes the same rows twice under two tokens', async () => {
+  it('inserts the same rows twice with two tokens', async () => {
     const { store } = given()
     const tables = await createUsageTables(store)
     await store.insert(tables.source, usageColumns, usageRows('a', 10), 'first')
@@ -40,7 +40,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     expect(await countsOf(store, tables)).toEqual({ rows: 20, viewed: 20 })
   })
 
-  it('finds columns by their names, converts their types, and gives defaults to the others', async () => {
+  it('finds columns by name, converts types, and sets defaults for missing columns', async () => {
     const { store } = given()
     const table = `kinds_${randomBytes(6).toString('hex')}`
     await store.command(
@@ -89,7 +89,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     })
   })
 
-  it('forgets the parameters of the query before', async () => {
+  it('does not keep the parameters of the previous query', async () => {
     const { store } = given()
     const name = `p${randomBytes(4).toString('hex')}`
     expect(await store.query(`SELECT {${name}:String} AS x`, { [name]: 'secret' })).toEqual([
@@ -98,7 +98,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     await expect(store.query(`SELECT {${name}:String} AS x`)).rejects.toMatchObject({ code: 456 })
   })
 
-  it('tells ClickHouse errors apart by number and name', async () => {
+  it('distinguishes ClickHouse errors by number and name', async () => {
     const { store } = given()
     const missing = store.query('SELECT * FROM no_such_table')
     await expect(missing).rejects.toThrow(UsageStoreStatementError)
@@ -111,7 +111,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
     expect(await countsOf(store, tables)).toEqual({ rows: 0, viewed: 0 })
   })
 
-  it('keeps many inserts and queries at once apart', async () => {
+  it('keeps concurrent inserts and queries separate', async () => {
     const { store } = given()
     const tables = await createUsageTables(store)
     await Promise.all(
@@ -130,7 +130,7 @@ export function usageStoreContract(given: () => UsageStoreUnderTest): void {
 
 export type UsageTables = { readonly source: string; readonly target: string }
 
-/** A table of rows with a view that sums them into another, both remembering tokens. */
+/** Creates a table of rows with a view that sums them into another table, both with deduplication of tokens. */
 export async function createUsageTables(store: UsageStore): Promise<UsageTables> {
   const suffix = randomBytes(6).toString('hex')
   const tables = { source: `rows_${suffix}`, target: `sums_${suffix}` }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { HotState, Increment } from '../hot-state/hot-state.ts'
 
-/* Random use of two customers, and publications of their windows that only ever add time. */
+/* Random usage of two customers, and publications of their windows that only add time. */
 
 export const partition = 5
 export const day = 86_400
@@ -19,7 +19,7 @@ export const useArbitrary: fc.Arbitrary<Increment> = fc.record({
   amount: fc.bigInt({ min: 1n, max: 2n ** 64n }),
 })
 
-/** Windows are cut anywhere in the four days; what was published stays, and more may be added behind. */
+/** Windows are cut anywhere in the four days. Published windows stay, and more may be added after them. */
 export const publicationArbitrary = fc.record({
   time: fc.constantFrom('early' as const, 'meanwhile' as const, 'late' as const),
   subject: fc.constantFrom(...subjects),
@@ -28,7 +28,7 @@ export const publicationArbitrary = fc.record({
 })
 export type Publication = typeof publicationArbitrary extends fc.Arbitrary<infer P> ? P : never
 
-/** Publishes in this order: each entry has the windows of its earlier publications and those behind them. */
+/** Publishes in this order. Each entry has the windows of its earlier publications and the following ones. */
 export async function publish(
   hot: HotState,
   world: string,

@@ -2,7 +2,7 @@ import { tracedCall, withCalls } from '../observability/traced-call.ts'
 import type { Attributes, Tracing } from '../observability/tracing.ts'
 import type { UsageStore } from './usage-store.ts'
 
-/** The store with a span for every statement that a sampled trace makes. Values are bound apart, and told to nobody. */
+/** Wraps the store so that every statement of a sampled trace has a span. Bound values are not part of spans. */
 export function traceUsageStore(tracing: Tracing, store: UsageStore): UsageStore {
   const traced = <Result>(
     operation: string,

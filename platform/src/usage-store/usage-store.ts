@@ -1,10 +1,11 @@
-/** The analytical store of raw records: ClickHouse, whichever way it is reached. */
+/** The analytical store of usage records: ClickHouse, embedded or as a server. */
 export interface UsageStore {
   /**
-   * Inserts rows exactly once per token: the same token with the same rows changes nothing the second time, in the
-   * table and in everything its views feed. A single server that is killed in the middle may know the token and not have
-   * the rows, in the table or behind a view: who repeats an insert that failed has to look (decision 49). `table` may name its database: `database.table`. Columns may come in any
-   * order; one that the table has and the rows lack takes its default, one that the table lacks is an error.
+   * Inserts rows exactly once per token: a second insert of the same rows with the same token has no effect, in the table and in
+   * everything its views feed. If a single server is killed during the insert, it may know the token without having the rows, in
+   * the table or behind a view: a caller that repeats a failed insert must check (decision 49). `table` may include its database:
+   * `database.table`. Columns may be in any order. A column that only the table has gets its default; one that the table lacks is
+   * an error.
    */
   insert<Row>(
     table: string,
@@ -14,21 +15,21 @@ export interface UsageStore {
   ): Promise<void>
 
   /**
-   * Rows of a query. Parameters are bound on the server: `{name:Type}` in the text. Decimals, and integers beyond
-   * 32 bits, come as strings.
+   * Returns the rows of a query. Parameters are bound by the server: `{name:Type}` in the text. Decimals, and integers beyond 32
+   * bits, are returned as strings.
    */
   query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>): Promise<Row[]>
 
-  /** A statement without a result. */
+  /** Runs a statement without a result. */
   command(statement: string): Promise<void>
 
-  /** Throws UsageStoreUnavailableError when the store does not answer. */
+  /** Throws a UsageStoreUnavailableError if the store does not answer. */
   ping(): Promise<void>
 
   close(): Promise<void>
 }
 
-/** One column of rows to insert: its name in the table, the type its values are sent as, and where a row has its value. */
+/** One column of an insert: its name in the table, the type of the sent values, and the function that reads the value of a row. */
 export type Column<Row> =
   | {
       readonly name: string
@@ -38,16 +39,16 @@ export type Column<Row> =
   | {
       readonly name: string
       readonly type: 'UInt32' | 'UInt64' | 'Decimal(18, 6)' | "DateTime64(3, 'UTC')"
-      /** A safe integer: of a decimal its 10^-6 units, of a time its Unix milliseconds. */
+      /** Returns a safe integer: millionths of a decimal, or Unix milliseconds of a time. */
       readonly value: (row: Row) => number
     }
 
-/** The store did not answer, or not in time. The statement may or may not have been carried out. */
+/** The store did not answer in time. The statement may or may not have been executed. */
 export class UsageStoreUnavailableError extends Error {
   override readonly name = 'UsageStoreUnavailableError'
 }
 
-/** The store answered and refused the statement: sending it again will not help. */
+/** The store refused the statement. Sending it again will not help. */
 export class UsageStoreStatementError extends Error {
   override readonly name = 'UsageStoreStatementError'
   /** ClickHouse's number and name of the error, for example 60 and UNKNOWN_TABLE. */

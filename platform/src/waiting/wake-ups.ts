@@ -1,15 +1,15 @@
 /**
- * Those of this process who wait for something to happen. Waking is a hint: a waiter looks for itself afterwards.
+ * Lets code of this process wait for a condition. A wake-up is only a hint: the waiter checks the condition itself afterwards.
  *
- * A waiter has looked before it waits, and what happened between the two must not be slept over. So who comes within
- * settleMs of a wake-up sleeps no longer than that.
+ * A waiter has checked the condition before it waits, and may miss a wake-up in between. So a wait that begins within `settleMs` of
+ * a wake-up lasts at most `settleMs`.
  */
 export class WakeUps {
   readonly #waiters = new Set<() => void>()
   readonly #settleMs: number
   #lastWokenAt = -Infinity
 
-  /** `settleMs` is how long a look takes. */
+  /** `settleMs`: how long one check of the condition takes, in milliseconds. */
   constructor(settleMs = 2) {
     this.#settleMs = settleMs
   }

@@ -1,9 +1,9 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import { WakeUps } from '@tollgate/platform/waiting/wake-ups'
 import { referencePrefixes } from '@tollgate/schemas/references'
-import type { EndpointNews } from '../domain/endpoint-health.ts'
+import type { AttemptReport } from '../domain/endpoint-health.ts'
 import { judgeAttempt, type Verdict } from '../domain/judge-attempt.ts'
-import { Lanes } from '../domain/lanes.ts'
+import { EndpointConcurrency } from '../domain/endpoint-concurrency.ts'
 import type { RetrySchedule } from '../domain/retry-schedule.ts'
 import type { Claim, Claimed, ClaimedDelivery, Turn } from '../postgres/claim-deliveries.ts'
 import type { Outcome } from '../postgres/record-outcomes.ts'
@@ -13,7 +13,7 @@ import type { Sent } from './send.ts'
 export type DispatchLimits = {
   readonly claimDeliveriesMax: number
   readonly inFlightMax: number
-  /** Of those, never taken by retries. */
+  /** Places of `inFlightMax` that retries never use. */
   readonly firstAttemptsReserved: number
   readonly perEndpointMax: number
   readonly leaseMs: number
@@ -34,20 +34,23 @@ export type DispatchParts = {
   readonly limits: DispatchLimits
 }
 
-/** Until what somebody else holds is looked at again: another dispatcher soon lets go, an operator's transaction may not. */
-const heldPauseMs = 10
+/**
+ * Pause after a claim that found only rows locked by another transaction. Another dispatcher releases its locks soon; an operator's
+ * transaction may hold them for long, and must not be polled in a tight loop.
+ */
+const lockedPauseMs = 10
 
 /**
- * Sends what is due in one environment: claims back to back while there is room and something to send, then waits until it is
- * woken, a place becomes free, a retry of its own is due, or the poll.
+ * Sends the due deliveries of one environment. Claims repeat while there is capacity and something is due. Then the dispatcher
+ * waits for a notification, a finished delivery, the due time of one of its own retries, or the poll.
  */
 export class Dispatcher {
   readonly #parts: DispatchParts
-  readonly #lanes: Lanes
+  readonly #concurrency: EndpointConcurrency
   readonly #wakeUps = new WakeUps()
   readonly #after: Record<Turn, string>
-  /** Whether the walk under way has begun with the first endpoint, and left nothing behind that could be sent. */
-  readonly #isThorough: Record<Turn, boolean> = { first: false, retry: false }
+  /** Whether the current pass over the endpoints began with the first endpoint and left no sendable delivery behind. */
+  readonly #isFullPass: Record<Turn, boolean> = { first: false, retry: false }
   readonly #underWay = new Set<Promise<void>>()
   #retriesUnderWay = 0
   #wasWoken = false
@@ -56,8 +59,11 @@ export class Dispatcher {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts
-    this.#lanes = new Lanes(parts.limits.perEndpointMax)
-    this.#after = { first: somewhere(parts.random()), retry: somewhere(parts.random()) }
+    this.#concurrency = new EndpointConcurrency(parts.limits.perEndpointMax)
+    this.#after = {
+      first: randomEndpointRef(parts.random()),
+      retry: randomEndpointRef(parts.random()),
+    }
   }
 
   get underWay(): number {
@@ -73,7 +79,7 @@ export class Dispatcher {
     this.#wakeUps.wake()
   }
 
-  /** Claims no more, and lets what is being sent come to its end. */
+  /** Stops claiming and resolves when all attempts in flight have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#parts.recorder.abandon()
@@ -86,19 +92,19 @@ export class Dispatcher {
     const { pollMs } = this.#parts.limits
     while (!this.#isStopping) {
       this.#wasWoken = false
-      const isMore = await this.#claimRound()
-      if (!isMore && !this.#wasWoken && !this.#isStopping) await this.#wakeUps.wait(pollMs)
+      const mayBeMore = await this.#claimRound()
+      if (!mayBeMore && !this.#wasWoken && !this.#isStopping) await this.#wakeUps.wait(pollMs)
     }
   }
 
-  /** Whether there may be more to claim at once. */
+  /** Returns whether more deliveries may be claimable immediately. */
   async #claimRound(): Promise<boolean> {
     try {
       const first = await this.#claim('first')
       const retry = await this.#claim('retry')
       return first || retry
     } catch (error) {
-      this.#parts.logger.warn({ err: error }, 'deliveries could not be claimed')
+      this.#parts.logger.warn({ err: error }, 'could not claim deliveries; retrying after a pause')
       await this.#wakeUps.wait(this.#parts.limits.retryPauseMs)
       return true
     }
@@ -110,24 +116,25 @@ export class Dispatcher {
     if (deliveriesMax <= 0) return false
     const now = this.#parts.now()
     const after = this.#after[turn]
-    const { deliveries, found, reached, cutBehind } = await claim({
+    const { deliveries, found, reached, truncatedAt } = await claim({
       turn,
       now,
       leasedUntil: new Date(now.getTime() + limits.leaseMs),
       deliveriesMax,
       perEndpointMax: limits.perEndpointMax,
-      room: this.#lanes.room(now),
+      room: this.#concurrency.room(now),
       after,
     })
     for (const delivery of deliveries) this.#begin(delivery)
-    if (found > 0 && deliveries.length === 0) await this.#wakeUps.wait(heldPauseMs)
+    if (found > 0 && deliveries.length === 0) await this.#wakeUps.wait(lockedPauseMs)
     const isFull = found >= deliveriesMax
-    // Endpoints of which nothing is due are passed in parts, or those behind them would never be reached.
-    this.#after[turn] = isFull ? reached : cutBehind
-    // Otherwise those before the one it began with have not been looked at, or others were faster.
-    this.#isThorough[turn] =
-      (after === '' || this.#isThorough[turn]) && !isFull && deliveries.length === found
-    return this.#after[turn] !== '' || !this.#isThorough[turn]
+    // One claim walks over a limited number of endpoints. Without this position, endpoints behind many that have nothing due would
+    // never be reached.
+    this.#after[turn] = isFull ? reached : truncatedAt
+    // A pass is not complete if it began in the middle, filled the claim, or lost deliveries to another dispatcher.
+    this.#isFullPass[turn] =
+      (after === '' || this.#isFullPass[turn]) && !isFull && deliveries.length === found
+    return this.#after[turn] !== '' || !this.#isFullPass[turn]
   }
 
   #roomFor(turn: Turn): number {
@@ -139,7 +146,7 @@ export class Dispatcher {
 
   #begin(delivery: ClaimedDelivery): void {
     const isRetry = delivery.turn === 'retry'
-    this.#lanes.enter(delivery.endpointRef)
+    this.#concurrency.enter(delivery.endpointRef)
     if (isRetry) this.#retriesUnderWay += 1
     let hasTimedOut = false
     const work = this.#deliver(delivery)
@@ -147,13 +154,16 @@ export class Dispatcher {
         hasTimedOut = sent.hasTimedOut
       })
       .catch((error: unknown) => {
-        // Its lease ends, and somebody tries again.
+        // The lease of the delivery expires, and a dispatcher sends it again.
         const { reference } = delivery
-        this.#parts.logger.error({ err: error, delivery: reference }, 'a delivery broke off')
+        this.#parts.logger.error(
+          { err: error, delivery: reference },
+          'delivery interrupted by an error; it is sent again when its lease expires',
+        )
       })
       .finally(() => {
         this.#underWay.delete(work)
-        this.#lanes.leave(delivery.endpointRef, hasTimedOut, this.#parts.now())
+        this.#concurrency.leave(delivery.endpointRef, hasTimedOut, this.#parts.now())
         if (isRetry) this.#retriesUnderWay -= 1
         this.wake()
       })
@@ -168,23 +178,32 @@ export class Dispatcher {
     const facts = { ...sent, isUnsendable, attemptsBefore: delivery.attempts, endedAt }
     const verdict = judgeAttempt(limits.retrySchedule, facts, this.#parts.random())
     onAttempted(delivery, sent, verdict)
-    await recorder.add(outcomeOf(delivery, sent, verdict, endedAt), newsOf(delivery, sent, verdict))
+    await recorder.add(
+      outcomeOf(delivery, sent, verdict, endedAt),
+      reportsOf(delivery, sent, verdict),
+    )
     if (verdict.kind === 'retry') this.#wakeAt(verdict.dueAt)
     if (sent.secretToPromote !== undefined) await this.#promote(delivery, sent.secretToPromote)
     return sent
   }
 
-  /** After the outcome stands. Where it fails, or the process dies before, the next delivery is refused and does it. */
+  /**
+   * Runs after the outcome is stored. If it fails, or the process dies first, the next delivery is refused with 401 or 403 and
+   * promotes the secret.
+   */
   async #promote(delivery: ClaimedDelivery, secretRef: string): Promise<void> {
     try {
       await this.#parts.promote(delivery, secretRef)
     } catch (error) {
       const { endpointRef: endpoint } = delivery
-      this.#parts.logger.warn({ err: error, endpoint }, 'a secret could not be made to sign first')
+      this.#parts.logger.warn(
+        { err: error, endpoint },
+        'could not promote the secret that the receiver uses; the next delivery tries again',
+      )
     }
   }
 
-  /** A retry that is due before the next poll. */
+  /** Schedules a wake-up for a retry that is due before the next poll. */
   #wakeAt(dueAt: Date): void {
     const waitMs = dueAt.getTime() - this.#parts.now().getTime()
     if (waitMs >= this.#parts.limits.pollMs || this.#isStopping) return
@@ -192,8 +211,8 @@ export class Dispatcher {
   }
 }
 
-/** Where the first walk begins, so that several processes do not reach for the same. */
-function somewhere(random: number): string {
+/** Returns a random start for the first pass, so that several processes do not compete for the same endpoints. */
+function randomEndpointRef(random: number): string {
   return (
     referencePrefixes.webhookEndpoint +
     Math.floor(random * 36)
@@ -220,7 +239,7 @@ function outcomeOf(
   }
 }
 
-function newsOf(delivery: ClaimedDelivery, sent: Sent, verdict: Verdict): EndpointNews[] {
+function reportsOf(delivery: ClaimedDelivery, sent: Sent, verdict: Verdict): AttemptReport[] {
   if (delivery.body === null) return []
   const { startedAt } = sent.attempts[0]
   return [

@@ -3,25 +3,25 @@ import { WakeUps } from '@tollgate/platform/waiting/wake-ups'
 import type { WebhookDispatcherConfig } from '../config.ts'
 import { deleteOldDeliveries } from '../postgres/clean-up.ts'
 import type { Pool } from '../postgres/pool.ts'
-import { settleQueues } from '../postgres/settle-queues.ts'
+import { applyEndpointStatus } from '../postgres/apply-endpoint-status.ts'
 
 export type HousekeepingParts = {
   readonly sql: Pool
   readonly now: () => Date
   readonly logger: Logger
   readonly config: Pick<WebhookDispatcherConfig, 'pollMs' | 'deliveriesKeptDays'>
-  /** Deliveries may have become pending. */
-  readonly onSettled: () => void
+  /** Called after a sync: held deliveries may have become pending. */
+  readonly onSynced: () => void
 }
 
 const dayMs = 86_400_000
 const cleanUpIntervalMs = 3_600_000
 
-/** Holds and frees what waits for endpoints that changed, at once and with each poll; deletes what is old, every hour. */
+/** Applies changes of endpoint status to queued deliveries, on request and with each poll. Deletes old deliveries every hour. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts
   readonly #wakeUps = new WakeUps()
-  #wasAsked = false
+  #isSyncRequested = false
   #isStopping = false
   #cleanedUpAt = -Infinity
   #loop: Promise<void> | undefined
@@ -31,12 +31,12 @@ export class Housekeeping {
   }
 
   async start(): Promise<void> {
-    await this.#settle()
+    await this.#syncEndpoints()
     this.#loop = this.#run()
   }
 
-  settleSoon(): void {
-    this.#wasAsked = true
+  syncSoon(): void {
+    this.#isSyncRequested = true
     this.#wakeUps.wake()
   }
 
@@ -49,20 +49,23 @@ export class Housekeeping {
   async #run(): Promise<void> {
     while (!this.#isStopping) {
       await this.#cleanUp()
-      if (!this.#wasAsked) await this.#wakeUps.wait(this.#parts.config.pollMs)
-      this.#wasAsked = false
-      if (!this.#isStopping) await this.#settle()
+      if (!this.#isSyncRequested) await this.#wakeUps.wait(this.#parts.config.pollMs)
+      this.#isSyncRequested = false
+      if (!this.#isStopping) await this.#syncEndpoints()
     }
   }
 
-  /** What fails is looked for again with the next poll. */
-  async #settle(): Promise<void> {
-    const { sql, now, onSettled, logger } = this.#parts
+  /** An error is logged; the next poll tries again. */
+  async #syncEndpoints(): Promise<void> {
+    const { sql, now, onSynced, logger } = this.#parts
     try {
-      await settleQueues(sql, now())
-      onSettled()
+      await applyEndpointStatus(sql, now())
+      onSynced()
     } catch (error) {
-      logger.warn({ err: error }, 'what waits for changed endpoints could not be looked through')
+      logger.warn(
+        { err: error },
+        'could not apply endpoint status to queued deliveries; retrying with the next poll',
+      )
     }
   }
 
@@ -71,12 +74,12 @@ export class Housekeeping {
     const startedAt = now().getTime()
     if (startedAt < this.#cleanedUpAt + cleanUpIntervalMs) return
     try {
-      const madeBefore = new Date(startedAt - config.deliveriesKeptDays * dayMs)
-      const deleted = await deleteOldDeliveries(sql, madeBefore)
-      if (deleted > 0) logger.info({ deleted }, 'old deliveries were deleted')
+      const createdBefore = new Date(startedAt - config.deliveriesKeptDays * dayMs)
+      const deleted = await deleteOldDeliveries(sql, createdBefore)
+      if (deleted > 0) logger.info({ deleted }, 'deleted old deliveries')
       this.#cleanedUpAt = startedAt
     } catch (error) {
-      logger.warn({ err: error }, 'old deliveries could not be deleted')
+      logger.warn({ err: error }, 'could not delete old deliveries; retrying with the next poll')
     }
   }
 }

@@ -2,27 +2,27 @@ import type { Database } from '@tollgate/platform/database/database'
 import { dispatcherChannel } from '@tollgate/domain/outbox/dispatcher-channel'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
-/** `settle`: endpoints were enabled, disabled or deleted. */
-type Wakeable = { readonly wake: () => void; readonly settle: () => void }
+/** `syncEndpoints` is called when endpoints were enabled, disabled or deleted. */
+type Wakeable = { readonly wake: () => void; readonly syncEndpoints: () => void }
 
 /**
- * Wakes environments as transactions commit that have something to send. Whenever the connection is back after it was lost,
- * all are: what was told meanwhile nobody has heard.
+ * Wakes an environment when a transaction commits that queues deliveries or changes endpoints. After a lost connection is restored,
+ * wakes all environments, because notifications sent in between were lost.
  */
 export async function listenForWork(
   database: Database,
   each: Readonly<Record<Environment, Wakeable>>,
 ): Promise<{ stop(): Promise<void> }> {
-  const hear = (told: string): void => {
-    const [space, what] = told.split(' ')
+  const onNotification = (payload: string): void => {
+    const [space, kind] = payload.split(' ')
     const environment = environments.find((name) => name === space)
     if (environment === undefined) return
-    if (what === 'endpoints') each[environment].settle()
+    if (kind === 'endpoints') each[environment].syncEndpoints()
     else each[environment].wake()
   }
   const wakeAll = (): void => {
-    for (const environment of environments) each[environment].settle()
+    for (const environment of environments) each[environment].syncEndpoints()
   }
-  const listening = await database.control.listen(dispatcherChannel, hear, wakeAll)
+  const listening = await database.control.listen(dispatcherChannel, onNotification, wakeAll)
   return { stop: () => listening.unlisten() }
 }

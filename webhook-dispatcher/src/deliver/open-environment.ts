@@ -16,13 +16,13 @@ export type DispatchedEnvironment = {
   readonly underWay: number
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
-  /** There is something to send. */
+  /** Call when deliveries were queued. */
   readonly wake: () => void
-  /** Endpoints were enabled, disabled or deleted. */
-  readonly settle: () => void
+  /** Call when endpoints were enabled, disabled or deleted. */
+  readonly syncEndpoints: () => void
 }
 
-/** What one environment has to itself: neither waits for the other's receivers. */
+/** Opens the dispatcher of one environment. The environments share no capacity, so slow receivers of one do not delay the other. */
 export function openDispatchedEnvironment(
   space: Environment,
   config: WebhookDispatcherConfig,
@@ -39,26 +39,26 @@ export function openDispatchedEnvironment(
     now,
     logger,
     config,
-    onSettled: () => dispatcher.wake(),
+    onSynced: () => dispatcher.wake(),
   })
 
   const recorder = new Recorder({
     record: (outcomes, health) => recordOutcomes(sql, outcomes, health, now()),
-    onRecorded: tellOfDisabled,
+    onRecorded: reportDisabled,
     onRefused: ({ deliveryRef }) => {
       metrics.refused.inc({ space })
-      logger.error({ delivery: deliveryRef }, 'what a receiver answered cannot be kept')
+      logger.error({ delivery: deliveryRef }, 'attempt stored without its refused response')
     },
     logger,
     retryPauseMs: config.retryPauseMs,
   })
 
-  function tellOfDisabled(disabled: readonly DisabledEndpoint[]): void {
+  function reportDisabled(disabled: readonly DisabledEndpoint[]): void {
     for (const { reference, reason } of disabled) {
       metrics.disabled.inc({ space, reason })
-      logger.warn({ endpoint: reference, reason }, 'a webhook endpoint was disabled')
+      logger.warn({ endpoint: reference, reason }, 'webhook endpoint disabled')
     }
-    if (disabled.length > 0) housekeeping.settleSoon()
+    if (disabled.length > 0) housekeeping.syncSoon()
   }
 
   const sendParts = {
@@ -94,7 +94,7 @@ export function openDispatchedEnvironment(
       await Promise.all([dispatcher.stop(), housekeeping.stop()])
     },
     wake: () => dispatcher.wake(),
-    settle: () => housekeeping.settleSoon(),
+    syncEndpoints: () => housekeeping.syncSoon(),
   }
 }
 

@@ -4,15 +4,15 @@ import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { signingOrder, type WebhookSecret } from '@tollgate/domain/webhooks/endpoint'
 import { webhookRequest } from '@tollgate/domain/webhooks/webhook-request'
 import {
-  attemptWithoutAnswer,
+  attemptWithoutResponse,
   type AttemptRecord,
-  type BegunAttempt,
+  type StartedAttempt,
 } from '../domain/attempt-record.ts'
 import { isSignatureRefused } from '../domain/judge-attempt.ts'
-import { keptAnswer } from '../domain/kept-answer.ts'
+import { excerptResponse } from '../domain/excerpt-response.ts'
 import type { ClaimedDelivery } from '../postgres/claim-deliveries.ts'
 
-/** Never rejects. */
+/** Sends one request. Never rejects: failures are part of the outcome. */
 export type Post = (post: OutboundPost) => Promise<PostOutcome>
 
 export type SendParts = {
@@ -22,22 +22,22 @@ export type SendParts = {
 }
 
 export type Sent = {
-  /** One, or two where the signatures were turned round. */
+  /** One attempt, or two if the delivery was sent again with its signatures in reverse order. */
   readonly attempts: readonly [AttemptRecord, ...AttemptRecord[]]
-  /** Of the last of them. */
+  /** HTTP status of the last attempt; undefined without a response. */
   readonly status: number | undefined
   readonly retryAfter: string | undefined
   readonly hasTimedOut: boolean
-  /** A secret that signed second and that the receiver turned out to use. */
+  /** Reference of a secret that did not sign first but is the one that the receiver verifies. */
   readonly secretToPromote: string | undefined
 }
 
-/** What is read of an answer, of which less is kept. */
+/** Maximum bytes read of a response; fewer are stored. */
 const answerBytesMax = 16_384
 
 /**
- * Sends one delivery. A receiver that refuses the signature while secrets are being changed is asked at once again with the
- * signatures in the other order: it may look at the first one alone.
+ * Sends one delivery. If the receiver refuses the signature while secrets are being rotated, the delivery is sent again at once
+ * with the signatures in reverse order, because a receiver may verify only the first signature.
  */
 export async function sendDelivery(parts: SendParts, delivery: ClaimedDelivery): Promise<Sent> {
   const secrets = signingOrder(delivery.secrets, parts.now())
@@ -56,7 +56,7 @@ export async function sendDelivery(parts: SendParts, delivery: ClaimedDelivery):
   }
 }
 
-type Tried = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut'> & {
+type AttemptResult = Pick<Sent, 'status' | 'retryAfter' | 'hasTimedOut'> & {
   readonly record: AttemptRecord
 }
 
@@ -65,14 +65,14 @@ async function attempt(
   delivery: ClaimedDelivery,
   secrets: readonly WebhookSecret[],
   isReversed: boolean,
-): Promise<Tried> {
+): Promise<AttemptResult> {
   const startedAt = parts.now()
   const number = delivery.attempts + 1
   const begun = { number, isReversed, startedAt }
   const { reference: deliveryRef, eventId, body, url } = delivery
-  if (body === null) return unsent(begun, 'no-event')
+  if (body === null) return attemptNotSent(begun, 'no-event')
   const texts = openSecrets(parts, delivery, secrets)
-  if (texts === undefined) return unsent(begun, 'unsigned')
+  if (texts === undefined) return attemptNotSent(begun, 'unsigned')
   const outcome = await parts.post({
     url,
     ...webhookRequest({ eventId, deliveryRef, attempt: number, body }, texts, startedAt),
@@ -84,7 +84,10 @@ async function attempt(
   }
 }
 
-/** Undefined where there are none, or one cannot be read: nothing is sent that its receiver cannot trust. */
+/**
+ * Returns the texts of the secrets, or undefined if there are none or one cannot be decrypted: a request that its receiver cannot
+ * verify is not sent.
+ */
 function openSecrets(
   parts: SendParts,
   { providerId }: ClaimedDelivery,
@@ -101,16 +104,16 @@ function openSecrets(
   }
 }
 
-function unsent(begun: BegunAttempt, errorClass: string): Tried {
+function attemptNotSent(begun: StartedAttempt, errorClass: string): AttemptResult {
   return {
-    record: attemptWithoutAnswer(begun, errorClass),
+    record: attemptWithoutResponse(begun, errorClass),
     status: undefined,
     retryAfter: undefined,
     hasTimedOut: false,
   }
 }
 
-function readOutcome(outcome: PostOutcome): Omit<Tried, 'record'> {
+function readOutcome(outcome: PostOutcome): Omit<AttemptResult, 'record'> {
   if (outcome.kind === 'failed') {
     const hasTimedOut = outcome.failure === 'timeout'
     return { status: undefined, retryAfter: undefined, hasTimedOut }
@@ -122,7 +125,7 @@ function readOutcome(outcome: PostOutcome): Omit<Tried, 'record'> {
   }
 }
 
-function recordOf(outcome: PostOutcome): Omit<AttemptRecord, keyof BegunAttempt> {
+function recordOf(outcome: PostOutcome): Omit<AttemptRecord, keyof StartedAttempt> {
   const { trip } = outcome
   const isAnswered = outcome.kind === 'answered'
   return {
@@ -132,7 +135,7 @@ function recordOf(outcome: PostOutcome): Omit<AttemptRecord, keyof BegunAttempt>
     status: outcome.status,
     errorClass: isAnswered ? null : outcome.failure,
     answer: isAnswered
-      ? keptAnswer(outcome.body, outcome.headers['content-encoding'])
+      ? excerptResponse(outcome.body, outcome.headers['content-encoding'])
       : outcome.message,
     address: trip.address,
   }

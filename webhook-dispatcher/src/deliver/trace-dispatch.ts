@@ -4,8 +4,8 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { DispatchParts } from './dispatcher.ts'
 
 /**
- * Claims and attempts, each with a trace of its own: one has many of the other, and they come and go apart. The share that is
- * sampled is that of requests.
+ * Traces claims and attempts, each as a separate trace, because one claim yields many attempts that end independently. The
+ * sampling ratio is the one of requests.
  */
 export function traceDispatch(
   tracing: Tracing | undefined,

@@ -1,4 +1,4 @@
-/** What is kept of one request, or of why none was sent. */
+/** One stored attempt: a request that was sent, or the reason why none was sent. Durations are in milliseconds. */
 export type AttemptRecord = {
   readonly number: number
   readonly isReversed: boolean
@@ -12,11 +12,11 @@ export type AttemptRecord = {
   readonly address: string | null
 }
 
-export type BegunAttempt = Pick<AttemptRecord, 'number' | 'isReversed' | 'startedAt'>
+export type StartedAttempt = Pick<AttemptRecord, 'number' | 'isReversed' | 'startedAt'>
 
-/** Nothing was sent, or nothing that a receiver said may be kept. */
-export function attemptWithoutAnswer(
-  { number, isReversed, startedAt }: BegunAttempt,
+/** Returns the record of an attempt that was not sent, or whose response must not be stored. */
+export function attemptWithoutResponse(
+  { number, isReversed, startedAt }: StartedAttempt,
   errorClass: string,
 ): AttemptRecord {
   return {

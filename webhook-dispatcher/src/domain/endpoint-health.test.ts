@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
-import { foldHealth, type EndpointNews } from './endpoint-health.ts'
+import { foldHealth, type AttemptReport } from './endpoint-health.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 2, 1, 10, minute))
 
-const news = (endpointRef: string, minute: number, rest: Partial<EndpointNews>): EndpointNews => ({
+const news = (
+  endpointRef: string,
+  minute: number,
+  rest: Partial<AttemptReport>,
+): AttemptReport => ({
   endpointRef,
   isSuccess: false,
   isGone: false,
@@ -20,7 +24,7 @@ const nothing = {
   isGone: false,
 }
 
-test('failures after a success are all that count', () => {
+test('counts only the failures after the last success', () => {
   expect(
     foldHealth([
       news('we_B', 1, { exhaustedSince: at(0), isGone: true }),
@@ -35,7 +39,7 @@ test('failures after a success are all that count', () => {
   ])
 })
 
-test('of several that were given up, the one that was begun last decides', () => {
+test('keeps the latest first attempt of the deliveries that failed for good', () => {
   const folded = foldHealth([
     news('we_A', 20, { exhaustedSince: at(3) }),
     news('we_A', 21, { exhaustedSince: at(7) }),

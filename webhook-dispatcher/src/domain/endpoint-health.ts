@@ -1,29 +1,31 @@
-/** What an attempt says of its endpoint. */
-export type EndpointNews = {
+/** The result of one attempt, as far as it concerns the health of its endpoint. */
+export type AttemptReport = {
   readonly endpointRef: string
   readonly isSuccess: boolean
   readonly isGone: boolean
   readonly startedAt: Date
-  /** Of the delivery whose last attempt this was; null: there are more to come. */
+  /** When the delivery was first attempted, if this was its last attempt. Null if attempts remain. */
   readonly exhaustedSince: Date | null
 }
 
-/** What some attempts that ended one after the other say together. */
+/** The combined result of several attempts to one endpoint, in the order in which they ended. */
 export type EndpointHealth = {
   readonly endpointRef: string
   readonly hasSucceeded: boolean
-  /** After the last success, if there was one. */
+  /** Failures after the last success, or all failures without a success. */
   readonly failures: number
   readonly failingSince: Date | null
-  /** The latest first attempt of those that were given up after the last success. */
+  /** The latest first attempt among the deliveries that failed for good after the last success. */
   readonly exhaustedSince: Date | null
   readonly isGone: boolean
 }
 
-/** By endpoint, in the order of their names: whoever writes them locks their rows in the order in which others do. */
-export function foldHealth(news: readonly EndpointNews[]): EndpointHealth[] {
+/**
+ * Combines reports per endpoint, sorted by reference. Every transaction locks endpoint rows in this order, which avoids deadlocks.
+ */
+export function foldHealth(reports: readonly AttemptReport[]): EndpointHealth[] {
   const byEndpoint = new Map<string, EndpointHealth>()
-  for (const each of news) {
+  for (const each of reports) {
     const before = byEndpoint.get(each.endpointRef)
     byEndpoint.set(each.endpointRef, each.isSuccess ? succeeded(each) : failed(before, each))
   }
@@ -32,7 +34,7 @@ export function foldHealth(news: readonly EndpointNews[]): EndpointHealth[] {
   )
 }
 
-function succeeded({ endpointRef }: EndpointNews): EndpointHealth {
+function succeeded({ endpointRef }: AttemptReport): EndpointHealth {
   return {
     endpointRef,
     hasSucceeded: true,
@@ -43,14 +45,14 @@ function succeeded({ endpointRef }: EndpointNews): EndpointHealth {
   }
 }
 
-function failed(before: EndpointHealth | undefined, news: EndpointNews): EndpointHealth {
+function failed(before: EndpointHealth | undefined, report: AttemptReport): EndpointHealth {
   return {
-    endpointRef: news.endpointRef,
+    endpointRef: report.endpointRef,
     hasSucceeded: before?.hasSucceeded ?? false,
     failures: (before?.failures ?? 0) + 1,
-    failingSince: earliest(before?.failingSince ?? null, news.startedAt),
-    exhaustedSince: latest(before?.exhaustedSince ?? null, news.exhaustedSince),
-    isGone: (before?.isGone ?? false) || news.isGone,
+    failingSince: earliest(before?.failingSince ?? null, report.startedAt),
+    exhaustedSince: latest(before?.exhaustedSince ?? null, report.exhaustedSince),
+    isGone: (before?.isGone ?? false) || report.isGone,
   }
 }
 

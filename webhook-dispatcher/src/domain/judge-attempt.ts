@@ -6,23 +6,25 @@ import {
 } from './retry-schedule.ts'
 
 export type AttemptFacts = {
-  /** Attempts before this one whose outcome is known. */
+  /** Earlier attempts of the delivery whose outcome is recorded. */
   readonly attemptsBefore: number
   readonly endedAt: Date
-  /** Of the answer; undefined where there was none. */
+  /** HTTP status of the response; undefined without a response. */
   readonly status: number | undefined
   readonly retryAfter: string | undefined
-  /** There is nothing to send, now or later. */
+  /** The event is gone or cannot be read, so no attempt can ever be sent. */
   readonly isUnsendable: boolean
 }
 
 export type Verdict =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'retry'; readonly dueAt: Date; readonly isGone: boolean }
-  /** There is no attempt after it. */
+  /** No attempt remains. */
   | { readonly kind: 'exhausted'; readonly isGone: boolean }
 
-/** 2xx alone is a success: a redirect is not followed. 410 says that the endpoint will not come back. */
+/**
+ * Decides what follows an attempt. Only 2xx is a success; redirects are not followed. 410 means that the endpoint is gone for good.
+ */
 export function judgeAttempt(
   schedule: RetrySchedule,
   { attemptsBefore, endedAt, status, retryAfter, isUnsendable }: AttemptFacts,
@@ -37,7 +39,10 @@ export function judgeAttempt(
   return dueAt === undefined ? { kind: 'exhausted', isGone } : { kind: 'retry', dueAt, isGone }
 }
 
-/** Receivers that look at the first signature alone refuse until their own secret signs first. */
+/**
+ * Returns whether the receiver refused the signature. A receiver that verifies only the first signature does so until its own
+ * secret signs first.
+ */
 export function isSignatureRefused(status: number | undefined): boolean {
   return status === 401 || status === 403
 }

@@ -17,7 +17,7 @@ const failedAt = new Date('2026-03-01T10:00:00Z')
 
 const secondsAfter = (at: Date | undefined) => at && (at.getTime() - failedAt.getTime()) / 1_000
 
-test('twelve attempts, each so long after the one before', () => {
+test('makes 12 attempts with the configured delays between them', () => {
   expect(attemptsMax(exact)).toBe(12)
   const delays = Array.from({ length: 12 }, (_, failed) =>
     secondsAfter(nextAttemptAt(exact, failed + 1, failedAt, undefined, 0.5)),
@@ -26,16 +26,16 @@ test('twelve attempts, each so long after the one before', () => {
 })
 
 test.each([
-  ['within the delay', 1, 100, 5 * minute],
-  ['beyond it', 1, 10 * minute, 10 * minute],
-  ['beyond the next delay', 1, 16 * minute, 15 * minute],
-  ['beyond the last delay', 11, 100 * hour, 72 * hour],
-])('a receiver that asks for a time %s', (_, attempts, askedSeconds, waited) => {
+  ['shorter than the delay', 1, 100, 5 * minute],
+  ['longer than the delay', 1, 10 * minute, 10 * minute],
+  ['longer than the next delay', 1, 16 * minute, 15 * minute],
+  ['longer than the last delay', 11, 100 * hour, 72 * hour],
+])('applies a Retry-After that is %s', (_, attempts, askedSeconds, waited) => {
   const at = nextAttemptAt(exact, attempts, failedAt, askedSeconds * 1_000, 0)
   expect(secondsAfter(at)).toBe(waited)
 })
 
-test('jitter only adds: at most its share, and never more than a quarter of an hour', () => {
+test('adds jitter of at most its percentage and at most 15 minutes, and never shortens a delay', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 11 }),
@@ -67,6 +67,6 @@ test.each([
   ['soon', undefined],
   ['99999999999999', undefined],
   [undefined, undefined],
-])('Retry-After: %s', (text, ms) => {
+])('parses Retry-After: %s', (text, ms) => {
   expect(parseRetryAfter(text, failedAt)).toBe(ms)
 })

@@ -1,11 +1,11 @@
 export type RetrySchedule = {
-  /** Seconds after the end of a failed attempt, for each of them in turn. After the last there is one more attempt. */
+  /** Seconds from the end of each failed attempt to the next attempt. With n delays there are n + 1 attempts. */
   readonly delaysSeconds: readonly number[]
-  /** Of a delay: up to this share is added to it, so that what failed together is not tried together. */
+  /** Maximum random addition to a delay, in percent of it, so that deliveries that failed together are not retried together. */
   readonly jitterPercent: number
 }
 
-/** However long the delay: more would tell nothing apart that less does not. */
+/** Maximum jitter for any delay: 15 minutes already spread the retries far enough. */
 const jitterMsMax = 15 * 60_000
 
 export function attemptsMax({ delaysSeconds }: RetrySchedule): number {
@@ -13,8 +13,8 @@ export function attemptsMax({ delaysSeconds }: RetrySchedule): number {
 }
 
 /**
- * When the next attempt is due after the `attempts`th failed, at its end; undefined: there is none. A receiver that asks for
- * more time gets it, up to the delay after this one. `random` is from 0 up to 1.
+ * Returns when the next attempt is due after attempt number `attempts` failed at `failedAt`, or undefined if no attempt remains.
+ * `retryAfterMs` prolongs the delay, at most to the delay that follows this one. `random` is at least 0 and less than 1.
  */
 export function nextAttemptAt(
   schedule: RetrySchedule,
@@ -33,7 +33,10 @@ export function nextAttemptAt(
   return new Date(failedAt.getTime() + Math.max(delayMs + Math.floor(jitterMs), askedMs))
 }
 
-/** The header `Retry-After`, seconds or a date; undefined where it says nothing of use. */
+/**
+ * Parses a `Retry-After` header, which holds seconds or an HTTP date. Returns milliseconds, or undefined if it is absent, malformed
+ * or in the past.
+ */
 export function parseRetryAfter(text: string | undefined, now: Date): number | undefined {
   if (text === undefined) return undefined
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now.getTime()

@@ -4,7 +4,7 @@ import { envelopeText } from '@tollgate/domain/outbox/envelope'
 import { redactSessionText } from '@tollgate/domain/outbox/redact-session'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 
-/** First attempts, or later ones whose time has come. */
+/** `first` claims first attempts, `retry` claims later attempts that are due. */
 export type Turn = 'first' | 'retry'
 
 export type Claim = {
@@ -13,9 +13,9 @@ export type Claim = {
   readonly leasedUntil: Date
   readonly deliveriesMax: number
   readonly perEndpointMax: number
-  /** For endpoints that may not have so many. */
+  /** Available places of endpoints that have fewer than `perEndpointMax`, by reference. */
   readonly room: Readonly<Record<string, number>>
-  /** Begins with the endpoint after this one: none is passed over while another one is served again. */
+  /** The claim begins with the endpoint after this reference, so that every endpoint is served before one is served again. */
   readonly after: string
 }
 
@@ -25,59 +25,63 @@ export type ClaimedDelivery = {
   readonly reference: string
   readonly endpointRef: string
   readonly eventId: string
-  /** Which claim this is: an outcome of an older one moves nothing. */
+  /** Number of this claim. The outcome of an older claim is stored but does not change the delivery. */
   readonly claim: number
   readonly attempts: number
   readonly firstAttemptAt: Date | null
   readonly createdAt: Date
   readonly url: string
-  /** The bytes that are sent; null: the event is gone, or cannot be read. */
+  /** The request body, or null if the event is gone or cannot be read. */
   readonly body: string | null
   readonly secrets: readonly WebhookSecret[]
 }
 
 export type Claimed = {
   readonly deliveries: readonly ClaimedDelivery[]
-  /** How many there were to be claimed: others may have been faster. */
+  /** Number of claimable deliveries that were found. Other dispatchers may have locked some of them first. */
   readonly found: number
-  /** The endpoint of the last of them. */
+  /** Endpoint of the last delivery that was found. */
   readonly reached: string
-  /** The last endpoint that was looked at, where there may be more behind it; empty where there are none. */
-  readonly cutBehind: string
+  /** The last endpoint of the walk if it reached its limit, so that more endpoints may follow. Empty otherwise. */
+  readonly truncatedAt: string
 }
 
-/** Of one endpoint's queue so many rows are looked at: those in hand stand in front, and one customer's behind each other. */
+/**
+ * Rows read at the head of the queue of one endpoint. Leased deliveries are in front, and deliveries of one customer follow each
+ * other.
+ */
 const windowRows = 64
 
-/** Endpoints that one claim walks over at most. */
+/** Maximum endpoints that one claim visits. */
 const endpointsMax = 256
 
 /**
- * Takes deliveries, for which nobody else sends anything until the lease ends: one statement, so nothing is held while they
- * are sent. Walks from endpoint to endpoint, so that what waits for one costs the others nothing. Of what is told of one
- * customer, an endpoint gets the next first attempt when none is in hand, whatever came of the one before.
+ * Claims deliveries until `leasedUntil`. No other dispatcher sends them before the lease expires. It is one statement, so no
+ * transaction stays open while they are sent. It visits one endpoint after the other, so a long queue of one endpoint does not slow
+ * down the others. An endpoint gets the first attempt for a customer's next event only when none of that customer's events is in
+ * flight to it, whatever the outcome of the previous one.
  *
- * Commits without waiting for the disk: a claim that the database loses is one that was never made, and at worst something is
- * sent twice.
+ * Commits without waiting for the disk. A claim that PostgreSQL loses in a crash never happened; at worst its deliveries are sent
+ * twice.
  */
 export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Claimed> {
   const { turn, now } = claim
   const rows = await sql<ClaimedRow[]>`
     with recursive ${candidates(sql, claim)},
-    -- Looked at again as it is once it is locked: meanwhile somebody else may have sent it, and told what came of it.
+    -- Checked again after the lock: another dispatcher may have sent the delivery and stored its outcome in between.
     free as (
       select sequence from webhook_deliveries
       where sequence = any(array(select sequence from candidate))
         and ${isStillDue(sql, claim)} and (leased_until is null or leased_until <= ${now})
       for update skip locked
     ),
-    unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
+    async_commit as materialized (select set_config('synchronous_commit', 'off', true)),
     claimed as (
       update webhook_deliveries delivery set claim = delivery.claim + 1, leased_until = ${claim.leasedUntil}
-      from free, unawaited where delivery.sequence = free.sequence
+      from free, async_commit where delivery.sequence = free.sequence
       returning delivery.*
     )
-    select found, reached, cut_behind, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
+    select found, reached, truncated_at, claimed.provider_id, claimed.reference, claimed.endpoint_ref, claimed.event_id, claimed.claim, claimed.attempts,
       claimed.first_attempt_at, claimed.created_at, endpoint.url,
       endpoint.sends_links, event.body,
       case when event.body is null then to_jsonb(event) end as event,
@@ -89,25 +93,25 @@ export async function claimDeliveries(sql: Queryable, claim: Claim): Promise<Cla
       ) as secrets
     from (select count(*)::int as found, coalesce(max(endpoint_ref), '') as reached from candidate) walked
       cross join (
-        select coalesce(max(endpoint_ref) filter (where step = ${endpointsMax}), '') as cut_behind from walk
+        select coalesce(max(endpoint_ref) filter (where step = ${endpointsMax}), '') as truncated_at from walk
       ) cut
       left join claimed on true
       left join webhook_endpoints endpoint on endpoint.reference = claimed.endpoint_ref
       left join outbox event on event.event_id = claimed.event_id
     order by claimed.sequence`
-  const { found, reached, cut_behind: cutBehind } = rows[0]!
+  const { found, reached, truncated_at: truncatedAt } = rows[0]!
   const deliveries = rows.flatMap((row) => (row.reference === null ? [] : [fromRow(row, turn)]))
-  return { deliveries, found, reached, cutBehind }
+  return { deliveries, found, reached, truncatedAt }
 }
 
-/** `walk`: the endpoints with something in their queue. `candidate`: what may be sent to them now. */
+/** Common table expressions: `walk` lists the endpoints with queued deliveries, `candidate` the deliveries that may be sent now. */
 function candidates(sql: Queryable, claim: Claim) {
   const { turn, now, after, room, perEndpointMax, deliveriesMax } = claim
   const isFirst = turn === 'first'
   const inTurn = isInTurn(sql, turn)
   // The order of one index alone: see `webhook_deliveries_new` in the migration 0012-events-and-webhooks.sql.
   const order = isFirst ? sql`sequence + 0` : sql`due_at, sequence`
-  // A retry waits for nobody: who failed once has lost its place.
+  // Retries do not wait for other deliveries of the same customer: a delivery that failed has lost its place in the order.
   const key = isFirst ? sql`coalesce(order_key, reference)` : sql`reference`
   return sql`
     walk as (
@@ -149,7 +153,7 @@ function candidates(sql: Queryable, claim: Claim) {
     )`
 }
 
-/** Written out for each of the two, so that its index is seen to fit. */
+/** Spelled out for each turn, so that PostgreSQL recognizes the partial index. */
 function isInTurn(sql: Queryable, turn: Turn) {
   return turn === 'first'
     ? sql`state = 'pending' and attempts = 0`
@@ -160,7 +164,7 @@ function isDue(sql: Queryable, { turn, now }: Claim) {
   return turn === 'first' ? isInTurn(sql, turn) : sql`${isInTurn(sql, turn)} and due_at <= ${now}`
 }
 
-/** So written that no index of the queue fits: along it, all that waits would be read for the few that were chosen. */
+/** Written so that no index of the queue fits. With one, PostgreSQL would scan the whole queue to recheck the few chosen rows. */
 function isStillDue(sql: Queryable, { turn, now }: Claim) {
   return turn === 'first'
     ? sql`state = 'pending' and least(attempts, 1) = 0`
@@ -172,7 +176,7 @@ type ClaimedRow = WalkedRow & (DeliveryRow | { readonly reference: null })
 type WalkedRow = {
   readonly found: number
   readonly reached: string
-  readonly cut_behind: string
+  readonly truncated_at: string
 }
 
 type DeliveryRow = {
@@ -191,7 +195,7 @@ type DeliveryRow = {
   readonly secrets: readonly SecretRow[]
 }
 
-/** As JSON has it. */
+/** A row of the outbox as `to_jsonb` returns it. */
 type EventRow = {
   readonly event_id: string
   readonly provider_id: string
@@ -235,7 +239,7 @@ function sentText({ body, event, sends_links: sendsLinks }: DeliveryRow): string
   return text === null || sendsLinks ? text : redactSessionText(text)
 }
 
-/** Whatever is wrong with one event, the others of the claim are sent. */
+/** Returns null for an event that cannot be written as text, so that the other deliveries of the claim are still sent. */
 function bodyOf(event: EventRow): string | null {
   try {
     return envelopeText({

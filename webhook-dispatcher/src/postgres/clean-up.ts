@@ -3,19 +3,19 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const rowsPerStatement = 5_000
 
 /**
- * Deletes deliveries that were made before that time with their attempts, whatever became of them, and deleted endpoints to
- * which nothing is kept any more. Returns how many deliveries. Those that somebody holds at that moment are left for the next
- * time.
+ * Deletes deliveries created before `createdBefore` with their attempts, in any state, and deleted endpoints without deliveries.
+ * Returns the number of deleted deliveries. Rows that are locked by another transaction are left for the next run.
  */
-export async function deleteOldDeliveries(sql: Queryable, madeBefore: Date): Promise<number> {
+export async function deleteOldDeliveries(sql: Queryable, createdBefore: Date): Promise<number> {
   let deleted = 0
   for (let round = rowsPerStatement; round === rowsPerStatement; deleted += round) {
-    // Endpoint by endpoint, by time: what was queued late of something old, or early of something new, hides nothing.
+    // Selected per endpoint by creation time: `sequence` does not follow the creation time, because an old event may be queued
+    // late.
     const result = await sql`
       with old as (
         select made.sequence from webhook_endpoints endpoint cross join lateral (
           select sequence from webhook_deliveries
-          where provider_id = endpoint.provider_id and endpoint_ref = endpoint.reference and created_at < ${madeBefore}
+          where provider_id = endpoint.provider_id and endpoint_ref = endpoint.reference and created_at < ${createdBefore}
           order by created_at, sequence limit ${rowsPerStatement}
         ) made
         limit ${rowsPerStatement}
@@ -36,7 +36,7 @@ export async function deleteOldDeliveries(sql: Queryable, madeBefore: Date): Pro
   }
   await sql`
     delete from webhook_endpoints endpoint
-    where status = 'deleted' and updated_at < ${madeBefore}
+    where status = 'deleted' and updated_at < ${createdBefore}
       and not exists (select from webhook_deliveries where provider_id = endpoint.provider_id and endpoint_ref = endpoint.reference)`
   return deleted
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What waits for its first attempt. */
+/** Counts the deliveries that wait for their first attempt. The age of the oldest is in seconds, and 0 if there are none. */
 export async function countWaiting(
   sql: Queryable,
   now: Date,

@@ -1,6 +1,7 @@
 /**
- * Whether PostgreSQL refuses the values themselves, and would whenever it is asked: data that it cannot represent, or that
- * break a rule or a limit. Everything else passes: a connection that broke, a lock, a full disk, a migration to come.
+ * Returns whether PostgreSQL refused the values of a statement, so that a retry cannot succeed: classes 22 (data exception), 23
+ * (constraint violation) and 54 (limit exceeded). All other errors are temporary: a lost connection, a lock, a full disk, a pending
+ * migration.
  */
 export function isRefusal(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown }

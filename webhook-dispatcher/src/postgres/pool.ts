@@ -1,4 +1,4 @@
 import type { Database } from '@tollgate/platform/database/database'
 
-/** Of one environment. */
+/** The PostgreSQL connection pool of one environment. */
 export type Pool = ReturnType<Database['in']>

@@ -2,7 +2,7 @@ import { nameActor } from '@tollgate/domain/audit/actor'
 import type { Pool } from './pool.ts'
 import { dispatcherActor } from './record-outcomes.ts'
 
-/** From now on this secret signs first, unless it is gone. */
+/** Makes this secret sign first from now on, unless it no longer exists. */
 export async function promoteSecret(
   pool: Pool,
   providerId: string,
@@ -11,7 +11,7 @@ export async function promoteSecret(
 ): Promise<void> {
   await pool.begin(async (sql) => {
     nameActor(sql, dispatcherActor)
-    // Whoever rotates or promotes locks the endpoint first.
+    // Rotations and promotions lock the endpoint first.
     await sql`
       select from webhook_endpoints
       where provider_id = ${providerId} and reference = ${endpointRef} for no key update`

@@ -7,27 +7,28 @@ import type { Pool } from './pool.ts'
 
 export const dispatcherActor = jobActor('webhook-dispatcher')
 
-/** What came of one attempt, and what becomes of its delivery. */
+/** The attempts of one claim, and the resulting state of the delivery. */
 export type Outcome = {
   readonly providerId: string
   readonly deliveryRef: string
   readonly claim: number
-  /** Pending: it is tried again at `dueAt`. */
+  /** `pending`: the delivery is retried at `dueAt`. */
   readonly state: 'pending' | 'succeeded' | 'failed'
   readonly dueAt: Date | null
   readonly endedAt: Date
-  /** More than one where the signatures were turned round and it was sent at once again. */
+  /** Two if the delivery was sent again at once with its signatures in reverse order. */
   readonly attempts: readonly AttemptRecord[]
 }
 
 export type DisabledEndpoint = { readonly reference: string; readonly reason: string }
 
 /**
- * Records attempts, moves their deliveries on and disables endpoints that are to get no more, in one statement. An outcome
- * of a claim that somebody else has taken over is recorded and moves nothing, and one that is recorded already does nothing:
- * the statement may be run again.
+ * Stores attempts, updates their deliveries and disables endpoints, in one statement. If another dispatcher has claimed the
+ * delivery since, its attempt is stored as late and the delivery is not changed. Running the statement again with the same outcomes
+ * has no effect.
  *
- * Commits without waiting for the disk: what the database loses is sent again, as if the process had died before.
+ * Commits without waiting for the disk. If PostgreSQL loses outcomes in a crash, their deliveries are sent again, as after a crash
+ * of the dispatcher.
  */
 export async function recordOutcomes(
   pool: Pool,
@@ -46,9 +47,9 @@ export async function recordOutcomes(
         select * from jsonb_to_recordset(${jsonb(sql, moves)}) as move (
           "deliveryRef" text, claim int, state text, "dueAt" timestamptz, "endedAt" timestamptz, "startedAt" timestamptz)
       ),
-      unawaited as materialized (select set_config('synchronous_commit', 'off', true)),
+      async_commit as materialized (select set_config('synchronous_commit', 'off', true)),
       ${updatedEndpoints(sql, health, now)},
-      -- Endpoints are locked first, then deliveries, each in their order: as by all others that lock more than one.
+      -- Every transaction locks endpoints first, then deliveries, each in ascending order, which avoids deadlocks.
       locked as (
         select delivery.sequence, move.*
         from move join webhook_deliveries delivery on delivery.reference = move."deliveryRef"
@@ -64,7 +65,7 @@ export async function recordOutcomes(
           due_at = coalesce(locked."dueAt", delivery.due_at),
           first_attempt_at = coalesce(delivery.first_attempt_at, locked."startedAt"),
           finished_at = case locked.state when 'pending' then delivery.finished_at else locked."endedAt" end
-        from locked, unawaited where delivery.sequence = locked.sequence
+        from locked, async_commit where delivery.sequence = locked.sequence
         returning delivery.reference
       ),
       ${recordedAttempts(sql, outcomes)}
@@ -95,11 +96,11 @@ function recordedAttempts(sql: Queryable, outcomes: readonly Outcome[]) {
       )`
 }
 
-/** `updated`: endpoints that do otherwise than before, and why they are disabled, if they are. */
+/** Common table expressions: `updated` lists the endpoints whose health changed, with the reason if they are disabled. */
 function updatedEndpoints(sql: Queryable, health: readonly EndpointHealth[], now: Date) {
   return sql`
-      news as (
-        select * from jsonb_to_recordset(${jsonb(sql, health)}) as news (
+      report as (
+        select * from jsonb_to_recordset(${jsonb(sql, health)}) as report (
           "endpointRef" text, "hasSucceeded" boolean, failures int, "failingSince" timestamptz,
           "exhaustedSince" timestamptz, "isGone" boolean)
       ),
@@ -107,17 +108,17 @@ function updatedEndpoints(sql: Queryable, health: readonly EndpointHealth[], now
         select endpoint.reference, failures, streak.since,
           case
             when endpoint.status <> 'enabled' then null
-            when news."isGone" then 'gone'
-            when news."exhaustedSince" >= streak.since then 'attempts'
+            when report."isGone" then 'gone'
+            when report."exhaustedSince" >= streak.since then 'attempts'
           end as reason,
-          case when news."hasSucceeded" then 0 else endpoint.failure_count end + news.failures as failure_count
-        from news
-          join webhook_endpoints endpoint on endpoint.reference = news."endpointRef"
+          case when report."hasSucceeded" then 0 else endpoint.failure_count end + report.failures as failure_count
+        from report
+          join webhook_endpoints endpoint on endpoint.reference = report."endpointRef"
           cross join lateral (
-            select case when news."hasSucceeded" then news."failingSince"
-              else coalesce(endpoint.failing_since, news."failingSince") end as since
+            select case when report."hasSucceeded" then report."failingSince"
+              else coalesce(endpoint.failing_since, report."failingSince") end as since
           ) streak
-        where news.failures > 0 or endpoint.failure_count > 0
+        where report.failures > 0 or endpoint.failure_count > 0
         order by endpoint.reference
         for no key update of endpoint
       ),

@@ -1,6 +1,6 @@
 import { GatewayException } from '../exception.ts'
 
-/** The bounds of one statement, so that reading never takes the memory or the processors that storing needs. */
+/** Limits of one statement, so that reading never takes the memory or CPU time that storing needs. */
 const bounds = {
   max_execution_time: 300,
   max_memory_usage: 2_000_000_000,
@@ -8,13 +8,13 @@ const bounds = {
   max_threads: 2,
 } as const
 
-/** Settings of the answer's form. `output_format_schema` is not among them: it writes a file. */
+/** Settings of the output format. `output_format_schema` is not included, because it writes a file. */
 const formSettings =
   /^(output_format_(arrow|csv|decimal|json|orc|parquet|pretty|tsv|values|write)_\w+|date_time_output_format|session_timezone|join_use_nulls|extremes|limit|offset|max_result_rows|result_overflow_mode|max_block_size|enable_http_compression|send_progress_in_http_headers|http_headers_progress_interval_ms|cancel_http_readonly_queries_on_client_close)$/
 
 /**
- * Returns the settings of a reader's statement: what the request may choose, within the bounds, and `readonly = 1`, which
- * the engine lets nobody lift. Throws for any other setting.
+ * Returns the settings of a reader's statement: those that the request may choose, within the limits, and `readonly = 1`, which the
+ * engine does not allow to be changed back. Throws for any other setting.
  */
 export function readerSettings(given: ReadonlyMap<string, string>): Map<string, string> {
   const settings = new Map<string, string>()

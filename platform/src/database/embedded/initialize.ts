@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { launch, userName, type Cluster, type Place } from './cluster.ts'
 import { PostgresKilledError, wasKilled } from './postgres-killed-error.ts'
 
-/** Under another name until it is whole: a crash on the way leaves nothing that looks like a database. */
+/**
+ * Creates the data folder under a temporary name and renames it when it is complete. A crash leaves nothing that looks like a
+ * database.
+ */
 export async function initialize(cluster: Cluster): Promise<void> {
   const { place, launcher } = cluster
   const unfinished = join(place.folder, 'data.unfinished')
@@ -16,7 +19,7 @@ export async function initialize(cluster: Cluster): Promise<void> {
   if (launcher.uid !== undefined && launcher.gid !== undefined) {
     chownSync(place.password, launcher.uid, launcher.gid)
   }
-  const { child, words } = launch(cluster, cluster.binaries.initdb, [
+  const { child, output } = launch(cluster, cluster.binaries.initdb, [
     `--pgdata=${unfinished}`,
     `--username=${userName}`,
     `--pwfile=${place.password}`,
@@ -28,10 +31,10 @@ export async function initialize(cluster: Cluster): Promise<void> {
     ...(cluster.isDurable ? [] : ['--no-sync']),
   ])
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  if (code !== 0 && wasKilled(signal, words())) {
+  if (code !== 0 && wasKilled(signal, output())) {
     throw new PostgresKilledError('PostgreSQL was killed while it made its data folder.')
   }
-  if (code !== 0) throw new Error(`PostgreSQL could not make its data folder. ${words()}`)
+  if (code !== 0) throw new Error(`PostgreSQL could not make its data folder. ${output()}`)
   await rename(unfinished, place.data)
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
-/** How to start a PostgreSQL program: what stands before it on the command line, and as whom. */
+/** How to start a PostgreSQL program: the words before it on the command line, and the account. */
 export type Launcher = {
   readonly prefix: readonly string[]
   readonly uid?: number
@@ -10,23 +10,23 @@ export type Launcher = {
 
 export type LaunchPlace = {
   readonly folder: string
-  /** May not exist yet. */
+  /** The data folder, which may not exist yet. */
   readonly dataFolder: string
   readonly postgres: string
 }
 
-/** `chooseAccount`, and the server shuts down when the process that started it is gone. */
+/** Returns the launcher of `chooseAccount`, extended so that the server shuts down when its parent process has exited. */
 export function chooseLauncher(place: LaunchPlace): Launcher {
   const account = chooseAccount(place)
   return { ...account, prefix: [...account.prefix, ...followParent('INT')] }
 }
 
 /**
- * PostgreSQL refuses to run as root. For root, in this order:
- * 1. a user namespace, in which root goes by another number: files stay root's, no path needs to be opened to others;
- * 2. the system's `postgres` user, which must be able to reach the folder and the program;
- * 3. a sentence that says what to do.
- * An existing data folder that belongs to somebody else decides for its owner.
+ * Chooses the account of the server. PostgreSQL refuses to run as root, so for root, in this order:
+ * 1. a user namespace that maps root to another id: files still belong to root, and no path must be opened to other users;
+ * 2. the system's `postgres` user, if it can reach the folder and the program;
+ * 3. an error that says what to do.
+ * If the data folder exists and belongs to another user, that user is used.
  */
 export function chooseAccount(place: LaunchPlace): Launcher {
   if (process.getuid?.() !== 0) return { prefix: [] }
@@ -46,27 +46,30 @@ export function chooseAccount(place: LaunchPlace): Launcher {
   )
 }
 
-/** Whether PostgreSQL has to run as another user than this process, which must then be able to reach its folder. */
+/** Returns whether PostgreSQL must run as another user than this process. That user must be able to reach the folder. */
 export function needsOtherUser(dataFolder: string): boolean {
   if (process.getuid?.() !== 0) return false
   if (existsSync(dataFolder)) return statSync(dataFolder).uid !== 0
   return userNamespace() === undefined
 }
 
-/** Linux only: the program gets the signal when the process that started it is gone, however that ended. */
+/**
+ * Returns the prefix that sends the signal to the program when its parent process has exited for any reason. Empty if not
+ * available, as on systems other than Linux.
+ */
 export function followParent(signal: 'INT' | 'KILL'): readonly string[] {
   const prefix = ['setpriv', '--pdeathsig', signal, '--']
-  return works(prefix) ? prefix : []
+  return canRun(prefix) ? prefix : []
 }
 
 function userNamespace(): readonly string[] | undefined {
-  // initdb asks for the name of its user, so it has to be a number that has one.
+  // initdb looks up the name of its user, so the id must belong to an account.
   const uid = accounts().find((account) => account.uid !== 0 && account.uid !== 65_534)?.uid
   const prefix = ['unshare', '--user', `--map-user=${uid ?? 65_534}`, '--']
-  return works(prefix) ? prefix : undefined
+  return canRun(prefix) ? prefix : undefined
 }
 
-function works(prefix: readonly string[]): boolean {
+function canRun(prefix: readonly string[]): boolean {
   const [command = '', ...rest] = prefix
   return spawnSync(command, [...rest, 'true'], { stdio: 'ignore' }).status === 0
 }

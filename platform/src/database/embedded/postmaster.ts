@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { exists, hasEnded, isZombie, startTimeOf } from '../../processes/process-identity.ts'
 
-/** Who started the server of a folder. The start time tells the process from a later one with the same number. */
+/** The process that started the server of a folder. The start time distinguishes it from a later process with the same id. */
 type Owner = { readonly pid: number; readonly startTime: string | undefined }
 
 export function writeOwner(file: string): void {
@@ -12,10 +12,9 @@ export function writeOwner(file: string): void {
 }
 
 /**
- * Makes way for a new server on the folder. A server whose starter is gone (killed, so that it could not stop it) is
- * shut down; one whose starter lives is left alone and refused. A stale `postmaster.pid` is PostgreSQL's own business,
- * except where its number has gone to another process or to one that is dead but not collected (both are common in
- * containers): PostgreSQL would take that for a server.
+ * Prepares the folder for a new server. A running server whose parent was killed is shut down. A running server whose parent lives
+ * is an error. PostgreSQL handles a stale `postmaster.pid` by itself, unless its process id now belongs to another process or to a
+ * zombie. Both are common in containers, and PostgreSQL would mistake them for a server, so the file is removed.
  */
 export async function clearTheWay(dataFolder: string, ownerFile: string): Promise<void> {
   const pidFile = join(dataFolder, 'postmaster.pid')
@@ -34,14 +33,14 @@ export async function clearTheWay(dataFolder: string, ownerFile: string): Promis
     ['SIGQUIT', 10_000],
   ] as const) {
     process.kill(pid, signal)
-    if (await endsWithin(pid, waitMs)) return
+    if (await exitsWithin(pid, waitMs)) return
   }
   throw new Error(`A PostgreSQL server (process ${pid}) holds ${dataFolder} and does not stop.`)
 }
 
 export type PostmasterStatus = { readonly pid: number; readonly isReady: boolean }
 
-/** What the server says about itself in its lock file: line 1 its process, line 8 its state. */
+/** Reads the lock file of the server: line 1 is its process id, line 8 its state. */
 export function readStatus(dataFolder: string): PostmasterStatus | undefined {
   try {
     const lines = readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8').split('\n')
@@ -64,7 +63,10 @@ function livingOwner(file: string): number | undefined {
   }
 }
 
-/** A postmaster works in its data folder. Where there is no /proc to ask, it is taken for one. */
+/**
+ * Returns whether the process is the server of this folder: its working directory is the data folder. Without /proc the answer is
+ * true.
+ */
 function isPostmasterOf(pid: number, dataFolder: string): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dataFolder)
@@ -73,7 +75,7 @@ function isPostmasterOf(pid: number, dataFolder: string): boolean {
   }
 }
 
-async function endsWithin(pid: number, waitMs: number): Promise<boolean> {
+async function exitsWithin(pid: number, waitMs: number): Promise<boolean> {
   const end = Date.now() + waitMs
   while (!hasEnded(pid)) {
     if (Date.now() > end) return false

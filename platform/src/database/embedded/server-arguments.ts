@@ -6,18 +6,21 @@ export type ServerArguments = {
   readonly isDurable: boolean
 }
 
-/** Settings travel on the command line, so that a new version's settings also hold for an old data folder. */
+/**
+ * Returns the command line of the server. Settings are passed there, so that settings of a new release apply to an existing data
+ * folder.
+ */
 export function serverArguments({ dataFolder, port, isDurable }: ServerArguments): string[] {
   const settings: Record<string, string> = {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // No socket file: its path would be too long in some folders, and others could reach it in /tmp.
+    // No socket file: its path would be too long in some folders, and in /tmp other users could reach it.
     unix_socket_directories: '',
     fsync: isDurable ? 'on' : 'off',
     full_page_writes: isDurable ? 'on' : 'off',
     synchronous_commit: isDurable ? 'on' : 'off',
     recovery_init_sync_method: reportsErrorsOfSyncfs() ? 'syncfs' : 'fsync',
-    // One small machine, shared with everything else: about 100 MB with its caches full.
+    // For a small machine that runs everything else too: about 100 MB with full caches.
     shared_buffers: '64MB',
     effective_cache_size: '512MB',
     work_mem: '8MB',
@@ -28,9 +31,9 @@ export function serverArguments({ dataFolder, port, isDurable }: ServerArguments
     max_parallel_maintenance_workers: '0',
     io_method: 'sync',
     jit: 'off',
-    // As long as it knows nothing of new rows, it reads all of a provider to find one of them.
+    // Without statistics of new rows, PostgreSQL scans all rows of a provider to find one. Autovacuum collects them.
     autovacuum_naptime: '10s',
-    // Nothing replicates from here, and less is written so.
+    // No server replicates from this one, and this level writes less.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_wal_size: '512MB',
@@ -48,9 +51,9 @@ export function serverArguments({ dataFolder, port, isDurable }: ServerArguments
 }
 
 /**
- * After a crash PostgreSQL syncs all its files before it recovers. A thousand single syncs, each of which waits for those of
- * the event log and the counters, take a minute while usage comes in; one of the whole file system takes a moment. Linux
- * tells of what could not be written since 5.8 (PostgreSQL's manual, "recovery_init_sync_method").
+ * Returns whether `syncfs` reports write errors: Linux since 5.8 (see "recovery_init_sync_method" in PostgreSQL's manual). After a
+ * crash PostgreSQL syncs all its files before it recovers. A thousand single syncs compete with those of the event log and take
+ * about a minute under load; one `syncfs` takes a moment.
  */
 function reportsErrorsOfSyncfs(): boolean {
   if (process.platform !== 'linux') return false

@@ -10,7 +10,7 @@ import { serverArguments } from './server-arguments.ts'
 
 export type ServerProcess = {
   readonly port: number
-  /** Resolves when the server is gone, asked to or not. */
+  /** Resolves when the server has exited, whether it was stopped or not. */
   readonly exited: Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -25,7 +25,7 @@ export async function startServer(
   const end = Date.now() + timeouts.startMs
   for (;;) {
     const port = wantedPort === 0 ? await freePort() : wantedPort
-    // Before the server is there, so that it is never without an owner.
+    // Written before the server starts, so that a server always has a recorded owner.
     writeOwner(cluster.place.owner)
     const launched = launch(
       cluster,
@@ -37,20 +37,23 @@ export async function startServer(
       return { port, exited, stop: () => stop(cluster, launched.child, exited, timeouts.stopMs) }
     }
     await exited
-    if (wasKilled(launched.child.signalCode, launched.words())) {
-      throw new PostgresKilledError(`PostgreSQL was killed while it started. ${launched.words()}`)
+    if (wasKilled(launched.child.signalCode, launched.output())) {
+      throw new PostgresKilledError(`PostgreSQL was killed while it started. ${launched.output()}`)
     }
-    if (!willPass(launched.words(), wantedPort) || Date.now() > end) {
-      throw new Error(`PostgreSQL did not start. ${launched.words()}`)
+    if (!mayRetry(launched.output(), wantedPort) || Date.now() > end) {
+      throw new Error(`PostgreSQL did not start. ${launched.output()}`)
     }
     await sleep(200)
   }
 }
 
-/** Sessions of a killed server need a moment to end themselves; a free port may be taken before we use it. */
-function willPass(words: string, wantedPort: number): boolean {
-  if (/pre-existing shared memory block/.test(words)) return true
-  return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(words)
+/**
+ * Returns whether a new attempt may succeed: sessions of a killed server take a moment to end, and a free port may be taken before
+ * the server binds it.
+ */
+function mayRetry(output: string, wantedPort: number): boolean {
+  if (/pre-existing shared memory block/.test(output)) return true
+  return wantedPort === 0 && /could not create any TCP\/IP sockets/.test(output)
 }
 
 async function becomesReady(launched: Launched, data: string, end: number): Promise<boolean> {
@@ -60,7 +63,7 @@ async function becomesReady(launched: Launched, data: string, end: number): Prom
     if (status?.pid === child.pid && status?.isReady === true) return true
     if (Date.now() > end) {
       child.kill('SIGQUIT')
-      throw new Error(`PostgreSQL was not ready in time. ${launched.words()}`)
+      throw new Error(`PostgreSQL was not ready in time. ${launched.output()}`)
     }
     await sleep(10)
   }
@@ -72,7 +75,10 @@ async function hasExited(child: ChildProcess): Promise<void> {
   else if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
 }
 
-/** SIGINT ends sessions and writes a checkpoint; SIGQUIT leaves the rest to the next start's recovery. */
+/**
+ * Stops the server. SIGINT ends the sessions and writes a checkpoint. After the timeout, SIGQUIT ends it at once and the next start
+ * recovers.
+ */
 async function stop(
   cluster: Cluster,
   child: ChildProcess,

@@ -2,15 +2,15 @@ import { pipeline } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import type { Queryable } from '../database.ts'
 
-/** What is in a table, so that two of them can be compared wherever they lie. */
+/** A checksum of a table, to compare two tables on different servers. */
 export type TableSum = {
   readonly table: string
   readonly rows: bigint
-  /** The same for the same rows, in whatever order they lie. */
+  /** Sum over the rows; it does not depend on their order. */
   readonly sum: string
 }
 
-/** The tables of a pool's own schema, each after those that it refers to. */
+/** Returns the tables of the pool's schema, each after the tables that it references. */
 export async function listTables(sql: Queryable): Promise<string[]> {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = current_schema order by tablename`
@@ -31,7 +31,7 @@ export async function listTables(sql: Queryable): Promise<string[]> {
   return ordered
 }
 
-/** The columns of a table that are written; the server makes the others from them. */
+/** Returns the columns of a table, without generated ones. */
 export async function listColumns(sql: Queryable, table: string): Promise<string[]> {
   const columns = await sql<{ name: string }[]>`
     select column_name as name from information_schema.columns
@@ -41,9 +41,8 @@ export async function listColumns(sql: Queryable, table: string): Promise<string
 }
 
 /**
- * Adds all rows of a table to the one of the same name on another server, without keeping them in memory. `to` is a
- * transaction of the table's owner, who lets the server take rows as they are, without asking the table's policies and
- * without its triggers, which would do again what they did where the rows come from.
+ * Copies all rows of a table to the table of the same name on another server, as a stream. `to` is a transaction of the table's
+ * owner. Policies and triggers are disabled meanwhile: the rows already contain what the triggers did at the source.
  */
 export async function copyTable(from: Queryable, to: TransactionSql, table: string): Promise<void> {
   const names = from(await listColumns(from, table))
@@ -53,11 +52,11 @@ export async function copyTable(from: Queryable, to: TransactionSql, table: stri
   const target = await to`copy ${to(table)} (${names}) from stdin`.writable()
   const source = await from`copy ${from(table)} (${names}) to stdout`.readable()
   await pipeline(source, target)
-  // What is asked of rows only at the end of a transaction is asked now: until then the table could not be altered.
+  // Deferred constraints are checked now, because a table with pending checks cannot be altered.
   await to`set constraints all immediate`
   if (isHeld) await to`alter table ${to(table)} force row level security`
   await to`alter table ${to(table)} enable trigger user`
-  // As long as it knows nothing of what is there, the server reads all rows of a provider to find one of them.
+  // Without statistics PostgreSQL scans all rows of a provider to find one.
   await to`analyze ${to(table)}`
 }
 
@@ -68,7 +67,7 @@ async function isForced(sql: Queryable, table: string): Promise<boolean> {
   return found?.is_forced ?? false
 }
 
-/** Lets the sequences of the pool's schema go on from where those of the same name on another server are. */
+/** Sets the sequences of the pool's schema to the values of the same sequences on another server. */
 export async function copySequences(from: Queryable, to: Queryable): Promise<void> {
   const sequences = await from<{ name: string; last: string }[]>`
     select sequencename as name, last_value::text as last from pg_sequences

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 
-/** Creates the database of the given name on the server of the address, where it is not there yet, as a copy of another. */
+/** Creates the database on the server as a copy of `template`, unless it exists. */
 export async function createDatabase(
   serverUrl: string,
   name: string,

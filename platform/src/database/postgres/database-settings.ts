@@ -1,20 +1,20 @@
 import { textSetting, type SettingValues } from '../../config/settings.ts'
 
-/** How whoever uses PostgreSQL is told where it is. One address is enough. */
+/** Addresses of PostgreSQL. One address is sufficient. */
 export const databaseSettings = {
-  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'Address of PostgreSQL'),
+  databaseUrl: textSetting('TOLLGATE_DATABASE_URL', 'URL of the PostgreSQL database'),
   databaseRequestsUrl: textSetting(
     'TOLLGATE_DATABASE_REQUESTS_URL',
-    'The same database under a login of its own for requests, which see one provider; empty takes TOLLGATE_DATABASE_URL',
+    'URL of the same database with a separate login for requests, which see one provider at a time; empty uses TOLLGATE_DATABASE_URL',
     '',
   ),
 }
 
-/** For whoever brings the tables to this version. */
+/** Address for processes that migrate the tables. */
 export const databaseOwnerSettings = {
   databaseOwnerUrl: textSetting(
     'TOLLGATE_DATABASE_OWNER_URL',
-    'The same database under the login that owns the tables; empty takes TOLLGATE_DATABASE_URL',
+    'URL of the same database with the login that owns the tables; empty uses TOLLGATE_DATABASE_URL',
     '',
   ),
 }

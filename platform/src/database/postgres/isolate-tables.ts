@@ -3,11 +3,11 @@ import { providerSetting } from './provider-rows.ts'
 import { jobsRole, requestsRole } from './roles.ts'
 
 /**
- * Holds every table of the schema that has rows of providers to them: requests reach those of the provider that their
- * transaction names, and without a name none. Runs after each migration, so that a new table is isolated without its
- * migration saying so. A table whose migration has enabled row level security itself is left as that made it.
+ * Enables row level security on every table of the schema that has a column `provider_id`: requests see only rows of the provider
+ * that their transaction names, and none without a name. It runs after each migration, so new tables are isolated automatically.
+ * Tables for which a migration has enabled row level security itself are not changed.
  *
- * FORCE holds the owner to the policies as well; as a member of the jobs' role it sees all rows in a migration.
+ * FORCE applies the policies to the owner as well; as a member of the jobs' role the owner sees all rows in a migration.
  */
 export async function isolateTables(sql: TransactionSql, schema: string): Promise<void> {
   const both = `${requestsRole}, ${jobsRole}`
@@ -27,7 +27,7 @@ export async function isolateTables(sql: TransactionSql, schema: string): Promis
   await sql.unsafe(`grant usage on all sequences in schema ${schema} to ${both}`)
 }
 
-/** Empty where a transaction before had set it, and null where none ever has: neither is a provider. */
+/** The setting is empty if an earlier transaction of the connection had set it, and null if none has. Neither is a provider. */
 const isOwn = `provider_id = nullif(current_setting('${providerSetting}', true), '')`
 
 function allowedWithoutProvider(name: string): string {

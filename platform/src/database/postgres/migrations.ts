@@ -8,21 +8,21 @@ import { isolateTables } from './isolate-tables.ts'
 import { ensureRoles } from './roles.ts'
 
 export type PostgresMigrationOptions = {
-  /** Of the login that owns the tables. */
+  /** URL with the login that owns the tables. */
   readonly url: string
-  /** Holds the folders `control` and `environment` with numbered plain SQL files. */
+  /** Contains the folders `control` and `environment` with numbered SQL files. */
   readonly folder: string
 }
 
 const folderOfSchema = { control: 'control', sandbox: 'environment', live: 'environment' } as const
 
-/** One number for all our migrations: two processes never migrate at once, whatever the schema. */
+/** One lock for all migrations, so that two processes never migrate at once, in any schema. */
 const advisoryLock = 7_065_551_001
 
 /**
- * Brings all schemas to the code's version, and isolates providers from each other in what is new. Each file runs in one
- * transaction together with the row that says that it ran, so a crash leaves it done or not done. Several processes may call
- * this at once: whoever comes second finds the work done.
+ * Applies all pending migrations in all schemas, and isolates providers from each other in new tables. Each file runs in one
+ * transaction together with the row that records it, so after a crash it is either applied or not. Several processes may call it at
+ * once: all but the first find nothing to do.
  */
 export async function migratePostgres(options: PostgresMigrationOptions): Promise<void> {
   const sql = postgres(options.url, {
@@ -60,7 +60,7 @@ async function migrateSchema(sql: Sql, schema: string, folder: string): Promise<
     })),
     storage: {
       executed: () => appliedIn(sql, schema),
-      // Written by `apply`, in the migration's own transaction.
+      // `apply` records the migration in the migration's own transaction.
       logMigration: () => Promise.resolve(),
       unlogMigration: () => Promise.reject(new Error('migrations only go forward')),
     },
@@ -81,7 +81,10 @@ async function apply(sql: Sql, schema: string, name: string, statements: string)
   })
 }
 
-/** The lock ends with the transaction, so no crash and no lost connection can leave it behind. */
+/**
+ * Runs a transaction under the migration lock. The lock ends with the transaction, so neither a crash nor a lost connection leaves
+ * it behind.
+ */
 async function locked(
   sql: Sql,
   work: (transaction: TransactionSql) => Promise<void>,

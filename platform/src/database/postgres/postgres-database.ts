@@ -5,28 +5,28 @@ import { jobsRole, requestsRole } from './roles.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** Another login for what is done for one provider. Default: `url`. */
+  /** URL with a separate login for requests. Default: `url`. */
   readonly requestsUrl?: string
-  /** As the login itself, which owns the tables: nothing is hidden from it. Default: in the roles of the services. */
+  /** True to work as the login itself, which owns the tables and sees all rows. Default: false, with the roles of the services. */
   readonly isOwner?: boolean
-  /** Connections per pool; there are two pools for each of the three schemas. */
+  /** Maximum connections per pool. There are two pools for each of the three schemas. */
   readonly poolMax?: number
   readonly connectTimeoutSeconds?: number
   readonly idleTimeoutSeconds?: number
   readonly statementTimeoutMs?: number
   readonly lockTimeoutMs?: number
-  /** A transaction that waits for its own client longer than this is ended by the server, and its locks with it. */
+  /** PostgreSQL ends a transaction that waits longer than this for its client, and releases its locks. */
   readonly idleInTransactionTimeoutMs?: number
-  /** The server refuses every change. */
+  /** True if PostgreSQL must refuse every change. */
   readonly isReadOnly?: boolean
 }
 
 const environments = ['sandbox', 'live'] as const
 
 /**
- * Rows come as the columns are named: repositories map to camel case themselves. `bigint` columns, and so `count(*)`,
- * come as JavaScript's bigint, since money is kept in them and no digit may be lost unseen; as a parameter their text
- * does as well. `numeric` comes as text, `timestamptz` as Date.
+ * Opens the connection pools. Rows have the names of the columns; repositories map them to camel case. `bigint` values, and so
+ * `count(*)`, are returned as JavaScript's bigint, because money is stored in them and no digit may be lost. As parameters they may
+ * also be text. `numeric` is returned as text, `timestamptz` as Date.
  */
 export function createPostgresDatabase(options: PostgresOptions): Database {
   const { url, requestsUrl = url, isOwner = false } = options
@@ -52,7 +52,7 @@ export function createPostgresDatabase(options: PostgresOptions): Database {
 type Pools = {
   readonly control: Sql
   readonly in: (environment: string) => Sql
-  /** Throws where a pool does not answer, or works as somebody else than it should. */
+  /** Throws if a pool does not answer, or its connections have another role than expected. */
   readonly requireRole: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -79,8 +79,9 @@ function openPools(options: PostgresOptions, role: string): Pools {
 }
 
 /**
- * Without its role a connection is the login's, which may see the rows of all providers: everything would seem to work.
- * So it goes when a pooler drops the parameters that a connection is opened with, or the address sets others.
+ * Throws if the connection does not have the expected role. Without it a connection works as the login, which may see the rows of
+ * all providers, and everything would seem to work. That happens if a connection pooler drops startup parameters or the address
+ * overrides them.
  */
 async function requireRole(pool: Sql, role: string): Promise<void> {
   const [found] = await pool<{ role: string; login: string }[]>`
@@ -94,7 +95,7 @@ async function requireRole(pool: Sql, role: string): Promise<void> {
   )
 }
 
-/** The role 'none' is the login's own. */
+/** Opens a pool. The role 'none' means the login itself. */
 function openPool(options: PostgresOptions, role: string, schema: string): Sql {
   return postgres(options.url, {
     max: options.poolMax ?? 8,

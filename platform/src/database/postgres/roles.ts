@@ -1,14 +1,14 @@
 import type { Sql } from 'postgres'
 
-/** Sees and writes the rows of the provider that its transaction names; see `provider-rows.ts`. */
+/** Role of requests: sees and writes only rows of the provider that its transaction names; see `provider-rows.ts`. */
 export const requestsRole = 'tollgate_requests'
 
-/** Sees the rows of all providers: publishing, housekeeping, looking up keys, the operator's commands. */
+/** Role of jobs: sees the rows of all providers, for publishing, housekeeping, key lookups and operator commands. */
 export const jobsRole = 'tollgate_jobs'
 
 /**
- * Makes the two roles that the services work as. Neither owns anything, so both are held to the tables' policies. The
- * login that migrates becomes a member: with one login for everything the services take the roles on from it.
+ * Creates the two roles of the services. Neither owns a table, so policies apply to both. The login that migrates becomes a member
+ * of both, so an installation with a single login works as well.
  */
 export async function ensureRoles(sql: Sql): Promise<void> {
   try {
@@ -21,7 +21,7 @@ export async function ensureRoles(sql: Sql): Promise<void> {
 
 const insufficientPrivilege = '42501'
 
-/** Roles belong to the whole server: another database's migration may make them at the same moment. */
+/** Creates one role. Roles belong to the whole server, so the migration of another database may create it at the same moment. */
 async function ensureRole(sql: Sql, role: string): Promise<void> {
   await sql.unsafe(`
     do $$ begin

@@ -3,7 +3,7 @@ import { endAfter } from '../../observability/traced-call.ts'
 import type { Attributes, Span, Tracing } from '../../observability/tracing.ts'
 import type { Database, ProviderRows, Queryable } from '../database.ts'
 
-/** The database with a span for every query and every transaction of a sampled trace. */
+/** Wraps the database so that every query and every transaction of a sampled trace has a span. */
 export function traceDatabase(tracing: Tracing, database: Database): Database {
   const pools = new Map<string, Sql>()
   return {
@@ -72,7 +72,7 @@ function traceQueries<Sender extends Queryable>(
 ): Sender {
   const watch = (made: unknown): unknown => {
     const parent = tracing.active()
-    // What is no promise is a part of a statement.
+    // A result that is not a promise is a fragment of a statement, not a query.
     if (parent?.isSampled === true && made instanceof Promise) {
       watchQuery(tracing, parent, made, schema)
     }
@@ -90,8 +90,8 @@ function traceQueries<Sender extends Queryable>(
 }
 
 /**
- * The driver sends a query when somebody asks for its result. Until then it may as well become a part of another one, so
- * its span begins with the first who asks.
+ * Starts the span of a query when its result is first awaited, which is when the driver sends it. Before that, a query object may
+ * become a fragment of another query.
  */
 function watchQuery(tracing: Tracing, parent: Span, query: Query, schema: string): void {
   const ask = query.then.bind(query)
@@ -118,10 +118,10 @@ function watchQuery(tracing: Tracing, parent: Span, query: Query, schema: string
   }
 }
 
-/** What of the driver's query is used beyond the promise it is. */
+/** The fields of the driver's query that are used here. */
 type Query = Promise<unknown> & {
   readonly strings?: readonly string[]
-  /** With a placeholder for every value; set once it is sent. */
+  /** Text with a placeholder for every value. Set when the query is sent. */
   readonly statement?: { readonly string?: string } | null
 }
 

@@ -3,42 +3,42 @@ import type { LogRecord } from '../event-log.ts'
 import {
   commitAt,
   commitHeaderBytes,
-  notValid,
-  notWhole,
+  invalidCommit,
+  incompleteCommit,
   recordHeaderBytes,
   recordReceivedAtMs,
   recordStream,
   valueBytes,
 } from './commit-format.ts'
 
-/** A place in a segment where a commit starts, and what comes before it. */
+/** A position in a segment at which a commit starts, with the state of the log before it. */
 export type CommitPlace = {
-  /** In bytes of the file. */
+  /** Offset in the file, in bytes. */
   readonly at: number
   /** Sequence number of the commit. */
   readonly sequence: number
-  /** By stream: the offset of the next record. */
+  /** Offset of the next record, by stream. */
   readonly heads: readonly number[]
 }
 
-/** What a reader may still take; counted down. */
+/** The remaining limits of a read. Both are counted down. */
 export type ReadBudget = {
   records: number
   bytes: number
 }
 
-/** Some consecutive commits of a segment in memory, checked, with the places of their records. */
+/** Consecutive commits of a segment in memory, verified, with the positions of their records. */
 export class Chunk {
   readonly start: CommitPlace
-  /** By stream: the offset after the last record that was read in. */
+  /** Offset after the last record in the chunk, by stream. */
   readonly heads: number[]
   newestMs = -Infinity
   #bytes: Buffer
-  /** Bytes read from the file, and of those the ones that are whole commits. */
+  /** Bytes read from the file, and how many of them are complete commits. */
   #filled = 0
   #used = 0
   #sequence: number
-  /** By stream: where its records are in #bytes. */
+  /** Positions of the records in #bytes, by stream. */
   readonly #records: number[][]
 
   constructor(start: CommitPlace, bytesMax = usualChunkBytes) {
@@ -49,14 +49,14 @@ export class Chunk {
     this.#records = start.heads.map(() => [])
   }
 
-  /** The place after the last commit that was read in. */
+  /** The position after the last commit in the chunk. */
   get next(): CommitPlace {
     return { at: this.start.at + this.#used, sequence: this.#sequence, heads: [...this.heads] }
   }
 
   /**
-   * Reads in the commits up to `limit` (bytes of the file) or until the chunk is full. 'stopped' says that the next
-   * bytes before the limit are no commit.
+   * Reads commits up to `limit` (bytes of the file) or until the chunk is full. 'stopped' means that the next bytes before the
+   * limit are not a valid commit.
    */
   extend(fd: number, limit: number, mark: Buffer): 'at limit' | 'full' | 'stopped' {
     const available = limit - this.start.at
@@ -65,8 +65,8 @@ export class Chunk {
       if (this.#filled < wanted) this.#fill(fd, wanted)
       const stoppedBy = this.#takeCommits(mark)
       if (this.#used >= available) return 'at limit'
-      if (stoppedBy === notValid || this.#filled < wanted || wanted === available) {
-        // Other bytes may stand there when it is read again.
+      if (stoppedBy === invalidCommit || this.#filled < wanted || wanted === available) {
+        // The file may contain other bytes there at the next read.
         this.#filled = this.#used
         return 'stopped'
       }
@@ -75,7 +75,10 @@ export class Chunk {
     }
   }
 
-  /** Adds the stream's records from `offset` on to `records`, at least one if it has none; false when that was enough. */
+  /**
+   * Appends the stream's records from `offset` on to `records`, at least one if `records` is empty. Returns false when the budget
+   * is used up.
+   */
   collect(stream: number, offset: number, records: LogRecord[], budget: ReadBudget): boolean {
     const places = this.#records[stream] ?? []
     const first = this.start.heads[stream] ?? 0
@@ -105,11 +108,11 @@ export class Chunk {
     }
   }
 
-  #takeCommits(mark: Buffer): typeof notWhole | typeof notValid {
+  #takeCommits(mark: Buffer): typeof incompleteCommit | typeof invalidCommit {
     for (;;) {
       const expected = { mark, sequence: this.#sequence }
       const length = commitAt(this.#bytes, this.#used, this.#filled, expected)
-      if (length === notWhole || length === notValid) return length
+      if (length === incompleteCommit || length === invalidCommit) return length
       this.#takeRecords(this.#used + commitHeaderBytes, this.#used + length)
       this.#used += length
       this.#sequence += 1
@@ -126,7 +129,10 @@ export class Chunk {
     }
   }
 
-  /** The commit's length is not checked yet, so it may be no more than there is. */
+  /**
+   * Grows the buffer for a commit that is larger than it. The length of the commit is not verified yet, so it is bounded by the
+   * available bytes.
+   */
   #growForOneCommit(available: number): void {
     const length = this.#bytes.readUInt32LE(4)
     const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(length, commitHeaderBytes), available))

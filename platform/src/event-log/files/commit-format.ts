@@ -1,20 +1,20 @@
 import { crc32 } from 'node:zlib'
 
 /*
- * A commit is what one write brings to the disk: a header of 24 bytes and the records in the order they came, of
- * whatever topics and partitions. Little-endian:
- *   crc32 u32 of all that follows, bytes of the whole commit u32, sequence number u64, the segment's mark; then per
- *   record: bytes of the value u32, stream u16, receive time f64, the value.
- * A record's offset is not stored: it is the number of its stream's records before it.
+ * A commit is the unit of one write: a header of 24 bytes, then records of any topics and partitions in the order of their arrival.
+ * Little-endian:
+ * crc32 u32 of everything after it, length of the whole commit in bytes u32, sequence number u64, mark of the segment; then per
+ * record: length of the value u32, stream u16, receive time f64, value.
+ * The offset of a record is not stored: it is the number of earlier records of its stream.
  */
 export const commitHeaderBytes = 24
 export const recordHeaderBytes = 14
-/** As many as a record's header can tell apart. */
+/** Maximum number of streams that the record header can address. */
 export const streamsMax = 2 ** 16
 
-/** What `commitAt` says of bytes that are no whole commit. */
-export const notWhole = 0
-export const notValid = -1
+/** Results of `commitAt` for bytes that are not a complete commit. */
+export const incompleteCommit = 0
+export const invalidCommit = -1
 
 export type CommitExpected = {
   readonly mark: Buffer
@@ -22,26 +22,26 @@ export type CommitExpected = {
 }
 
 /**
- * Bytes of the commit that starts at `at`; `notWhole` when it goes on behind `end`, `notValid` when it is not the one
- * that is expected there. Behind the last commit of a segment there are zeros, which are not valid.
+ * Returns the length of the commit that starts at `at`. Returns `incompleteCommit` if it continues after `end`, and `invalidCommit` if it is not
+ * the expected commit. After the last commit of a segment the file contains zeros, which are not valid.
  */
 export function commitAt(bytes: Buffer, at: number, end: number, expected: CommitExpected): number {
-  if (end - at < commitHeaderBytes) return notWhole
+  if (end - at < commitHeaderBytes) return incompleteCommit
   const length = bytes.readUInt32LE(at + 4)
   if (
     length < commitHeaderBytes ||
     readSequence(bytes, at) !== expected.sequence ||
     expected.mark.compare(bytes, at + 16, at + 24) !== 0
   ) {
-    return notValid
+    return invalidCommit
   }
-  if (at + length > end) return notWhole
-  return hasValidSum(bytes, at, length) ? length : notValid
+  if (at + length > end) return incompleteCommit
+  return hasValidSum(bytes, at, length) ? length : invalidCommit
 }
 
 /**
- * Whether a valid commit with a later sequence number than `expected` starts anywhere in `bytes`. No client
- * can make a record's value look like one, because none knows the mark.
+ * Returns whether a valid commit with a later sequence number than `expected` starts anywhere in `bytes`. A client cannot forge one
+ * inside a record, because it does not know the mark.
  */
 export function hasLaterCommit(bytes: Buffer, expected: CommitExpected): boolean {
   for (let from = 0; ;) {
@@ -77,9 +77,9 @@ function readSequence(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at + 8) + bytes.readUInt32LE(at + 12) * 2 ** 32
 }
 
-/** The bytes of one commit while records are added to it. Used over and over. */
+/** Builds the bytes of one commit. The buffer is reused. */
 export class CommitBuffer {
-  /** By stream: the number of its records in this commit. */
+  /** Number of records in this commit, by stream. */
   readonly counts: number[]
   newestMs = -Infinity
   #used = commitHeaderBytes
@@ -110,7 +110,7 @@ export class CommitBuffer {
     return this.#used
   }
 
-  /** The commit as it goes into the segment; a view, valid until the buffer is cleared. */
+  /** Returns the encoded commit, as a view that is valid until the buffer is cleared. */
   finish(sequence: number, mark: Buffer): Buffer {
     const view = this.#view
     view.setUint32(4, this.#used, true)
@@ -145,5 +145,5 @@ function viewOf(bytes: Buffer): DataView {
 }
 
 const bytesAtStart = 64 * 1024
-/** What a rare large commit took beyond this is given back. */
+/** Memory above this size is released after a rare large commit. */
 const bytesToKeepMax = 4 * 1024 * 1024

@@ -54,7 +54,7 @@ function logFolder(): string {
   return join(root, 'log')
 }
 
-/** All offsets that can be read, going on behind what cannot. */
+/** Returns all readable offsets, continuing after unreadable ones. */
 async function readable(from: EventLog, partition: number): Promise<Set<number>> {
   const offsets = new Set<number>()
   let offset = await from.oldest(topic, partition)
@@ -93,7 +93,7 @@ it.each(places)(
       const [report] = (await verify()).filter((each) => each.number === number)
       const within = (partition: number, offset: number): boolean =>
         offset >= report!.heads![partition]! && offset < report!.nextHeads![partition]!
-      // Twice is back as it was.
+      // Damaging twice restores the bytes.
       damageSegment(logFolder(), number, at)
       const writer = await open()
       for (const partition of partitions) {
@@ -114,7 +114,7 @@ it.each(places)(
   },
 )
 
-it('reads all but a segment whose file was deleted while the log is open, and says what to do', async () => {
+it('reads all but a segment whose file was deleted while the log is open, and gives advice', async () => {
   const number = sealedSegments(logFolder())[2]!
   const report = (await verify()).find((each) => each.number === number)!
   const writer = await open()
@@ -129,7 +129,7 @@ it('reads all but a segment whose file was deleted while the log is open, and sa
   }
 })
 
-it('drops a damaged segment and what is older, keeps a copy, and goes on', async () => {
+it('drops a damaged segment and all older ones, keeps a copy, and continues', async () => {
   const damaged = sealedSegments(logFolder())[2]!
   const path = damageSegment(logFolder(), damaged)
   const reports = await verify()
@@ -156,7 +156,7 @@ it('drops a damaged segment and what is older, keeps a copy, and goes on', async
   expect(await writer.head(topic, 0)).toBe(perPartition + 1)
 })
 
-it('refuses to drop what is not stored, and says which records would be lost', async () => {
+it('refuses to drop records that are not stored elsewhere, and lists them', async () => {
   const damaged = sealedSegments(logFolder())[1]!
   damageSegment(logFolder(), damaged)
   const reports = await verify()
@@ -175,7 +175,7 @@ it('refuses to drop what is not stored, and says which records would be lost', a
   })
 })
 
-it('sees a segment whose file is missing, and repairs that as well', async () => {
+it('detects a segment whose file is missing, and repairs it', async () => {
   const missing = sealedSegments(logFolder())[1]!
   rmSync((await verify()).find(({ number }) => number === missing)!.path)
   const reports = await verify()

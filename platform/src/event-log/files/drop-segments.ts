@@ -7,11 +7,10 @@ import type { SegmentReport } from './verify-segment.ts'
 import { readDurable } from './verify-segment.ts'
 
 /**
- * Cuts a log that nobody has open at its start. The order of effects:
- *
- *   1. the damaged files are copied aside. Killed here, they are copied again.
- *   2. the state says that the log begins behind them. Killed here, readers pass over what is still there.
- *   3. the files are deleted, oldest first, each with a sync of the folder: whatever is left has no gap.
+ * Drops the oldest segments of a log that no process has open. Order of effects:
+ * 1. The damaged files are copied aside. After a crash here, they are copied again.
+ * 2. The stored state moves the start of the log behind them. After a crash here, readers skip the remaining files.
+ * 3. The files are deleted, oldest first, each with a sync of the folder, so the remaining files have no gap.
  */
 export async function dropSegments(
   folder: string,

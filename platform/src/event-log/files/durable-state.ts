@@ -3,23 +3,23 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { DataFolderError } from '../../lmdb/environment.ts'
 
-/** How far the log is durable. */
+/** The durable extent of the log. */
 export type DurableState = {
-  /** Number of the segment that is written. */
+  /** Number of the segment that is being written. */
   readonly segment: number
-  /** Where its last durable commit ends, in bytes of its file. */
+  /** End of its last durable commit, in bytes of the file. */
   readonly end: number
-  /** Number of the oldest segment that is kept. */
+  /** Number of the oldest segment that belongs to the log. */
   readonly oldestSegment: number
-  /** By stream: the offset after the last durable record. */
+  /** Offset after the last durable record, by stream. */
   readonly heads: readonly number[]
 }
 
 /*
- * A write shows in the file at once and is on the disk a little later, so other processes read no further than the
- * state in the file `durable`, which the writer rewrites after each commit and before anyone hears of that commit. The
- * file itself is not synced: after a kill it lacks one commit at most, after a power loss several, never has it more.
- * crc32 u32 of all that follows, count of heads u32, segment, end, oldest segment, heads: f64 each. Little-endian.
+ * Written data is visible in the file before it is durable. So other processes read only up to the state in the file `durable`,
+ * which the writer rewrites after each commit, before it acknowledges that commit. The file itself is not synced: after a kill it
+ * may lack one commit, after a power failure several, and it never claims too much. Format, little-endian: crc32 u32 of everything
+ * after it, number of heads u32, then segment, end, oldest segment and heads, each f64.
  */
 const fixedBytes = 32
 const headBytes = 8
@@ -28,7 +28,7 @@ function pathOf(folder: string): string {
   return join(folder, 'durable')
 }
 
-/** The writing side. */
+/** Writes the state. Used by the process that appends. */
 export class DurableStateWriter {
   readonly #fd: number
   #bytes = Buffer.alloc(0)
@@ -38,7 +38,7 @@ export class DurableStateWriter {
     this.#fd = openSync(pathOf(folder), constants.O_RDWR | constants.O_CREAT)
   }
 
-  /** Throws when the disk does not take it. Readers see the state before, or none until the next call. */
+  /** Writes the state. Throws if the disk refuses it; readers then see the previous state, or none until the next call. */
   publish({ segment, end, oldestSegment, heads }: DurableState): void {
     const length = fixedBytes + heads.length * headBytes
     if (this.#bytes.length !== length) this.#resize(length)
@@ -65,7 +65,7 @@ export class DurableStateWriter {
   }
 }
 
-/** The reading side, in whatever process. */
+/** Reads the state, in any process. */
 export class DurableStateReader {
   readonly #path: string
   readonly #fd: number
@@ -77,7 +77,7 @@ export class DurableStateReader {
     this.#fd = fd
   }
 
-  /** undefined while there is no state: no writer has opened the log so far, or none since a power loss. */
+  /** Returns undefined if there is no state: no writer has opened the log yet, or none since a power failure. */
   static tryOpen(folder: string): DurableStateReader | undefined {
     const path = pathOf(folder)
     if (!existsSync(path)) return undefined
@@ -88,7 +88,7 @@ export class DurableStateReader {
   }
 
   read(): DurableState {
-    // What is read while the writer writes may be half of each; the write takes a few microseconds.
+    // A read during a write may see a mix of both states, so it is retried. A write takes a few microseconds.
     for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
       const state = this.#tryRead()
       if (state !== undefined) return state

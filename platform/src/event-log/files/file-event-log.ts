@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DoorbellListener } from '../../lmdb/doorbell.ts'
+import { CommitListener } from '../../lmdb/commit-notifier.ts'
 import { DataFolderError, openEnvironment, type LmdbStore } from '../../lmdb/environment.ts'
 import { claimedPath } from '../../lmdb/writer-claim.ts'
 import {
@@ -17,29 +17,29 @@ import {
 import { DurableStateReader } from './durable-state.ts'
 import { GroupPositions } from './group-positions.ts'
 import { LogReader } from './log-reader.ts'
-import { LoneMember } from './lone-member.ts'
+import { SoleMember } from './sole-member.ts'
 import { LogWriter } from './log-writer.ts'
 import { syncFolder } from './new-segment.ts'
 import { listSegments, readSegmentHeader, refuseOlderFormat } from './segment-files.ts'
 import { streamOf, type Topic, type TopicCatalogue } from './topic-catalogue.ts'
 
 export type FileEventLogOptions = {
-  /** Folder of the log's segment files. One process writes it, any number read it. */
+  /** Folder of the segment files. One process writes it, any number of processes read it. */
   readonly logFolder: string
-  /** Folder of the consumer groups' positions, which every consumer writes, and of the claim to be the writer. */
+  /** Folder of the positions of consumer groups, which every consumer writes, and of the claim of the writer. */
   readonly groupsFolder: string
-  /** A second writer is refused while the first one lives. */
+  /** A second writer is refused while the first one is running. */
   readonly role: 'writer' | 'reader'
   /**
-   * Partition count by topic. The writer creates topics that are missing; a count that differs from the stored one is
-   * refused, because a subject's records must stay in one partition. Readers take what is stored.
+   * Number of partitions by topic. The writer creates missing topics. It refuses a number that differs from the stored one, because
+   * the records of a subject must stay in one partition. Readers use the stored numbers.
    */
   readonly topics: Readonly<Record<string, number>>
-  /** Bytes that may wait for the disk before appends are refused. Default 64 MiB. */
+  /** Maximum bytes that wait for the disk before appends are refused. Default: 64 MiB. */
   readonly pendingBytesMax?: number
-  /** Bytes of a segment's file, which is deleted as a whole. Default 64 MiB; the first ones are smaller. */
+  /** Maximum bytes of a segment file. Segments are deleted as a whole. Default: 64 MiB; the first segments are smaller. */
   readonly segmentBytesMax?: number
-  /** Milliseconds a reader waits for the writer to create the log. Default 30,000. */
+  /** Milliseconds that a reader waits for the writer to create the log. Default: 30,000. */
   readonly createdWithinMs?: number
 }
 
@@ -97,7 +97,7 @@ async function openForReading(options: FileEventLogOptions, groups: LmdbStore): 
 function tryOpenDurable(folder: string): DurableStateReader | undefined {
   const newest = existsSync(folder) ? listSegments(folder).at(-1) : undefined
   if (newest === undefined) return undefined
-  // Throws for a format this release does not read.
+  // Throws if the format is not supported by this release.
   readSegmentHeader(folder, newest)
   return DurableStateReader.tryOpen(folder)
 }
@@ -108,7 +108,7 @@ class FileEventLog implements EventLog {
   readonly #reader: LogReader
   readonly #writer: LogWriter | undefined
   readonly #durable: DurableStateReader | undefined
-  readonly #listener: DoorbellListener
+  readonly #listener: CommitListener
   #topics: TopicCatalogue
 
   constructor(
@@ -122,7 +122,7 @@ class FileEventLog implements EventLog {
     this.#writer = 'writer' in opened ? opened.writer : undefined
     this.#durable = 'durable' in opened ? opened.durable : undefined
     this.#topics = this.#writer?.topics ?? reader.topics()
-    this.#listener = new DoorbellListener(() => claimedPath(groupsStore))
+    this.#listener = new CommitListener(() => claimedPath(groupsStore))
   }
 
   partitionCount(topic: string): number {
@@ -176,7 +176,7 @@ class FileEventLog implements EventLog {
     const partitions = topics.flatMap((topic) =>
       Array.from({ length: this.partitionCount(topic) }, (_, partition) => ({ topic, partition })),
     )
-    return new LoneMember(member, partitions)
+    return new SoleMember(member, partitions)
   }
 
   async position(group: string, topic: string, partition: number): Promise<GroupPosition> {
@@ -210,12 +210,12 @@ class FileEventLog implements EventLog {
     await this.#writer.checkWritable()
   }
 
-  /** The catalogue of topics has had the count since the topic was made, and refuses another one. */
+  /** Always resolves: the number of partitions is stored when a topic is created, and opening with another number fails. */
   checkPartitions(): Promise<void> {
     return Promise.resolve()
   }
 
-  /** They are kept for good. */
+  /** Always resolves: positions are kept forever. */
   checkPositionsKept(): Promise<void> {
     return Promise.resolve()
   }
@@ -231,7 +231,7 @@ class FileEventLog implements EventLog {
   #topic(name: string): Topic {
     let topic = this.#topics.find(name)
     if (topic === undefined) {
-      // A reader may have opened before the writer added the topic.
+      // A reader may have opened the log before the writer added the topic.
       this.#topics = this.#writer?.topics ?? this.#reader.topics()
       topic = this.#topics.find(name)
     }

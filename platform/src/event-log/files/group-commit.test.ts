@@ -9,7 +9,7 @@ import { recoverLog } from './recover.ts'
 
 const value = Buffer.from('value')
 
-describe('a commit that nobody can be told of', () => {
+describe('a commit that cannot be published', () => {
   let folder: string
   let tail: LogTail
   let commits: GroupCommit
@@ -33,7 +33,7 @@ describe('a commit that nobody can be told of', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('is refused to those who appended, and the next one is taken', async () => {
+  it('is refused, and the next commit is accepted', async () => {
     await expect(commits.append(0, value, 0)).rejects.toThrow(EventLogUnavailableError)
     await expect(commits.appendAll([0], [{ partition: 0, value }], 0)).rejects.toThrow(
       'The event log cannot write. The disk took nothing.',
@@ -41,11 +41,11 @@ describe('a commit that nobody can be told of', () => {
     isFailing = false
     await commits.append(0, value, 0)
     expect(told).toEqual([1])
-    // What was refused is there as well.
+    // The refused record is in the log as well.
     expect(tail.durable.heads).toEqual([3])
   })
 
-  it('leaves the log unwritable until somebody can be told again', async () => {
+  it('makes the log unwritable until publishing works again', async () => {
     await expect(commits.append(0, value, 0)).rejects.toThrow(EventLogUnavailableError)
     await expect(commits.checkWritable()).rejects.toThrow('The disk took nothing.')
     isFailing = false

@@ -2,45 +2,45 @@ import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import { CommitBuffer, commitHeaderBytes, recordHeaderBytes } from './commit-format.ts'
 import type { LogTail } from './log-tail.ts'
 
-/** What is to be done when a commit is durable, or has failed. */
+/** Callbacks for when a commit is durable or has failed. */
 type Waiter = {
   readonly committed: () => void
   readonly failed: (error: Error) => void
 }
 
-/** The records that go to the disk together. */
+/** The records that are written to disk together. */
 type OpenCommit = {
   readonly buffer: CommitBuffer
-  /** What single appends get, all of them the same. */
+  /** The promise that all single appends of this commit share. */
   durable: Promise<void> | undefined
   readonly waiters: Waiter[]
 }
 
 /**
- * Collects records while one commit is on its way to the disk, then sends all of them in the next one. So a commit
- * carries what arrived during the one before it, and nothing waits for a timer.
+ * Group commit: collects records while one commit is being written, then writes all of them in the next one. A commit contains what
+ * arrived during the previous one, and no timer delays it.
  */
 export class GroupCommit {
   readonly #tail: LogTail
   readonly #pendingBytesMax: number
   readonly #onCommitted: (counts: readonly number[]) => void
-  /** One buffer is filled while another one is written. */
+  /** One buffer is filled while another one is being written. */
   readonly #spares: CommitBuffer[] = []
   #open: OpenCommit | undefined
   #pendingBytes = 0
-  /** A commit or a probe is on its way. */
+  /** True while a commit or a probe is being written. */
   #isWriting = false
   #isScheduled = false
   #isClosed = false
-  /** How the last write failed; undefined when it did not. */
+  /** Error of the last write; undefined if it succeeded. */
   #failure: EventLogUnavailableError | undefined
-  /** Those who wait for the write that is on its way to end, either way. */
+  /** Callbacks for the end of the current write, successful or not. */
   #afterWrite: (() => void)[] = []
 
   /**
-   * `pendingBytesMax` limits what may wait for the disk, the commit in flight included. `onCommitted` is called with the
-   * record counts by stream when they are on disk, before those who appended hear of it. Where it throws, they are
-   * refused: the records stay, but nobody else knows of them before the next call that does not throw.
+   * `pendingBytesMax` limits the bytes that wait for the disk, including the commit being written. `onCommitted` is called with the
+   * record counts by stream when the records are durable, before their appends resolve. If it throws, the appends are refused: the
+   * records stay in the log, but no other process sees them before the next successful call.
    */
   constructor(
     tail: LogTail,
@@ -86,7 +86,7 @@ export class GroupCommit {
     })
   }
 
-  /** Throws what an append would be refused with now. After a failed write only another one can tell. */
+  /** Throws the error that an append would be refused with now. After a failed write, another write is needed to find out. */
   async checkWritable(): Promise<void> {
     const refusal = this.#refusal(1)
     if (refusal !== undefined) throw refusal
@@ -96,7 +96,7 @@ export class GroupCommit {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Takes no more records and resolves when those taken are committed or refused. */
+  /** Accepts no more records, and resolves when all accepted ones are committed or refused. */
   async close(): Promise<void> {
     this.#isClosed = true
     while (this.#isWriting || this.#open !== undefined) await this.#writeEnds()
@@ -127,7 +127,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#isScheduled || this.#isWriting) return
     this.#isScheduled = true
-    // The end of this turn: every request the turn brings joins the same commit.
+    // At the end of this turn of the event loop, so that all requests of the turn join the same commit.
     setImmediate(() => {
       this.#isScheduled = false
       if (!this.#isWriting) this.#flush()
@@ -147,9 +147,9 @@ export class GroupCommit {
   }
 
   #finish({ buffer, waiters }: OpenCommit, error: Error | undefined): void {
-    // The next commit starts before the waiters run, so the disk does not idle while answers are written.
+    // The next commit starts before the waiters run, so that the disk is not idle while responses are written.
     this.#endWrite(error)
-    const failure = error ?? this.#tell(buffer.counts)
+    const failure = error ?? this.#publish(buffer.counts)
     if (failure === undefined) {
       for (const waiter of waiters) waiter.committed()
     } else {
@@ -160,7 +160,7 @@ export class GroupCommit {
     this.#spares.push(buffer)
   }
 
-  #tell(counts: readonly number[]): Error | undefined {
+  #publish(counts: readonly number[]): Error | undefined {
     try {
       this.#onCommitted(counts)
       return undefined
@@ -172,7 +172,7 @@ export class GroupCommit {
   async #probe(): Promise<void> {
     this.#isWriting = true
     await this.#tail.probe().then(
-      () => this.#endWrite(this.#tell(Array<number>(this.#tail.topics.streamCount).fill(0))),
+      () => this.#endWrite(this.#publish(Array<number>(this.#tail.topics.streamCount).fill(0))),
       (error: Error) => this.#endWrite(error),
     )
   }

@@ -2,7 +2,7 @@ import { GroupFencedError, type GroupPosition } from '../event-log.ts'
 import { committed } from '../../lmdb/commit-error.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 
-/** Positions of consumer groups. Several processes write here, so they live in an environment of their own. */
+/** Stores the positions of consumer groups. Several processes write them, so they have a separate LMDB environment. */
 export class GroupPositions {
   readonly #store: LmdbStore
 
@@ -15,7 +15,10 @@ export class GroupPositions {
     return this.#get(positionKey(group, topic, partition))
   }
 
-  /** Compare and set in one transaction; on disk when it resolves. */
+  /**
+   * Compares and sets the position in one transaction. It is durable when this resolves. Rejects with a GroupFencedError if the
+   * stored position differs from `expected`.
+   */
   async commit(
     group: string,
     topic: string,

@@ -9,14 +9,14 @@ import type { SegmentHeader } from './segment-header.ts'
 import { Segment } from './segment.ts'
 import type { TopicCatalogue } from './topic-catalogue.ts'
 
-/** The log as it lies on disk, read by any process as far as it is durable. */
+/** Reads the durable part of the log from disk, in any process. */
 export class LogReader {
   readonly #folder: string
   readonly #durable: () => DurableState
   readonly #headers = new Map<number, SegmentHeader>()
-  /** By number, the least recently opened first; most of them are at rest. */
+  /** Opened segments by number, the least recently opened first. Most of them are at rest. */
   readonly #segments = new Map<number, Segment>()
-  /** Those that are not at rest, the least recently used first. */
+  /** Segments that are not at rest, the least recently used first. */
   readonly #awake = new Map<number, Segment>()
   #oldestSegment = 0
 
@@ -30,7 +30,7 @@ export class LogReader {
   }
 
   oldest(stream: number): number {
-    return this.#whileItIsKept((state) => this.#oldest(state, stream))
+    return this.#retryIfTrimmed((state) => this.#oldest(state, stream))
   }
 
   async read(stream: number, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
@@ -38,29 +38,32 @@ export class LogReader {
     const budget = { records: limits.recordsMax, bytes: limits.bytesMax }
     let offset = fromOffset
     for (;;) {
-      const chunk = this.#whileItIsKept((state) => {
+      const chunk = this.#retryIfTrimmed((state) => {
         const oldest = this.#oldest(state, stream)
-        // What was trimmed is passed over, but not in the middle of an answer.
+        // Trimmed records are skipped, but not in the middle of a result.
         if (offset < oldest && records.length > 0) return 'end'
         offset = Math.max(offset, oldest)
         if (offset >= (state.heads[stream] ?? 0)) return 'end'
         try {
           return this.#chunkWith(state, stream, offset)
         } catch (error) {
-          // What comes before the damage is answered; the next read meets it.
+          // Records before the damage are returned; the next read throws.
           if (error instanceof LogDamagedError && records.length > 0) return 'end'
           throw error
         }
       })
       if (chunk === 'end') return records
-      // A long way to the record is gone in steps, so that others are served in between.
+      // A long search is done in steps, so that other work is served in between.
       if (chunk === 'not yet') await nextTurn()
       else if (chunk.collect(stream, offset, records, budget)) offset = records.at(-1)!.offset + 1
       else return records
     }
   }
 
-  /** Header of a segment that is kept. Throws ENOENT for a trimmed one, DataFolderError where the file is missing. */
+  /**
+   * Returns the header of a segment that belongs to the log. Throws ENOENT for a trimmed segment, and a DataFolderError if the file
+   * is missing.
+   */
   header(number: number): SegmentHeader {
     let header = this.#headers.get(number)
     if (header === undefined) {
@@ -70,12 +73,12 @@ export class LogReader {
     return header
   }
 
-  /** The topics of the log, as of now. */
+  /** Returns the current topics of the log. */
   topics(): TopicCatalogue {
     return this.header(this.#durable().segment).topics
   }
 
-  /** Takes over a segment that was opened and read elsewhere. */
+  /** Adds a segment that was opened and read elsewhere. */
   adopt(segment: Segment): void {
     this.#segments.set(segment.header.number, segment)
     this.#awake.set(segment.header.number, segment)
@@ -87,12 +90,15 @@ export class LogReader {
     this.#awake.clear()
   }
 
-  /** A segment at the start whose header is damaged is as good as trimmed: nothing in it can be found. */
+  /**
+   * Returns the oldest readable offset. If the header of the first segment is damaged, nothing in it can be found, so it counts as
+   * trimmed.
+   */
   #oldest(state: DurableState, stream: number): number {
     return this.#headsFrom(state, state.oldestSegment)[stream] ?? 0
   }
 
-  /** Heads of the first segment from `number` on whose header can be read. */
+  /** Returns the heads of the first segment from `number` on whose header can be read. */
   #headsFrom(state: DurableState, number: number): readonly number[] {
     for (let at = number; at <= state.segment; at += 1) {
       const header = this.#readableHeader(at)
@@ -101,7 +107,7 @@ export class LogReader {
     return state.heads
   }
 
-  /** Undefined when it is damaged or missing. Throws ENOENT for a trimmed segment. */
+  /** Returns undefined if the header is damaged or missing. Throws ENOENT for a trimmed segment. */
   #readableHeader(number: number): SegmentHeader | undefined {
     try {
       return this.header(number)
@@ -111,7 +117,7 @@ export class LogReader {
     }
   }
 
-  /** Throws LogDamagedError where the record is in a segment that cannot be read up to it. */
+  /** Throws a LogDamagedError if the record is in a segment that cannot be read up to it. */
   #chunkWith(state: DurableState, stream: number, offset: number): Chunk | 'not yet' {
     const number = this.#numberWith(state, stream, offset)
     try {
@@ -127,19 +133,19 @@ export class LogReader {
     const segment = this.#open(number)
     if (segment.hasRead(stream, offset)) return segment.chunkWith(stream, offset)
     const end = this.#endOf(state, number) ?? segment.fileBytes()
-    // The heads promise the record before the end; a segment that ends without it has lost it. A step may end where it
-    // began: a chunk that is full makes room for the next one.
+    // According to the heads, the record is before the end; if the segment ends without it, the record is lost. A step may end
+    // where it began: a chunk that is full makes room for the next one.
     const isReadOn = segment.next.at < end && segment.readOn(end)
     if (segment.hasRead(stream, offset)) return segment.chunkWith(stream, offset)
     if (isReadOn) return 'not yet'
-    // Throws where it is the next segment that is missing or has a damaged header: the record may stand there.
+    // Throws if the next segment is missing or has a damaged header: the record may be there.
     if (number < state.segment) this.header(number + 1)
     throw segment.damagedAt(segment.next.at)
   }
 
   /**
-   * Runs a step that opens the file of a segment. The log says that a segment is trimmed before its file is deleted, so a
-   * file that is not there although the log keeps it was lost, and that is damage.
+   * Runs a step that opens the file of a segment. The log records that a segment is trimmed before its file is deleted. So if a
+   * file is missing that still belongs to the log, it was lost, which is damage.
    */
   #withFile<Result>(number: number, step: () => Result): Result {
     try {
@@ -151,13 +157,13 @@ export class LogReader {
     }
   }
 
-  /** Where the segment's commits end. Undefined where the header of the next segment, which says so, cannot be read. */
+  /** Returns where the commits of the segment end. The header of the next segment contains that; undefined if it cannot be read. */
   #endOf(state: DurableState, number: number): number | undefined {
     if (number === state.segment) return state.end
     return this.#readableHeader(number + 1)?.previousEnd
   }
 
-  /** The last segment whose records of the stream do not start behind the offset. */
+  /** Returns the last segment whose records of the stream start at or before the offset. */
   #numberWith(state: DurableState, stream: number, offset: number): number {
     let low = state.oldestSegment
     let high = state.segment
@@ -171,7 +177,7 @@ export class LogReader {
     return low
   }
 
-  /** The same where some header cannot be read: the last one of those whose header can. */
+  /** As `#numberWith`, but considers only segments whose header can be read. */
   #readableNumberWith(state: DurableState, stream: number, offset: number): number {
     let found = state.oldestSegment
     for (let at = state.oldestSegment; at <= state.segment; at += 1) {
@@ -193,7 +199,7 @@ export class LogReader {
     this.#awake.delete(number)
     this.#awake.set(number, segment)
     if (this.#awake.size > awakeMax) {
-      // It must not forget how far it was read: readers that take turns in more segments would never arrive.
+      // It keeps its positions: otherwise readers that alternate between many segments would start over each time.
       const least = firstKey(this.#awake)
       this.#awake.get(least)!.rest()
       this.#awake.delete(least)
@@ -218,8 +224,8 @@ export class LogReader {
     this.#awake.delete(number)
   }
 
-  /** Looks again when a segment was trimmed between the look at the state and the look at its file. */
-  #whileItIsKept<Result>(look: (state: DurableState) => Result): Result {
+  /** Repeats the lookup if a segment was trimmed between reading the state and opening its file. */
+  #retryIfTrimmed<Result>(look: (state: DurableState) => Result): Result {
     for (;;) {
       const state = this.#durable()
       const { oldestSegment } = state
@@ -238,7 +244,7 @@ function firstKey(map: ReadonlyMap<number, unknown>): number {
   return map.keys().next().value!
 }
 
-/** Open files, and with them the chunks that each keeps. */
+/** Maximum open files, each of which keeps its chunks in memory. */
 const awakeMax = 3
-/** Segments whose places are known, about 25 kB each in the usual size. More than take turns at being read. */
+/** Maximum segments whose positions are in memory, about 25 kB each at the usual size. Readers rarely alternate between more. */
 const segmentsMax = 256

@@ -8,7 +8,7 @@ import { damageSegment, sealedSegments } from '../../testing/damage-segment.ts'
 import { openFileEventLog } from './file-event-log.ts'
 import { createLogScrubber } from './log-scrubber.ts'
 
-it('finds a damaged old segment beside the writer, and degrades the health without failing it', async () => {
+it('finds a damaged old segment beside the writer, and degrades health without failing it', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tollgate-scrubber-'))
   const folder = join(root, 'log')
   const log = await openFileEventLog({

@@ -6,9 +6,9 @@ import { readDurable, verifySegment, type SegmentReport } from './verify-segment
 
 export type LogScrubberOptions = {
   readonly folder: string
-  /** Bytes of the log that are read in a second. */
+  /** Bytes of the log read per second. */
   readonly bytesPerSecond: number
-  /** Milliseconds between the end of a pass and the next one. */
+  /** Milliseconds from the end of one pass to the start of the next. */
   readonly restMs: number
   readonly logger: Logger
   readonly onScrubbed: (bytes: number) => void
@@ -16,8 +16,8 @@ export type LogScrubberOptions = {
 }
 
 /**
- * Reads the segments that no commit goes into any more, again and again, and checks their sums: damage on the disk is
- * found while ClickHouse still has what stood there. The segment that is written was read when the log was opened.
+ * Continuously reads all segments except the one being written, and verifies their checksums. So damage on disk is found while
+ * ClickHouse still has the affected records. The segment being written was verified when the log was opened.
  */
 export function createLogScrubber(
   options: LogScrubberOptions,
@@ -26,7 +26,7 @@ export function createLogScrubber(
   let damaged: readonly SegmentReport[] = []
   let running: Promise<void> | undefined
   const pause = async (ms: number): Promise<void> => {
-    // The only rejection is the abort, and the loop looks at the signal next.
+    // The sleep rejects only on abort, and the loop checks the signal next.
     await sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
   }
   const pace = async (bytes: number): Promise<void> => {
@@ -52,7 +52,10 @@ export function createLogScrubber(
   const runForever = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await pass().catch((error: unknown) =>
-        options.logger.warn({ err: error }, 'the log could not be read through'),
+        options.logger.warn(
+          { err: error },
+          'could not verify the log; retrying with the next pass',
+        ),
       )
       await pause(options.restMs)
     }
@@ -76,7 +79,7 @@ export function createLogScrubber(
   }
 }
 
-/** Undefined when it is no part of the log any more. */
+/** Returns undefined if the segment no longer belongs to the log. */
 async function verifyIfKept(
   folder: string,
   number: number,

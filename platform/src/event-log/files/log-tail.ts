@@ -7,7 +7,7 @@ import type { SegmentHeader } from './segment-header.ts'
 import type { TopicCatalogue } from './topic-catalogue.ts'
 import { writeWhole, writeWholeAsync } from './write-whole.ts'
 
-/** Where a log ends, and the file that is open there for commits. */
+/** The end of a log, and the file that is open for its commits. */
 export type TailPlace = {
   readonly file: FileHandle
   readonly fileBytes: number
@@ -21,7 +21,7 @@ export type TailPlace = {
 
 type Written = (error?: Error) => void
 
-/** The end of the log. Takes one commit at a time and brings it to the disk; the caller waits for one before the next. */
+/** Appends to the end of the log. Writes one commit at a time: the caller waits for one before the next. */
 export class LogTail {
   readonly #durable: { segment: number; end: number; oldestSegment: number; heads: number[] }
   readonly #folder: string
@@ -29,16 +29,16 @@ export class LogTail {
   #topics: TopicCatalogue
   #file: FileHandle
   #mark: Buffer
-  /** Where the segment's first commit starts, and where the last one must end. */
+  /** Start of the first commit, and the size at which the segment is full. */
   #start: number
   #capacity: number
   #sequence: number
   #newestMs: number
-  /** The next segment's file is being made, or is there. */
+  /** Set while the file of the next segment is being created, or exists. */
   #prepared: Promise<void> | undefined
-  /** A failed write may have left bytes behind the end. */
+  /** A failed write may have left bytes after the end. */
   #mustCut = false
-  /** The segment takes no more commits: its successor may be on the disk already. */
+  /** The segment accepts no more commits, because its successor may already be on disk. */
   #isSealed = false
 
   constructor(folder: string, segmentBytesMax: number, place: TailPlace) {
@@ -59,7 +59,7 @@ export class LogTail {
     }
   }
 
-  /** As of the last commit; the same object each time. */
+  /** The state after the last commit. It is the same object each time. */
   get durable(): DurableState {
     return this.#durable
   }
@@ -68,7 +68,7 @@ export class LogTail {
     return this.#topics
   }
 
-  /** Calls `written` when the commit is on the disk, or when nothing of it is kept. */
+  /** Calls `written` when the commit is durable, or with an error when nothing of it remains. */
   write(commit: CommitBuffer, written: Written): void {
     if (this.#hasRoom(commit.bytes)) {
       this.#put(commit, written)
@@ -77,11 +77,11 @@ export class LogTail {
     }
   }
 
-  /** Rejects when a commit would fail now. */
+  /** Rejects if a commit would fail now. */
   async probe(): Promise<void> {
     await this.#makeRoom(0)
     try {
-      // Zeros behind the end are what stands there anyway.
+      // The file contains zeros after the end anyway.
       await writeWholeAsync(this.#file.fd, Buffer.alloc(probeBytes), this.#durable.end)
     } catch (error) {
       await this.#undo()
@@ -89,7 +89,7 @@ export class LogTail {
     }
   }
 
-  /** Goes on in a new segment, whose header has these topics. */
+  /** Starts a new segment whose header has these topics. */
   async roll(topics: TopicCatalogue): Promise<void> {
     this.#isSealed = true
     await this.#prepare()
@@ -120,7 +120,7 @@ export class LogTail {
     await full.close()
   }
 
-  /** From now on the oldest segment is no part of the log. Returns its number. */
+  /** Removes the oldest segment from the log. Returns its number. */
   dropOldest(): number {
     return this.#durable.oldestSegment++
   }
@@ -131,7 +131,7 @@ export class LogTail {
     await this.#file.close()
   }
 
-  /** An empty segment takes a commit of any size. */
+  /** Returns whether the segment has room for the commit. An empty segment accepts a commit of any size. */
   #hasRoom(bytes: number): boolean {
     const { end } = this.#durable
     const isLarge = end + bytes > this.#capacity && end > this.#start
@@ -164,7 +164,7 @@ export class LogTail {
     this.#sequence += 1
     this.#newestMs = Math.max(this.#newestMs, commit.newestMs)
     if (this.#prepared === undefined && durable.end > this.#capacity / 2) {
-      // It is tried again when the segment is full, and then its error counts.
+      // It is retried when the segment is full, and then its error counts.
       this.#prepare().catch(() => undefined)
     }
   }
@@ -179,16 +179,15 @@ export class LogTail {
     return this.#prepared
   }
 
-  /** Segments double from small ones on, so that a log takes disk in proportion to its use. */
+  /** The size of segments doubles from a small one on, so that the log uses disk space in proportion to its use. */
   #nextCapacity(): number {
     return Math.min(Math.max(this.#capacity * 2, firstSegmentBytes), this.#segmentBytesMax)
   }
 
-  /** What failed may be there in part or whole, and must be gone before anybody hears of the failure. */
+  /** Removes what a failed write left in the file, before the failure is reported. */
   async #undo(): Promise<void> {
     this.#mustCut = true
-    // If that fails too, it is tried again before anything else is written. Only a crash before that can leave a commit
-    // that was refused.
+    // If that fails as well, it is retried before the next write. Only a crash before that can leave a refused commit in the log.
     await this.#cut().catch(() => undefined)
   }
 
@@ -200,5 +199,5 @@ export class LogTail {
 }
 
 export const firstSegmentBytes = 2 ** 20
-/** As much as a busy commit takes, so that the last free page does not pass for room. */
+/** Size of a typical large commit, so that a single free page does not count as room. */
 const probeBytes = 128 * 1024

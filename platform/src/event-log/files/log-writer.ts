@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { Doorbell } from '../../lmdb/doorbell.ts'
+import { CommitNotifier } from '../../lmdb/commit-notifier.ts'
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import { claimWriter, releaseClaim } from '../../lmdb/writer-claim.ts'
@@ -9,7 +9,7 @@ import { GroupCommit } from './group-commit.ts'
 import type { LogReader } from './log-reader.ts'
 import type { LogTail } from './log-tail.ts'
 import { syncFolder } from './new-segment.ts'
-import { PacedRing } from './paced-ring.ts'
+import { PacedNotifier } from './paced-notifier.ts'
 import { recoverLog } from './recover.ts'
 import { segmentPath } from './segment-files.ts'
 import type { Segment } from './segment.ts'
@@ -22,28 +22,35 @@ export type LogWriterOptions = {
   readonly segmentBytesMax: number
 }
 
-/** The one process that appends. */
+/** The writer of the log. Only one process may have it open. */
 export class LogWriter {
   readonly #folder: string
   readonly #claims: LmdbStore
-  readonly #bell: Doorbell
+  readonly #notifier: CommitNotifier
   readonly #tail: LogTail
   readonly #published: DurableStateWriter
   readonly #groupCommit: GroupCommit
   readonly #topics: readonly Topic[]
   readonly #wakeUps: readonly WakeUps[]
-  readonly #rings: readonly PacedRing[]
-  /** By segment: the streams that do not need it any more. */
+  readonly #notifiers: readonly PacedNotifier[]
+  /** Streams that no longer need a segment, by segment number. */
   readonly #released = new Map<number, Set<number>>()
 
-  private constructor(options: LogWriterOptions, claims: LmdbStore, bell: Doorbell, tail: LogTail) {
+  private constructor(
+    options: LogWriterOptions,
+    claims: LmdbStore,
+    notifier: CommitNotifier,
+    tail: LogTail,
+  ) {
     this.#folder = options.folder
     this.#claims = claims
-    this.#bell = bell
+    this.#notifier = notifier
     this.#tail = tail
     this.#topics = tail.topics.entries.map(({ name }) => tail.topics.find(name)!)
     this.#wakeUps = this.#topics.map(() => new WakeUps())
-    this.#rings = this.#topics.map(({ id }) => new PacedRing(() => bell.ring(id), ringIntervalMs))
+    this.#notifiers = this.#topics.map(
+      ({ id }) => new PacedNotifier(() => notifier.notify(id), notifyIntervalMs),
+    )
     this.#published = new DurableStateWriter(options.folder)
     this.#published.publish(tail.durable)
     this.#groupCommit = new GroupCommit(tail, options.pendingBytesMax, (counts) =>
@@ -52,22 +59,22 @@ export class LogWriter {
   }
 
   /**
-   * Refuses when another process writes. The claim is kept beside the positions, where there are transactions; the
-   * state of the log is read after it, so it stands still.
+   * Opens the log for writing. Throws an AnotherWriterError if another process writes it. The claim is stored with the positions,
+   * because that store has transactions. The state of the log is read after the claim, so it cannot change.
    */
   static async open(
     options: LogWriterOptions,
     claims: LmdbStore,
   ): Promise<{ writer: LogWriter; segment: Segment | undefined }> {
     const { folder, topics, segmentBytesMax } = options
-    const bell = await Doorbell.open(folder)
+    const notifier = await CommitNotifier.open(folder)
     try {
-      await claimWriter(claims, bell, folder)
+      await claimWriter(claims, notifier, folder)
       const { tail, segment } = await recoverLog(folder, topics, segmentBytesMax)
-      return { writer: new LogWriter(options, claims, bell, tail), segment }
+      return { writer: new LogWriter(options, claims, notifier, tail), segment }
     } catch (error) {
-      releaseClaim(claims, bell)
-      await bell.close()
+      releaseClaim(claims, notifier)
+      await notifier.close()
       throw error
     }
   }
@@ -97,9 +104,9 @@ export class LogWriter {
   }
 
   /**
-   * Notes which segments the stream does not need any more: those whose records are all older than `receivedBeforeMs`
-   * and whose records of the stream are all below `belowOffset`. Deletes the oldest ones that no stream needs. The last
-   * call counts, and notes are not kept: after a restart every stream has its say again.
+   * Records which segments the stream no longer needs: those whose records are all older than `receivedBeforeMs` and whose records
+   * of the stream are all below `belowOffset`. Deletes the oldest segments that no stream needs. The last call counts. The
+   * information is not stored: after a restart, every stream must call again.
    */
   async trim(
     reader: LogReader,
@@ -132,20 +139,20 @@ export class LogWriter {
     await this.#groupCommit.close()
     await this.#tail.close()
     this.#published.close()
-    releaseClaim(this.#claims, this.#bell)
-    for (const ring of this.#rings) ring.stop()
-    await this.#bell.close()
+    releaseClaim(this.#claims, this.#notifier)
+    for (const each of this.#notifiers) each.stop()
+    await this.#notifier.close()
     for (const wakeUps of this.#wakeUps) wakeUps.wake()
   }
 
-  /** A stream may need again what it had released: its consumer has lost what it had made of it. */
+  /** Withdraws the release of segments. A stream needs them again if its consumer has lost its data. */
   #withdraw(stream: number, fromSegment: number): void {
     for (const [number, released] of this.#released) {
       if (number >= fromSegment) released.delete(stream)
     }
   }
 
-  /** Whether every stream that has records in the oldest segment has released it. */
+  /** Returns whether every stream with records in the oldest segment has released it. */
   #isReleased(reader: LogReader): boolean {
     const { oldestSegment } = this.#tail.durable
     const { heads } = reader.header(oldestSegment)
@@ -156,8 +163,8 @@ export class LogWriter {
   }
 
   /**
-   * Others learn that it goes before it goes. The folder is synced for each, so that after a power loss none comes back
-   * whose successor is gone.
+   * Deletes the oldest segment. The new start of the log is published before the file is deleted. The folder is synced for each
+   * file, so that after a power failure no file reappears whose successor is gone.
    */
   async #deleteOldest(): Promise<void> {
     const number = this.#tail.dropOldest()
@@ -167,7 +174,7 @@ export class LogWriter {
     await syncFolder(this.#folder)
   }
 
-  /** Publishes the commit, then wakes those who wait for it. */
+  /** Publishes the commit, then wakes waiting readers. */
   #announce(counts: readonly number[]): void {
     this.#published.publish(this.#tail.durable)
     for (const { id, firstStream, partitionCount } of this.#topics) {
@@ -176,14 +183,14 @@ export class LogWriter {
         isTouched ||= counts[at]! > 0
       }
       if (!isTouched) continue
-      this.#rings[id]!.request()
+      this.#notifiers[id]!.request()
       this.#wakeUps[id]!.wake()
     }
   }
 }
 
 /**
- * A ring costs this process and each that it wakes more than a commit does, and on a quick disk there are thousands of
- * commits in a second.
+ * Minimum interval between notifications. A notification costs this process and each reader more than a commit does, and a fast
+ * disk makes thousands of commits per second.
  */
-const ringIntervalMs = 1
+const notifyIntervalMs = 1

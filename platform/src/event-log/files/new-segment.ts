@@ -6,17 +6,16 @@ import { encodeSegmentHeader, type SegmentHeader, type SegmentOrigin } from './s
 import { writeWholeAsync } from './write-whole.ts'
 
 /*
- * A segment is made under another name and gets its own when its header is on the disk, so that a file with a segment's
- * name has a header. A crash in between leaves the other name, which the next one starts over.
+ * A segment is created under a temporary name and renamed when its header is durable. So every file with the name of a segment has
+ * a header. A crash in between leaves the temporary file, which the next start overwrites.
  */
 function unnamedPath(folder: string): string {
   return join(folder, 'next')
 }
 
 /**
- * Makes the file and fills it with zeros, so that the commits that come into it change nothing about the file but its
- * bytes: the disk then has one thing to write per commit, not two. Where there is no room for it the file stays empty,
- * and commits make it grow.
+ * Creates the file and fills it with zeros. Later commits then change only the content of the file and not its size, so the disk
+ * writes once per commit instead of twice. If there is no room, the file stays empty and grows with its commits.
  */
 export async function prepareSegment(folder: string, bytes: number): Promise<void> {
   const file = await open(unnamedPath(folder), 'w')
@@ -36,7 +35,7 @@ export function discardPrepared(folder: string): void {
   rmSync(unnamedPath(folder), { force: true })
 }
 
-/** Gives the prepared file its header and its name. It is open for commits when this resolves. */
+/** Writes the header to the prepared file and renames it. The file is open for commits when this resolves. */
 export async function installSegment(
   folder: string,
   origin: SegmentOrigin,
@@ -54,12 +53,12 @@ export async function installSegment(
   }
 }
 
-/** A write to such a file has reached the disk when it returns. */
+/** Opens a file so that each write is durable when it returns. */
 export function openForCommits(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDWR | constants.O_DSYNC)
 }
 
-/** Makes created, renamed and deleted names durable. */
+/** Makes created, renamed and deleted file names durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
@@ -69,5 +68,5 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Commits of that time wait behind one such piece at most; smaller ones cost the processor more. */
+/** Size of one write. A commit may wait for one of them; smaller ones cost more CPU time. */
 const zeros = Buffer.alloc(2 ** 20)

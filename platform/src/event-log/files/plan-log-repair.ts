@@ -1,6 +1,6 @@
 import type { SegmentReport } from './verify-segment.ts'
 
-/** Records of one stream that only a damaged segment has. */
+/** A range of records of one stream that are only in a damaged segment. */
 export type LostRange = {
   readonly stream: number
   readonly fromOffset: number
@@ -9,13 +9,13 @@ export type LostRange = {
 
 export type LogRepairPlan =
   | { readonly kind: 'nothing' }
-  /** Everything up to this segment is stored elsewhere: the log begins behind it. */
+  /** Everything up to this segment is stored elsewhere, so the log can begin after it. */
   | { readonly kind: 'drop'; readonly upTo: number; readonly damaged: readonly SegmentReport[] }
   | { readonly kind: 'refuse'; readonly reason: string; readonly lost: readonly LostRange[] }
 
 /**
- * Decides what a repair may do. A log is cut at its start only, so the last damaged segment takes those before it along.
- * Everything in them must be below `needed`: by stream, the first offset that somebody still has to read.
+ * Decides what a repair may do. A log can only be cut at its start, so all segments up to the last damaged one are dropped. All
+ * their records must be below `needed`: the first offset, by stream, that a consumer still has to read.
  */
 export function planLogRepair(
   reports: readonly SegmentReport[],

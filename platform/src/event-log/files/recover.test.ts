@@ -12,9 +12,8 @@ import { recoverLog } from './recover.ts'
 import { segmentPath } from './segment-files.ts'
 
 /*
- * Writes a log, then damages its last segment in every way that a crash or a bad disk could, and opens it. What comes
- * back must be a whole number of commits from the start, none that was acked may be missing, and where one had to be
- * missing the log must not open.
+ * Writes a log, then damages its last segment in every way that a crash or a bad disk could, and opens it. The result must be a
+ * whole number of commits from the start without a missing acknowledged one; if one is missing, the log must not open.
  */
 
 const topics = { orders: 2, refunds: 1 }
@@ -26,7 +25,7 @@ type Record = { readonly stream: number; readonly text: string }
 let root: string
 let original: string
 let bytes: Buffer
-/** Where each commit starts, and where the last one ends. */
+/** The start of each commit, and the end of the last one. */
 let places: number[]
 const commits: Record[][] = []
 const later: Record[] = [{ stream: 0, text: 'appended later' }]
@@ -58,7 +57,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(root, { recursive: true }))
 
-/** Keeps the state as of now, for a copy whose writer was killed before it published the last commit. */
+/** Stores the current state for a copy whose writer was killed before it published the last commit. */
 function publishTo(name: string, tail: LogTail): void {
   mkdirSync(join(root, name))
   const state = new DurableStateWriter(join(root, name))
@@ -74,14 +73,14 @@ async function append(tail: LogTail, records: readonly Record[]): Promise<void> 
   })
 }
 
-/** What other processes were told of the log: all of it, all but the last commit, or nothing that survived. */
+/** What was published of the log: all of it, all but the last commit, or nothing that survived. */
 type Told = 'all' | 'all but the last' | 'nothing'
 
-/** Number of commits that come back, or the error. */
+/** Returns the number of recovered commits, or the error. */
 async function openDamaged(damaged: Buffer, told: Told): Promise<number | DataFolderError> {
   copies += 1
   const folder = join(root, `copy-${copies}`)
-  // Every third is written on: that costs several syncs of the disk.
+  // Only every third is appended to, because that costs several syncs.
   const isWrittenOn = told === 'nothing' && copies % 3 === 0
   mkdirSync(folder)
   writeFileSync(segmentPath(folder, 1), damaged)
@@ -133,7 +132,7 @@ async function expectRecords(folder: string, tail: LogTail, expected: Record[][]
   reader.close()
 }
 
-/** Commits that end at or before the byte. */
+/** Returns the number of commits that end at or before the byte. */
 function wholeBefore(byte: number): number {
   return places.filter((place, at) => at > 0 && place <= byte).length
 }
@@ -144,7 +143,7 @@ function toldCount(told: Told): number {
   return { all: commitsWritten, 'all but the last': commitsWritten - 1, nothing: 0 }[told]
 }
 
-/** Every byte of the last two commits and some behind them, and some before. */
+/** Returns every byte of the last two commits, and some bytes after and before them. */
 function bytesToDamage(): number[] {
   const random = new SeededRandom(2)
   const from = places.at(-3)!
@@ -157,7 +156,7 @@ type Case = {
   readonly expected: number | 'error'
 }
 
-/** Some at a time, because each waits for the disk. */
+/** Runs some cases concurrently, because each waits for the disk. */
 async function expectOutcomes(cases: readonly Case[], told: Told): Promise<void> {
   for (let from = 0; from < cases.length; from += 32) {
     await Promise.all(cases.slice(from, from + 32).map((each) => expectOutcome(each, told)))
@@ -174,7 +173,7 @@ async function expectOutcome({ damaged, expected }: Case, told: Told): Promise<v
   }
 }
 
-describe.each(tolds)('when others were told %s', (told) => {
+describe.each(tolds)('with %s published', (told) => {
   const expectedFor = (commitCount: number) =>
     commitCount < toldCount(told) ? 'error' : commitCount
 
@@ -189,7 +188,7 @@ describe.each(tolds)('when others were told %s', (told) => {
     await expectOutcomes(cases, told)
   })
 
-  it('keeps the commits before the last one when only some of its bytes were written', async () => {
+  it('keeps the commits before the last one if only some of its bytes were written', async () => {
     const random = new SeededRandom(3)
     const [from, to] = places.slice(-2) as [number, number]
     const cases: Case[] = []
@@ -201,7 +200,7 @@ describe.each(tolds)('when others were told %s', (told) => {
     await expectOutcomes(cases, told)
   })
 
-  it('does not open where a commit before the last one is damaged', async () => {
+  it('does not open if a commit before the last one is damaged', async () => {
     const random = new SeededRandom(4)
     const cases = bytesToDamage().map((at): Case => {
       const damaged = Buffer.from(bytes)

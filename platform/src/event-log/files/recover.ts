@@ -18,14 +18,14 @@ import { createCatalogue, withTopics } from './topic-catalogue.ts'
 
 export type RecoveredLog = {
   readonly tail: LogTail
-  /** The segment that was read through. */
+  /** The segment that was read and verified. */
   readonly segment: Segment | undefined
 }
 
 /**
- * Opens the end of the log for writing, whatever a killed writer left. A commit that is whole stays, acked or not; the
- * bytes of one that is not are overwritten with zeros. Only one commit is ever on its way, so only the last can be in
- * pieces. Where that does not hold, acked records are damaged, and the log does not open.
+ * Opens the end of the log for writing after any crash of a writer. A complete commit is kept, acknowledged or not; an incomplete
+ * one is overwritten with zeros. Only one commit is written at a time, so only the last one can be incomplete. Otherwise
+ * acknowledged records are damaged, and opening fails.
  */
 export async function recoverLog(
   folder: string,
@@ -108,7 +108,7 @@ function readDurable(folder: string) {
   return state
 }
 
-/** Reads the segment through and clears what stands behind its last commit. Returns the bytes of the file. */
+/** Verifies the segment and clears the bytes after its last commit. Returns the size of the file in bytes. */
 function repairEnd(folder: string, segment: Segment): number {
   const fd = openSync(segment.path, 'r+')
   try {
@@ -124,7 +124,7 @@ function repairEnd(folder: string, segment: Segment): number {
     const rest = writtenBytes(fd, at, fileBytes)
     if (hasLaterCommit(rest, { mark: segment.header.mark, sequence })) throw segment.damagedAt(at)
     writeSync(fd, Buffer.alloc(rest.length), 0, rest.length, at)
-    // The writer may have been killed while its last commit was on the way to the disk.
+    // The previous writer may have been killed while it wrote its last commit.
     fdatasyncSync(fd)
     return fileBytes
   } finally {
@@ -132,7 +132,7 @@ function repairEnd(folder: string, segment: Segment): number {
   }
 }
 
-/** The bytes from `from` to the last one that is not zero. */
+/** Returns the bytes from `from` to the last byte that is not zero. */
 function writtenBytes(fd: number, from: number, to: number): Buffer {
   const piece = Buffer.alloc(pieceBytes)
   const zeros = Buffer.alloc(pieceBytes)

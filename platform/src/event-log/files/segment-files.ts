@@ -15,7 +15,7 @@ export function segmentPath(folder: string, number: number): string {
   return join(folder, `${number}`.padStart(20, '0') + ending)
 }
 
-/** Numbers of the segments in the folder, ascending. */
+/** Returns the numbers of the segments in the folder, ascending. */
 export function listSegments(folder: string): number[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith(ending))
@@ -47,7 +47,7 @@ export function readHeader(fd: number, path: string): SegmentHeader {
   return decodeSegmentHeader(whole.subarray(0, wholeRead), path)
 }
 
-/** Throws for a folder of the time when the log was an lmdb environment. */
+/** Throws if the folder contains a log of format 1, which was an LMDB environment. */
 export function refuseOlderFormat(folder: string): void {
   if (!existsSync(join(folder, 'data.mdb'))) return
   throw new DataFolderError(
@@ -56,5 +56,5 @@ export function refuseOlderFormat(folder: string): void {
 }
 
 const usualHeaderBytes = 4 * 1024
-/** Beyond this a length is damage, not a header: 65,536 partitions take a tenth of it. */
+/** Larger lengths mean a damaged header: 65,536 partitions need a tenth of this. */
 const headerBytesMax = 16 * 1024 * 1024

@@ -3,33 +3,33 @@ import { DataFolderError } from '../../lmdb/environment.ts'
 import { createCatalogue, type TopicCatalogue, type TopicEntry } from './topic-catalogue.ts'
 
 /**
- * What a segment says about itself and about the log before it, so that nothing else need be kept: the newest
- * segment's header is the catalogue of topics, and the headers together are the index of the log.
+ * Header of a segment: describes the segment and the log before it. No other file is needed: the header of the newest segment is
+ * the catalogue of topics, and all headers together are the index of the log.
  */
 export type SegmentOrigin = {
   readonly number: number
   readonly topics: TopicCatalogue
-  /** By stream: the offset of its first record in this segment, if it has one here. */
+  /** Offset of the first record in this segment, by stream. */
   readonly heads: readonly number[]
   /** Sequence number of the first commit. */
   readonly sequence: number
-  /** Random bytes that every commit of this segment carries and that no client can know. */
+  /** Random bytes that every commit of this segment contains and that clients cannot know. */
   readonly mark: Buffer
-  /** Where the commits of the segment before this one end, in bytes of its file. 0 in the first segment. */
+  /** End of the commits of the previous segment, in bytes of its file; 0 in the first segment. */
   readonly previousEnd: number
-  /** Newest receive time in the segment before this one, Unix milliseconds. */
+  /** Newest receive time in the previous segment, in Unix milliseconds. */
   readonly previousNewestMs: number
 }
 
 export type SegmentHeader = SegmentOrigin & {
-  /** Bytes of the header; the first commit follows. */
+  /** Length of the header in bytes; the first commit follows. */
   readonly bytes: number
 }
 
-/** Format 1 was an lmdb environment. */
+/** Format of the segments. Format 1 was an LMDB environment. */
 export const formatVersion = 2
 
-/** Magic word, then crc32 u32 of all that follows, format u32, bytes of the JSON u32, mark, JSON. Little-endian. */
+/** Format, little-endian: magic word, crc32 u32 of everything after it, format u32, length of the JSON in bytes u32, mark, JSON. */
 const magic = Buffer.from('tollglog')
 const checkedFrom = 12
 const markAt = 20
@@ -52,12 +52,12 @@ export function encodeSegmentHeader(origin: SegmentOrigin, version = formatVersi
   return bytes
 }
 
-/** Bytes of the whole header whose fixed part is `start`. */
+/** Returns the length of the whole header from its fixed part. */
 export function headerBytes(start: Buffer): number {
   return fixedHeaderBytes + start.readUInt32LE(16)
 }
 
-/** Decodes a whole header. `path` is for the error message. */
+/** Decodes a complete header. Throws a DataFolderError that names `path` if it is damaged or too new. */
 export function decodeSegmentHeader(bytes: Buffer, path: string): SegmentHeader {
   const isWhole =
     bytes.subarray(0, magic.length).equals(magic) &&

@@ -5,21 +5,20 @@ import { readHeader, segmentPath } from './segment-files.ts'
 import type { SegmentHeader } from './segment-header.ts'
 
 /**
- * A segment for reading. It is read from its start on as far as anybody has asked; of what was read, the places of the
- * chunks are kept, and the newest chunks themselves. At rest it holds only the places, so that who comes back to it goes
- * on where the reading stopped.
+ * Reads one segment. It is read from its start as far as requested. The positions of the chunks already read stay in memory, and
+ * the most recent chunks. At rest, only the positions stay, so that reading continues where it stopped.
  */
 export class Segment {
   readonly header: SegmentHeader
   readonly path: string
-  /** Newest receive time in what was read. */
+  /** Newest receive time that was read. */
   newestMs = -Infinity
-  /** Undefined at rest. */
+  /** File descriptor; undefined at rest. */
   #fd: number | undefined
   readonly #places: CommitPlace[]
-  /** By place, the least recently used first. */
+  /** Chunks by position, the least recently used first. */
   readonly #chunks = new Map<number, Chunk>()
-  /** The last chunk; commits that are written later are added to it. */
+  /** The last chunk. Later commits are added to it. */
   #tail: Chunk
 
   private constructor(path: string, fd: number, header: SegmentHeader) {
@@ -31,7 +30,7 @@ export class Segment {
     this.#tail = new Chunk(first)
   }
 
-  /** The file stays readable when it is deleted. */
+  /** Opens the segment. The file stays readable if it is deleted later. */
   static open(folder: string, number: number): Segment {
     const path = segmentPath(folder, number)
     const fd = openSync(path, 'r')
@@ -43,17 +42,17 @@ export class Segment {
     }
   }
 
-  /** The place after the last commit that was read. */
+  /** The position after the last commit that was read. */
   get next(): CommitPlace {
     return this.#tail.next
   }
 
-  /** Whether the record has been read, so that `chunkWith` has it. */
+  /** Returns whether the record has been read, so that `chunkWith` can return it. */
   hasRead(stream: number, offset: number): boolean {
     return offset < (this.#tail.heads[stream] ?? 0)
   }
 
-  /** Reads on by one chunk at most. false when the next bytes before `limit` (bytes of the file) are no commit. */
+  /** Reads at most one more chunk. Returns false if the next bytes before `limit` (bytes of the file) are not a valid commit. */
   readOn(limit: number): boolean {
     const outcome = this.#tail.extend(this.#file(), limit, this.header.mark)
     this.newestMs = Math.max(this.newestMs, this.#tail.newestMs)
@@ -66,7 +65,7 @@ export class Segment {
     return outcome !== 'stopped'
   }
 
-  /** The chunk with this record, which has been read. */
+  /** Returns the chunk with this record, which must have been read. */
   chunkWith(stream: number, offset: number): Chunk {
     const index = lastAtOrBefore(this.#places, stream, offset)
     if (index === this.#places.length - 1) return this.#tail
@@ -85,7 +84,7 @@ export class Segment {
     )
   }
 
-  /** Gives up the file and the memory. Reading wakes it; ENOENT when the file was deleted meanwhile. */
+  /** Closes the file and releases memory. The next read opens the file again, and throws ENOENT if it was deleted. */
   rest(): void {
     this.close()
     this.#chunks.clear()
@@ -121,7 +120,7 @@ export class Segment {
   }
 }
 
-/** Index of the last place whose head of the stream is not behind the offset. */
+/** Returns the index of the last position whose head of the stream is at or before the offset. */
 function lastAtOrBefore(
   places: readonly Pick<CommitPlace, 'heads'>[],
   stream: number,
@@ -137,5 +136,8 @@ function lastAtOrBefore(
   return low
 }
 
-/** 16 MiB in the usual size: a projection reads one partition after the other, all from the same stretch of the log. */
+/**
+ * Maximum chunks in memory, 16 MiB at the usual size. A projection reads its partitions one after the other, all from the same part
+ * of the log.
+ */
 const chunksMax = 64

@@ -7,9 +7,9 @@ export type TopicEntry = {
 }
 
 /**
- * The topics of a log in the order of their creation. A partition's place in the whole list is its stream number,
- * which its records carry; so topics are only ever added at the end, and a count never changes: the records of a
- * subject must stay in one partition.
+ * The topics of a log in the order of their creation. Each partition has a stream number: its position in the list of all
+ * partitions, which its records contain. So topics are only added at the end and their number of partitions never changes. Records
+ * of one subject must also stay in one partition.
  */
 export type TopicCatalogue = {
   readonly entries: readonly TopicEntry[]
@@ -18,7 +18,7 @@ export type TopicCatalogue = {
 }
 
 export type Topic = TopicEntry & {
-  /** The topic's place in the list. */
+  /** Index of the topic in the list. */
   readonly id: number
   /** Stream number of partition 0. */
   readonly firstStream: number
@@ -34,7 +34,7 @@ export function createCatalogue(entries: readonly TopicEntry[]): TopicCatalogue 
   return { entries, streamCount, find: (name) => topics.get(name) }
 }
 
-/** Adds the topics that are not there yet, each with the count it will have for ever. */
+/** Returns the catalogue with missing topics added. Throws a DataFolderError if a topic has another number of partitions. */
 export function withTopics(
   catalogue: TopicCatalogue,
   wanted: Readonly<Record<string, number>>,
@@ -58,7 +58,7 @@ export function withTopics(
   )
 }
 
-/** The stream of one partition. */
+/** Returns the stream number of a partition. Throws a RangeError if it does not exist. */
 export function streamOf(topic: Topic, partition: number): number {
   if (!(partition >= 0 && partition < topic.partitionCount)) {
     throw new RangeError(`There is no ${topic.name} partition ${partition}.`)

@@ -9,20 +9,20 @@ export type SegmentReport = {
   readonly number: number
   readonly path: string
   readonly state: 'whole' | 'damaged' | 'missing'
-  /** What is wrong, in words. */
+  /** Description of the damage. */
   readonly reason?: string
-  /** By stream: the offset of its first record in the segment. Undefined where no header tells. */
+  /** Offset of the first record in the segment, by stream. Undefined if no header can be read. */
   readonly heads: readonly number[] | undefined
-  /** By stream: the offset behind its last record in the segment. Undefined where no header tells. */
+  /** Offset after the last record in the segment, by stream. Undefined if no header can be read. */
   readonly nextHeads: readonly number[] | undefined
 }
 
-/** Resolves when so many bytes may have been read. */
+/** Resolves when this many more bytes may be read. */
 export type Pace = (bytes: number) => Promise<void>
 
 /**
- * Reads one segment through and checks the sum of every commit. `durable` says where the segment that is written ends;
- * of the others their successor's header says so. Throws ENOENT when the segment is deleted meanwhile.
+ * Reads one segment and verifies the checksum of every commit. `durable` contains the end of the segment being written; the end of
+ * any other segment is in its successor's header. Throws ENOENT if the segment is deleted in between.
  */
 export async function verifySegment(
   folder: string,
@@ -45,7 +45,9 @@ export async function verifySegment(
     : { ...report, state: 'damaged', reason }
 }
 
-/** All segments of the log in a folder, oldest first, also those whose file is missing. Of a running log, as of now. */
+/**
+ * Yields a report for every segment of the log, oldest first, including missing files. A running log is read in its current state.
+ */
 export async function* verifySegments(folder: string, pace: Pace): AsyncGenerator<SegmentReport> {
   const numbers = listSegments(folder)
   const durable = readDurable(folder)
@@ -56,13 +58,16 @@ export async function* verifySegments(folder: string, pace: Pace): AsyncGenerato
     try {
       yield await verifySegment(folder, number, durable, pace)
     } catch (error) {
-      // Trimmed meanwhile.
+      // The segment was trimmed in between.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
   }
 }
 
-/** Where the log ends. The file is synced by nobody, so after a power loss it may be missing; then the newest header counts. */
+/**
+ * Returns the durable extent of the log. Throws a DataFolderError if the file is missing, which can happen after a power failure,
+ * because it is not synced.
+ */
 export function readDurable(folder: string): DurableState {
   const reader = DurableStateReader.tryOpen(folder)
   if (reader !== undefined) {
@@ -87,7 +92,7 @@ async function findDamage(
   try {
     const header = readHeader(fd, path)
     let place: CommitPlace = { at: header.bytes, sequence: header.sequence, heads: header.heads }
-    // Without a successor's header nobody knows where this one ends; that is told of the successor.
+    // Without the successor's header the end of this segment is unknown. The report of the successor contains that damage.
     while (end !== undefined && place.at < end) {
       const chunk = new Chunk(place)
       const outcome = chunk.extend(fd, end, header.mark)

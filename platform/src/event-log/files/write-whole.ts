@@ -1,7 +1,7 @@
 import { write } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** Writes all of the bytes at a place in the file: one write may take less than it was given when the disk is nearly full. */
+/** Writes all bytes at a position of the file. A single write may be partial when the disk is nearly full. */
 export function writeWhole(
   fd: number,
   bytes: Buffer,

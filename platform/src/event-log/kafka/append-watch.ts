@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { RecordCache } from './record-cache.ts'
-import { errorCode, isPassing } from './wire/error-codes.ts'
+import { errorCode, isRetriable } from './wire/error-codes.ts'
 import { decodeRecordBatches } from './wire/record-batch.ts'
 import {
   fetchRequest,
@@ -12,28 +12,28 @@ import {
   type PartitionState,
 } from './wire/requests.ts'
 
-/** How long a leader holds a question for new records; a stop waits as long for the answer at most. */
+/** How long a leader waits for new records before it answers. Stopping may wait as long. */
 const pollMs = 500
 const pollLimits = { waitMs: pollMs, bytesMax: 1024 * 1024 }
 const partitionBytesMax = 64 * 1024
 const pauseMs = 200
-/** How long the look at a head takes that goes before a wait. */
+/** How long it takes to read a head before a wait. */
 const lookMs = 50
 
 /**
- * Tells when a topic grows, by holding a question at each leader for as long as somebody waits. What the answer brings is
- * kept for the reader that wakes up.
+ * Waits for new records of a topic with a long poll at each leader while a caller waits. Records in the responses are cached for
+ * the reader that wakes up.
  */
 export class AppendWatch {
   readonly #cluster: KafkaCluster
   readonly #cache: RecordCache
   readonly #wakeUps = new WakeUps(lookMs)
-  /** By partition, where the next record will show. Unknown ones are looked up, and whoever waits is woken. */
+  /** Offset of the next record, by partition. Unknown ones are looked up, and all waiters are woken. */
   readonly #heads = new Map<number, number>()
   readonly #polled = new Set<number>()
   #isClosed = false
 
-  /** The cluster must be this watch's own, for this topic: its connections are nearly always waiting. */
+  /** `cluster` must be used by this watch only, because its connections are almost always waiting. */
   constructor(cluster: KafkaCluster, cache: RecordCache) {
     this.#cluster = cluster
     this.#cache = cache
@@ -77,8 +77,8 @@ export class AppendWatch {
       return { topic, partition, fromOffset, bytesMax: partitionBytesMax }
     })
     const results = await this.#cluster.send(leader, fetchRequest(wanted, pollLimits))
-    if (results.some(({ errorCode }) => isPassing(errorCode))) throw new Error('the leader moved')
-    // Those who wait next must not sleep over what nobody was told of.
+    if (results.some(({ errorCode }) => isRetriable(errorCode))) throw new Error('the leader moved')
+    // Nobody would be notified of these records, so the next waiter must request them again.
     if (!this.#wakeUps.hasWaiters) return
     if (results.filter((result) => this.#note(result)).length > 0) this.#wakeUps.wake()
   }
@@ -89,11 +89,11 @@ export class AppendWatch {
       if (each.errorCode !== errorCode.none) throw new Error('the leader moved')
       this.#heads.set(each.partition, each.offset)
     }
-    // What was appended between the waiters' last look and this one would wake nobody.
+    // Records appended between the last check of the waiters and this lookup would wake nobody.
     this.#wakeUps.wake()
   }
 
-  /** Whether there is something new to look at. */
+  /** Returns whether the waiters must check for records. */
   #note(result: FetchResult): boolean {
     if (result.errorCode !== errorCode.none) {
       this.#heads.delete(result.partition)
@@ -106,7 +106,7 @@ export class AppendWatch {
     return true
   }
 
-  /** The waiters have time-outs of their own. */
+  /** Pauses after an error. The waiters have their own timeouts. */
   async #recover(): Promise<void> {
     await sleep(pauseMs)
     if (!this.#isClosed) await this.#cluster.refresh().catch(() => undefined)

@@ -21,7 +21,7 @@ function difference(counts: readonly number[]): number {
 }
 
 describe('assigning partitions', () => {
-  it('gives each of them to one member, and nobody much more than another', () => {
+  it('assigns each partition to one member, as evenly as possible', () => {
     fc.assert(
       fc.property(topics, memberIds, (counts, ids) => {
         const assignment = assignPartitions(fresh(ids), counts)
@@ -40,7 +40,7 @@ describe('assigning partitions', () => {
     )
   })
 
-  it('moves nothing when the members stay', () => {
+  it('moves nothing while the members stay the same', () => {
     fc.assert(
       fc.property(topics, memberIds, (counts, ids) => {
         const before = assignPartitions(fresh(ids), counts)
@@ -52,7 +52,7 @@ describe('assigning partitions', () => {
     )
   })
 
-  it('moves between the old members at most one partition of a topic when a new one joins', () => {
+  it('moves at most one partition of a topic between old members when a new one joins', () => {
     fc.assert(
       fc.property(topics, memberIds, (counts, [joining, ...ids]) => {
         fc.pre(ids.length > 0)
@@ -72,7 +72,7 @@ describe('assigning partitions', () => {
     )
   })
 
-  it('lets one of two members keep what both say they have', () => {
+  it('lets one of two members keep a partition that both claim', () => {
     const at = { topic: 'live', partition: 0 }
     const both = ['a', 'b'].map((memberId) => ({ memberId, owned: [at] }))
     const assignment = assignPartitions(both, { live: 2 })

@@ -1,14 +1,14 @@
 import type { TopicPartition } from './wire/requests.ts'
 
-/** A member of a group, and what it works on while the group is assigned anew. */
+/** A member of a group, and the partitions it owned before the rebalance. */
 export type Candidate = {
   readonly memberId: string
   readonly owned: readonly TopicPartition[]
 }
 
 /**
- * Gives every partition to one member. Within each topic no member gets two more than another, over all topics neither,
- * and whoever works on a partition keeps it as far as that allows: what moves has to be started again elsewhere.
+ * Assigns every partition to one member. The numbers of partitions per member differ by at most one, within each topic and in
+ * total. A member keeps its partitions as far as that allows, because a moved partition must be started again elsewhere.
  */
 export function assignPartitions(
   candidates: readonly Candidate[],
@@ -45,7 +45,10 @@ function assignTopic(
   }
 }
 
-/** The members with the fewest partitions of earlier topics get one more where the count does not divide. */
+/**
+ * Returns the number of partitions of the topic for each member. If they do not divide evenly, the members with the fewest
+ * partitions of earlier topics get one more.
+ */
 function quotasOf(
   members: readonly Candidate[],
   topic: string,

@@ -3,7 +3,10 @@ import type { KafkajsBroker } from './kafkajs-internals.ts'
 
 const setting = 'offsets.retention.minutes'
 
-/** Any broker may keep the positions of a group, so each of them is asked what it was started with. */
+/**
+ * Throws if a broker deletes positions sooner than `minutes`. Any broker may store the positions of a group, so all of them are
+ * checked.
+ */
 export async function checkPositionsKept(
   brokers: ReadonlyMap<number, KafkajsBroker>,
   minutes: number,
@@ -19,10 +22,10 @@ export async function checkPositionsKept(
   )
 }
 
-/** Needs the right to describe the cluster's configuration. */
+/** Reads the setting of a broker. Requires the permission DescribeConfigs. */
 async function readSetting(id: number, broker: KafkajsBroker): Promise<number> {
   const resource = {
-    // Node finds no such named export in this CommonJS package, although the types have it.
+    // Node does not find this named export in the CommonJS package, although its types declare it.
     type: kafkajs.ConfigResourceTypes.BROKER,
     name: String(id),
     configNames: [setting],

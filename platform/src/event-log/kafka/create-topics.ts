@@ -2,16 +2,16 @@ import type { KafkaCluster } from './kafka-cluster.ts'
 import { kafkaErrorType } from './kafkajs-internals.ts'
 
 export type TopicPlan = {
-  /** Partition count by topic. */
+  /** Number of partitions by topic. */
   readonly partitionCounts: Readonly<Record<string, number>>
   readonly replicationFactor: number
   readonly minInSyncReplicas: number
 }
 
-/** How long the controller may take; the topics may be there all the same when it takes longer. */
+/** Timeout of the controller. The topics may be created even if it takes longer. */
 const timeoutMs = 4_000
 
-/** Makes the topics. Those that another process has made in the meantime are taken as they are. */
+/** Creates the topics. Topics that another process has created in the meantime are left as they are. */
 export async function createTopics(
   cluster: KafkaCluster,
   partitionCounts: Readonly<Record<string, number>>,
@@ -21,10 +21,10 @@ export async function createTopics(
     { name: 'min.insync.replicas', value: String(plan.minInSyncReplicas) },
     { name: 'unclean.leader.election.enable', value: 'false' },
     { name: 'cleanup.policy', value: 'delete' },
-    // The log is trimmed behind its consumers, by whoever writes it: age alone must delete nothing.
+    // The writer trims the log behind its consumers. Age alone must not delete records.
     { name: 'retention.ms', value: '-1' },
     { name: 'retention.bytes', value: '-1' },
-    // The receive time is of our clocks. A broker whose clock is behind must not refuse usage for it.
+    // The receive time comes from our clocks. A broker whose clock is late must not refuse records.
     { name: 'message.timestamp.type', value: 'CreateTime' },
     { name: 'message.timestamp.after.max.ms', value: String(2n ** 63n - 1n) },
     { name: 'compression.type', value: 'producer' },
@@ -40,13 +40,13 @@ export async function createTopics(
   }
 }
 
-/** kafkajs tells of several topics with one error that holds the others. */
+/** Returns whether all topics already exist. kafkajs reports several topics with one error that contains the others. */
 function isAlreadyThere(error: unknown): boolean {
   const each = error instanceof Error && 'errors' in error ? (error.errors as unknown[]) : [error]
   return each.every((one) => kafkaErrorType(one) === 'TOPIC_ALREADY_EXISTS')
 }
 
-/** A topic has another number of partitions than is configured, and records of one subject would be in two of them. */
+/** A topic has another number of partitions than configured. Records of one subject would be in two partitions. */
 export class PartitionCountError extends Error {
   override readonly name = 'PartitionCountError'
 

@@ -4,7 +4,7 @@ import { firstAnswers } from './first-answers.ts'
 
 const hour = 3_600_000
 
-/** Attempts by what becomes of each, and which of them were made. */
+/** Returns attempts with these outcomes, and records which of them were made. */
 function attemptsOf(...fates: ('answers' | 'fails' | 'hangs')[]) {
   const made: number[] = []
   const attempts = fates.map((fate, index) => async () => {
@@ -17,30 +17,30 @@ function attemptsOf(...fates: ('answers' | 'fails' | 'hangs')[]) {
 }
 
 describe('first answers', () => {
-  it('asks no more than it needs', async () => {
+  it('makes no more attempts than needed', async () => {
     const { attempts, made } = attemptsOf('answers', 'answers', 'answers')
     expect(await firstAnswers(attempts, 2, hour)).toEqual([0, 1])
     expect(made).toEqual([0, 1])
   })
 
-  it('asks the next one where one fails', async () => {
+  it('makes the next attempt when one fails', async () => {
     const { attempts, made } = attemptsOf('fails', 'answers', 'answers')
     expect(await firstAnswers(attempts, 1, hour)).toEqual([1])
     expect(made).toEqual([0, 1])
   })
 
-  it('asks the next one where one hangs', async () => {
+  it('makes the next attempt when one hangs', async () => {
     const { attempts } = attemptsOf('hangs', 'hangs', 'answers')
     expect(await firstAnswers(attempts, 1, 1)).toEqual([2])
   })
 
-  it('gives up when too few are left', async () => {
+  it('rejects when too few attempts are left', async () => {
     const { attempts } = attemptsOf('hangs', 'fails', 'fails')
     await expect(firstAnswers(attempts, 2, hour)).rejects.toThrow('2 failed')
     await expect(firstAnswers([], 1, hour)).rejects.toThrow('nobody')
   })
 
-  it('needs nobody for nothing', async () => {
+  it('resolves at once if no answer is needed', async () => {
     expect(await firstAnswers(attemptsOf('fails').attempts, 0, hour)).toEqual([])
   })
 })

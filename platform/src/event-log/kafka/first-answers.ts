@@ -1,6 +1,6 @@
 /**
- * The first `needed` answers. As many attempts are made at once, in their order; one more whenever one fails, and
- * whenever `patienceMs` pass. Rejects with a failure when those that are left are too few.
+ * Returns the first `needed` answers. That many attempts start at once, in order. One more starts whenever one fails, and every
+ * `patienceMs` milliseconds. Rejects with a failure if too few attempts remain.
  */
 export function firstAnswers<Answer>(
   attempts: readonly (() => Promise<Answer>)[],

@@ -7,19 +7,19 @@ import {
   type GroupMembership,
   type GroupPosition,
 } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import { fetchPositions, keyOf, startPosition } from './group-positions.ts'
-import { gatherGroup, shareOut, type GroupTimeouts } from './gather-group.ts'
+import { joinGeneration, syncAssignment, type GroupTimeouts } from './join-group.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { kafkaErrorType, type KafkajsBroker } from './kafkajs-internals.ts'
 import { PartitionHandover } from './partition-handover.ts'
 import type { TopicPartition } from './wire/requests.ts'
 
 export type MembershipParts = {
-  /** The membership's own: the others wait for nobody while the group gathers. */
+  /** Used by this membership only, so that other traffic does not wait for a rebalance. */
   readonly cluster: KafkaCluster
   readonly group: string
-  /** Partition count by topic. */
+  /** Number of partitions by topic. */
   readonly topics: Readonly<Record<string, number>>
   readonly member: GroupMember
   readonly timeouts: GroupTimeouts
@@ -28,27 +28,27 @@ export type MembershipParts = {
   readonly onLeft: () => void
 }
 
-/** A partition that the current generation gives to this member. */
+/** A partition that this member owns in the current generation. */
 type Owned = TopicPartition & {
-  /** As last read or committed by this member; nobody else can have moved it since. */
+  /** Position as last read or committed by this member. No other member can have moved it since. */
   position: GroupPosition | undefined
-  /** Commits wait for each other, so that each compares with what the one before it left. */
+  /** Commits run one after the other, so that each compares with the result of the previous one. */
   lastCommit: Promise<unknown>
 }
 
 const heartbeatsPerSession = 5
 const retryMs = 200
-/** A leave waits so long for a group that gathers: who goes without a word is waited for by the others. */
+/** How long leaving waits for a rebalance. The other members wait for a member that disappears without leaving. */
 const leaveWithinMs = 3_000
 
 /**
- * Takes part in a consumer group for as long as the process runs. Work on a partition goes on while the group gathers
- * again; what another member has got afterwards is stopped, what this one keeps is not touched.
+ * Membership in a consumer group while the process runs. Processing continues during a rebalance. Afterwards, partitions that moved
+ * to another member are stopped; the others are not touched.
  *
- * Commits carry the member's id and the generation, and the coordinator refuses those of an older one. So a position
- * moves only by the hand of the partition's one owner, which therefore knows it, and to compare here is to compare
- * there. A commit whose answer was lost may still arrive later and put back what was committed after it; so the member
- * that sent it leaves, and its late commit is refused like a stranger's.
+ * Commits carry the member id and the generation, and the coordinator refuses commits of an older generation. So only the owner of
+ * a partition moves its position, and comparing with the value known here is safe. A commit whose response was lost may still
+ * arrive later and overwrite a newer one. So after such a commit the member leaves and joins with a new id, and the late commit is
+ * refused.
  */
 export class KafkaGroupMembership implements GroupMembership {
   readonly #parts: MembershipParts
@@ -58,7 +58,7 @@ export class KafkaGroupMembership implements GroupMembership {
   #memberId = ''
   #generationId = -1
   #abandonedMemberId: string | undefined
-  /** Resolved while this member is in the group and the group does not gather. */
+  /** Resolved while this member has joined and the group is not rebalancing. */
   #joined = newSignal()
   #isJoined = false
   #hasTrouble = false
@@ -71,7 +71,7 @@ export class KafkaGroupMembership implements GroupMembership {
     this.#handover = new PartitionHandover(parts.member, (error, at) => {
       parts.logger.error(
         { err: error, group: parts.group, ...at },
-        'a partition was not handed over',
+        'a partition could not be assigned or revoked',
       )
     })
     this.#running = this.#run()
@@ -91,14 +91,14 @@ export class KafkaGroupMembership implements GroupMembership {
 
   async leave(): Promise<void> {
     this.#isStopping = true
-    // Still a member while the last steps end, so that they can commit.
+    // The member leaves only after processing has stopped, so that the last steps can commit.
     await Promise.all([...this.#owned.values()].map((owned) => this.#handover.revoke(owned)))
     await Promise.race([this.#joined.promise, sleep(leaveWithinMs, undefined, { ref: false })])
     this.#hasLeft = true
     this.#wake.abort()
     if (this.#memberId !== '') {
       await this.#leaveAs(this.#memberId).catch((error: unknown) => {
-        this.#parts.logger.debug({ err: error }, 'left the group without a word')
+        this.#parts.logger.debug({ err: error }, 'could not tell the group that this member leaves')
       })
     }
     this.#owned.clear()
@@ -125,19 +125,19 @@ export class KafkaGroupMembership implements GroupMembership {
     if (this.#abandonedMemberId !== undefined) await this.#leaveAs(this.#abandonedMemberId)
     const owned = [...this.#owned.values()].map(({ topic, partition }) => ({ topic, partition }))
     const request = { ...timeouts, groupId, topics, memberId: this.#memberId, owned }
-    const generation = await gatherGroup(coordinator, request)
+    const generation = await joinGeneration(coordinator, request)
     const { memberId, generationId } = generation
-    // With a generation missed, another member may work on what was this one's.
+    // If this member missed a generation, another member may have processed its partitions.
     const isNext = memberId === this.#memberId && generationId === this.#generationId + 1
     this.#memberId = memberId
-    const assigned = await shareOut(coordinator, request, generation)
+    const assigned = await syncAssignment(coordinator, request, generation)
     if (this.#hasLeft) return
     if (!isNext) this.#dropAll()
     this.#generationId = generationId
     this.#apply(assigned)
     this.#isJoined = true
     this.#joined.resolve()
-    this.#noteAnswer()
+    this.#markAnswered()
     logger.info({ group: groupId, generationId, assigned: assigned.map(keyOf) }, 'joined the group')
   }
 
@@ -165,7 +165,7 @@ export class KafkaGroupMembership implements GroupMembership {
   async #sendHeartbeat(): Promise<void> {
     const coordinator = await this.#coordinator()
     await coordinator.heartbeat(this.#identity())
-    this.#noteAnswer()
+    this.#markAnswered()
   }
 
   async #leaveAs(memberId: string): Promise<void> {
@@ -188,23 +188,27 @@ export class KafkaGroupMembership implements GroupMembership {
       case 'UNKNOWN_MEMBER_ID':
         return this.#joinAsAnother()
       default:
-        this.#noteTrouble(error)
+        this.#markTrouble(error)
         this.#parts.cluster.forgetCoordinator(this.#parts.group)
         return this.#pause(retryMs)
     }
   }
 
-  /** One line when it begins; a coordinator may be away for long. */
-  #noteTrouble(error: unknown): void {
+  /** Logs once when it begins, because a coordinator may be unavailable for long. */
+  #markTrouble(error: unknown): void {
     if (!this.#hasTrouble) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#parts.logger.warn({ reason, group: this.#parts.group }, 'the group does not answer')
+      this.#parts.logger.warn(
+        { reason, group: this.#parts.group },
+        'the group coordinator does not answer; retrying',
+      )
     }
     this.#hasTrouble = true
   }
 
-  #noteAnswer(): void {
-    if (this.#hasTrouble) this.#parts.logger.info({ group: this.#parts.group }, 'it answers again')
+  #markAnswered(): void {
+    if (this.#hasTrouble)
+      this.#parts.logger.info({ group: this.#parts.group }, 'the group coordinator answers again')
     this.#hasTrouble = false
   }
 
@@ -227,7 +231,7 @@ export class KafkaGroupMembership implements GroupMembership {
   }
 
   async #commit(owned: Owned, expected: GroupPosition, next: GroupPosition): Promise<void> {
-    const coordinator = await untilAnswered(this.#parts.answerWithinMs, async () => {
+    const coordinator = await retryUntilAnswered(this.#parts.answerWithinMs, async () => {
       await this.#joined.promise
       owned.position ??= await this.#fetchPosition(owned)
       return this.#coordinator()

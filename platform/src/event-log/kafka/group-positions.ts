@@ -1,5 +1,5 @@
 import type { GroupPosition } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { CommittedOffset, KafkajsBroker } from './kafkajs-internals.ts'
 import { NextRequest } from './next-request.ts'
@@ -7,7 +7,7 @@ import type { TopicPartition } from './wire/requests.ts'
 
 export const startPosition: GroupPosition = { offset: 0, note: '' }
 
-/** Where groups are, as their coordinators say. Whoever asks need not be a member. */
+/** Reads positions of groups from their coordinators. The caller need not be a member. */
 export class GroupPositions {
   readonly #cluster: KafkaCluster
   readonly #answerWithinMs: number
@@ -19,7 +19,7 @@ export class GroupPositions {
   }
 
   read(group: string, at: TopicPartition): Promise<GroupPosition> {
-    return untilAnswered(this.#answerWithinMs, () => this.#of(group).ask(at))
+    return retryUntilAnswered(this.#answerWithinMs, () => this.#of(group).ask(at))
   }
 
   #of(group: string): NextRequest<TopicPartition, GroupPosition> {
@@ -41,7 +41,7 @@ export class GroupPositions {
   }
 }
 
-/** By `topic/partition`. */
+/** Returns the positions by `topic/partition`. */
 export async function fetchPositions(
   coordinator: KafkajsBroker,
   groupId: string,

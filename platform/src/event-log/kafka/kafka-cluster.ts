@@ -9,17 +9,17 @@ import {
   type WireRequest,
 } from './wire/requests.ts'
 
-/** After so long without an answer the next broker is asked as well. */
+/** Without an answer for this long, the next broker is asked as well. */
 const patienceMs = 500
 
 /**
- * The brokers as one kind of traffic sees them, over connections of its own: a broker answers the requests of one
- * connection one after the other, so nothing that waits may share one with something that must not.
+ * The brokers for one kind of traffic, with separate connections. A broker answers the requests of a connection one after the
+ * other, so requests that wait must not share a connection with requests that must not wait.
  */
 export class KafkaCluster {
   readonly #connection: KafkaConnection
   readonly #topics: readonly string[]
-  /** By address. */
+  /** Connections by address. */
   readonly #nodes = new Map<string, KafkaNode>()
   #addresses: ReadonlyMap<number, string> = new Map()
   #states: ReadonlyMap<string, PartitionState> = new Map()
@@ -38,7 +38,7 @@ export class KafkaCluster {
     return this.#isClosed
   }
 
-  /** As of the last refresh. Undefined for a partition that the topic does not have. */
+  /** Returns the state of a partition as of the last refresh. Undefined if it does not exist. */
   state({ topic, partition }: TopicPartition): PartitionState | undefined {
     return this.#states.get(`${topic}/${partition}`)
   }
@@ -47,25 +47,25 @@ export class KafkaCluster {
     return [...this.#states.values()]
   }
 
-  /** Sends to the broker of that id. Rejects when it cannot be reached or does not answer in time. */
+  /** Sends a request to a broker. Rejects if the broker cannot be reached or does not answer in time. */
   async send<Response>(nodeId: number, request: WireRequest<Response>): Promise<Response> {
     return this.#node(nodeId).send(request)
   }
 
-  /** Learns who leads which partition. Those who ask while it is under way share the answer. */
+  /** Updates the leaders of all partitions. Concurrent calls share one request. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#askAnyone((node) => node.send(metadataRequest(this.#topics)))
+    this.#refreshing ??= this.#askAnyBroker((node) => node.send(metadataRequest(this.#topics)))
       .then((metadata) => this.#learn(metadata))
       .finally(() => (this.#refreshing = undefined))
     return this.#refreshing
   }
 
-  /** Any broker that can be reached. */
+  /** Returns any broker that can be reached. */
   anyBroker(): Promise<KafkajsBroker> {
-    return this.#askAnyone((node) => node.broker())
+    return this.#askAnyBroker((node) => node.broker())
   }
 
-  /** Each broker by its id, as of the last refresh. Rejects when one of them cannot be reached. */
+  /** Returns all brokers by id, as of the last refresh. Rejects if one cannot be reached. */
   async allBrokers(): Promise<ReadonlyMap<number, KafkajsBroker>> {
     const ids = [...this.#addresses.keys()]
     return new Map(
@@ -73,12 +73,12 @@ export class KafkaCluster {
     )
   }
 
-  /** The broker that makes topics, as of the last refresh. */
+  /** Returns the controller, which creates topics, as of the last refresh. */
   async controller(): Promise<KafkajsBroker> {
     return this.#node(this.#controllerId).broker()
   }
 
-  /** The broker that keeps the group's members and positions, as last heard. */
+  /** Returns the coordinator of the group, which stores its members and positions. The result is cached. */
   async coordinatorOf(groupId: string): Promise<KafkajsBroker> {
     let nodeId = this.#coordinators.get(groupId)
     if (nodeId === undefined) {
@@ -91,12 +91,12 @@ export class KafkaCluster {
     return this.#node(nodeId).broker()
   }
 
-  /** To be called when the coordinator did not do as asked: it may be another broker by now. */
+  /** Call this when a request to the coordinator fails, because another broker may be the coordinator now. */
   forgetCoordinator(groupId: string): void {
     this.#coordinators.delete(groupId)
   }
 
-  /** Whatever is under way is rejected. */
+  /** Closes all connections. Open requests are rejected. */
   close(): void {
     this.#isClosed = true
     for (const node of this.#nodes.values()) node.close()
@@ -109,10 +109,10 @@ export class KafkaCluster {
   }
 
   /**
-   * The one that answered last, the others that are known, and those that were configured in case none of these is left.
-   * One that hangs costs a moment, but not again every time.
+   * Asks the broker that answered last, then the other known brokers, then the configured ones. A hanging broker delays a call only
+   * briefly, and not every call.
    */
-  async #askAnyone<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
+  async #askAnyBroker<Answer>(ask: (node: KafkaNode) => Promise<Answer>): Promise<Answer> {
     const known = [...this.#addresses.values(), ...this.#connection.brokers]
     const attempts = [...new Set([this.#answering ?? known[0]!, ...known])].map(
       (address) => async () => {

@@ -11,10 +11,10 @@ import {
   type ReadLimits,
 } from '../event-log.ts'
 import { AppendWatch } from './append-watch.ts'
-import { askLeader, untilAnswered } from './ask-leader.ts'
+import { requestFromLeader, retryUntilAnswered } from './request-from-leader.ts'
 import { KafkaGroupMembership } from './group-membership.ts'
 import { GroupPositions } from './group-positions.ts'
-import type { GroupTimeouts } from './gather-group.ts'
+import type { GroupTimeouts } from './join-group.ts'
 import { KafkaCluster } from './kafka-cluster.ts'
 import type { KafkaConnection } from './kafka-node.ts'
 import { LogEnds } from './log-ends.ts'
@@ -29,35 +29,35 @@ import { describeCode, errorCode } from './wire/error-codes.ts'
 import { deleteRecordsRequest, type TopicPartition } from './wire/requests.ts'
 
 export type KafkaWriterOptions = TopicPlan & {
-  /** How long a record may wait to be durable before its append is refused. */
+  /** How long a record may wait to become durable before its append is refused, in milliseconds. */
   readonly deliveryTimeoutMs: number
-  /** Bytes that may wait for the brokers before appends are refused. Default 64 MiB. */
+  /** Maximum bytes that wait for the brokers before appends are refused. Default: 64 MiB. */
   readonly pendingBytesMax?: number
 }
 
 export type KafkaEventLogOptions = {
   readonly connection: KafkaConnection
   readonly topics: readonly string[]
-  /** Stands in front of the brokers' names of topics and groups, so that several installations can share brokers. */
+  /** Prefix of the names of topics and groups, so that several installations can share brokers. */
   readonly namePrefix: string
-  /** Without it this process reads only. */
+  /** Options of the writer. Without them, this process only reads. */
   readonly writer?: KafkaWriterOptions
   readonly groupTimeouts: GroupTimeouts
-  /** How long a question to the brokers may go unanswered before it is given up. */
+  /** Timeout of a read from the brokers, in milliseconds. */
   readonly answerWithinMs: number
   readonly logger: Logger
-  /** What is known of the log beside its records. Without them nothing is compared or noted. */
+  /** Stored facts about the log. Without them, nothing is compared or recorded. */
   readonly notes?: LogNotes
-  /** True goes on with the partitions that the records were placed on when some were added. */
+  /** True to use only the original partitions if some were added. */
   readonly ignoresAddedPartitions?: boolean
-  /** Called with all records that are read, before they are handed out. */
+  /** Called with all records before they are returned. */
   readonly prepareRecords?: PrepareRecords | undefined
-  /** Milliseconds a reader waits for a writer to make the topics. Default 30,000. */
+  /** Milliseconds that a reader waits for a writer to create the topics. Default: 30,000. */
   readonly createdWithinMs?: number
 }
 
 const mebibyte = 2 ** 20
-/** Half of what brokers take by default, for batches are closed after the record that fills them. */
+/** Half of the brokers' default maximum, because a batch is closed after the record that fills it. */
 const batchBytesMax = mebibyte / 2
 const cacheBytesMax = 32 * mebibyte
 
@@ -81,7 +81,7 @@ class KafkaEventLog implements EventLog {
   readonly #positions: GroupPositions
   readonly #watches = new Map<string, AppendWatch>()
   readonly #memberships = new Map<string, KafkaGroupMembership>()
-  /** How many partitions of each topic are used. */
+  /** Number of partitions in use, by topic. */
   #partitionCounts: ReadonlyMap<string, number> = new Map()
   #producer: Producer | undefined
   #isClosed = false
@@ -101,10 +101,10 @@ class KafkaEventLog implements EventLog {
     this.#positions = new GroupPositions(this.#cluster, answerWithinMs)
   }
 
-  /** Makes the topics, or waits for them. */
+  /** Creates the topics, or waits for them if this process only reads. */
   async open(): Promise<void> {
     const { topics, writer, createdWithinMs = 30_000 } = this.#options
-    await untilAnswered(createdWithinMs, () => this.#learnTopics())
+    await retryUntilAnswered(createdWithinMs, () => this.#learnTopics())
     await this.#compareWithNotes()
     if (writer === undefined) return
     for (const topic of topics) {
@@ -114,8 +114,8 @@ class KafkaEventLog implements EventLog {
     }
     await this.#notePartitions()
     const cluster = this.#newCluster(topics)
-    await untilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
-    this.#producer = new Producer(cluster, (at, head) => this.#ends.noteHead(at, head), {
+    await retryUntilAnswered(this.#options.answerWithinMs, () => cluster.refresh())
+    this.#producer = new Producer(cluster, (at, head) => this.#ends.recordHead(at, head), {
       pendingBytesMax: writer.pendingBytesMax ?? 64 * mebibyte,
       batchBytesMax,
       deliveryTimeoutMs: writer.deliveryTimeoutMs,
@@ -229,7 +229,7 @@ class KafkaEventLog implements EventLog {
     receivedBeforeMs: number,
     groups: readonly string[],
   ): Promise<void> {
-    // No record is older than its clock's beginning, and times below it have other meanings to the brokers.
+    // No record is older than that, and Kafka gives negative times other meanings.
     if (receivedBeforeMs <= 0) return
     const at = this.#at(topic, partition)
     const positions = await Promise.all(
@@ -243,7 +243,7 @@ class KafkaEventLog implements EventLog {
     if (offset <= (await this.#ends.oldest(at))) return
     const { answerWithinMs } = this.#options
     const request = deleteRecordsRequest([{ ...at, offset }], answerWithinMs)
-    const result = await askLeader(this.#cluster, at, answerWithinMs, async (leader) => {
+    const result = await requestFromLeader(this.#cluster, at, answerWithinMs, async (leader) => {
       const [only] = await this.#cluster.send(leader, request)
       return only!
     })
@@ -256,7 +256,7 @@ class KafkaEventLog implements EventLog {
     if (writer === undefined || this.#producer === undefined) throw readingOnly()
     const refusal = this.#producer.refusal(1)
     if (refusal !== undefined) throw refusal
-    await untilAnswered(answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(answerWithinMs, () => this.#cluster.refresh())
     for (const { topic, partition, leader, inSyncCount } of this.#cluster.states) {
       if (leader >= 0 && inSyncCount >= writer.minInSyncReplicas) continue
       throw new EventLogUnavailableError(
@@ -266,7 +266,7 @@ class KafkaEventLog implements EventLog {
   }
 
   async checkPartitions(): Promise<void> {
-    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
     const found = this.#countPartitions()
     for (const [topic, used] of this.#partitionCounts) {
       const count = found.get(topic) ?? 0
@@ -275,7 +275,7 @@ class KafkaEventLog implements EventLog {
   }
 
   async checkPositionsKept(minutes: number): Promise<void> {
-    await untilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
+    await retryUntilAnswered(this.#options.answerWithinMs, () => this.#cluster.refresh())
     await checkPositionsKept(await this.#cluster.allBrokers(), minutes)
   }
 
@@ -303,7 +303,7 @@ class KafkaEventLog implements EventLog {
     throw new Error(`there is no topic ${missing.join(', ')} yet`)
   }
 
-  /** How many partitions each topic has, as of the last refresh. */
+  /** Returns the number of partitions of each topic, as of the last refresh. */
   #countPartitions(): Map<string, number> {
     const counts = new Map<string, number>()
     for (const { topic, partition } of this.#cluster.states) {
@@ -316,12 +316,15 @@ class KafkaEventLog implements EventLog {
   async #compareWithNotes(): Promise<void> {
     const { notes, ignoresAddedPartitions: ignoresAdded = false } = this.#options
     if (notes === undefined) return
-    // A reader may have opened its notes before the first writer made the topics.
+    // A reader may have read the notes before the first writer created the topics.
     if (this.#unnotedTopics(notes).length > 0) await notes.refresh()
     this.#partitionCounts = usedPartitions(this.#countPartitions(), notes, ignoresAdded)
   }
 
-  /** Before the first record is placed by this process. Another one may have noted something else at the same time. */
+  /**
+   * Records the number of partitions before this process appends its first record. Another process may have recorded a different
+   * number at the same time, so the result is compared.
+   */
   async #notePartitions(): Promise<void> {
     const { notes } = this.#options
     if (notes === undefined) return
@@ -344,7 +347,7 @@ class KafkaEventLog implements EventLog {
     )
   }
 
-  /** The partition by the brokers' name of its topic. */
+  /** Returns the partition with the brokers' name of the topic. Throws a RangeError if it does not exist. */
   #at(topic: string, partition: number): TopicPartition {
     if (partition >= 0 && partition < this.partitionCount(topic)) {
       return { topic: this.#nameOf(topic), partition }

@@ -5,19 +5,19 @@ import { EventLogUnavailableError } from '../event-log.ts'
 import { onlyBrokerOf, toKafkajsRequest, type KafkajsBroker } from './kafkajs-internals.ts'
 import type { WireRequest } from './wire/requests.ts'
 
-/** How to reach the brokers. */
+/** Connection settings of the brokers. */
 export type KafkaConnection = {
-  /** `host:port` of some of them; the others are learned from these. */
+  /** `host:port` of some brokers; the others are discovered. */
   readonly brokers: readonly string[]
   readonly sasl?: SASLOptions
   readonly tls?: ConnectionOptions
 }
 
-/** A broker that does not answer within this time is taken for dead, and what it was asked is asked again. */
+/** A broker that does not answer within this time counts as unavailable, and the request is sent again. */
 const requestTimeoutMs = 5_000
 const connectTimeoutMs = 2_000
 
-/** One broker at one address, connected when it is needed. */
+/** One broker at one address. It is connected on first use. */
 export class KafkaNode {
   readonly #connect: () => Promise<KafkajsBroker>
   readonly #sockets = new Set<Socket>()
@@ -36,15 +36,15 @@ export class KafkaNode {
     return this.#connect()
   }
 
-  /** Rejects when the broker cannot be reached or does not answer in time. */
+  /** Sends a request. Rejects if the broker cannot be reached or does not answer in time. */
   async send<Response>(request: WireRequest<Response>): Promise<Response> {
     const { connectionPool } = await this.broker()
-    // Always the first of the two connections: kafkajs guards that one alone against being opened twice.
+    // Always the first of the two connections: kafkajs prevents only that one from being opened twice.
     const connection = await connectionPool.getConnection(0)
     return connection.send(toKafkajsRequest(request))
   }
 
-  /** Whatever is under way is rejected. */
+  /** Closes the connections. Open requests are rejected. */
   close(): void {
     this.#isClosed = true
     for (const socket of this.#sockets) socket.destroy(closedError())
@@ -65,14 +65,14 @@ function createKafka(
     brokers: [address],
     connectionTimeout: connectTimeoutMs,
     requestTimeout: requestTimeoutMs,
-    // Whoever sends knows how long to try, and whether a second time is safe.
+    // The caller decides how long to retry, and whether a retry is safe.
     retry: { retries: 0 },
     logLevel: logLevel.NOTHING,
     socketFactory: ({ host, port, ssl, onConnect }) => {
       const socket = ssl
         ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, onConnect)
         : connectTcp({ host, port }, onConnect)
-      // A small request behind another one must not wait for the acknowledgement of that one's packet.
+      // Disables Nagle's algorithm, so that a small request does not wait for the acknowledgement of the previous packet.
       socket.setNoDelay(true).setKeepAlive(true, 60_000)
       onSocket(socket)
       return socket

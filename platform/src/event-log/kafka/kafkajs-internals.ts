@@ -3,11 +3,11 @@ import { ByteReader } from './wire/byte-reader.ts'
 import type { WireRequest } from './wire/requests.ts'
 
 /*
- * What we use of kafkajs beyond its type declarations, in one place. The version is pinned and upstream has been still
- * since 2023; whatever of this changed would fail every test of the contract suite.
+ * All uses of kafkajs that its type declarations do not cover. The version is pinned, and kafkajs has had no release since 2023. If
+ * any of this changed, every test of the contract suite would fail.
  */
 
-/** A broker as kafkajs has it: the requests that we leave to it. Each rejects with an error that `kafkaErrorType` reads. */
+/** A broker of kafkajs, with the requests that we leave to it. Each rejects with an error that `kafkaErrorType` can read. */
 export type KafkajsBroker = {
   readonly connectionPool: {
     getConnection(index: number): Promise<{
@@ -79,7 +79,7 @@ type GroupIdentity = {
 
 type TopicOf<Partition> = { readonly topic: string; readonly partitions: readonly Partition[] }
 
-/** The offset is -1 where the group has committed nothing. */
+/** The offset is -1 if the group has committed nothing. */
 export type CommittedOffset = {
   readonly partition: number
   readonly offset: string
@@ -91,7 +91,7 @@ type KafkajsRequest<Response> = {
     readonly apiKey: number
     readonly apiName: string
     readonly apiVersion: number
-    /** kafkajs asks its encoders for both of these. */
+    /** kafkajs reads both properties. */
     readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>
   }
   readonly response: {
@@ -122,10 +122,10 @@ export function toKafkajsRequest<Response>({
 }
 
 /**
- * Connects to the one broker that the client was configured with, or returns it connected.
+ * Returns a function that connects to the one broker of the client's configuration.
  *
- * kafkajs hands its cluster to whoever assigns partitions, and to nobody else; the assigner is made with the consumer.
- * This consumer never connects and never joins.
+ * kafkajs exposes its cluster only to partition assigners, which are created with a consumer. This consumer never connects or
+ * joins.
  */
 export function onlyBrokerOf(kafka: Kafka): () => Promise<KafkajsBroker> {
   let cluster: (Cluster & ClusterInternals) | undefined
@@ -154,7 +154,7 @@ type ClusterInternals = {
   readonly brokerPool: { readonly seedBroker: KafkajsBroker }
 }
 
-/** The name that Kafka gives the failure, wherever in the chain of causes kafkajs has put it. */
+/** Returns Kafka's name of the error, from anywhere in the chain of causes. */
 export function kafkaErrorType(error: unknown): string | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if ('type' in each && typeof each.type === 'string') return each.type

@@ -2,30 +2,30 @@ import { firstAnswers } from './first-answers.ts'
 import { errorCode } from './wire/error-codes.ts'
 import type { OffsetResult, PartitionState } from './wire/requests.ts'
 
-/** Asks a broker where the partition ends, as of the leader's epoch that we know. */
+/** Asks a broker for the end of the partition, with the leader epoch that we know. */
 export type AskBroker = (broker: number, state: PartitionState) => Promise<OffsetResult>
 
-/** A follower that is silent for so long is not waited for alone. */
+/** Without an answer for this long, the next follower is asked as well. */
 const patienceMs = 100
-/** So long it is asked after the others. */
+/** A silent follower is asked last for this long. */
 const silentMs = 5_000
 
 /**
- * A leader that was suspended or cut off does not know that another one has taken over, and tells where the log ended
- * before. So brokers with a copy are asked as well whether they have heard of a later leader: who acknowledges records
- * needs most of the copies, and those learn of the leader before they take a record from it. At least one of any half of
- * the followers is among them, where `min.insync.replicas` is more than half of the copies.
+ * Confirms that a leader is current. A leader that was suspended or disconnected does not know that it was replaced, and reports an
+ * old end of the log. So followers are asked whether they know a later leader. A new leader needs most of the replicas to
+ * acknowledge records, and those learn of it before they accept a record from it. At least one of them is among any half of the
+ * followers, if `min.insync.replicas` is more than half of the replicas.
  */
 export class LeaderWitnesses {
   readonly #ask: AskBroker
-  /** By broker, until when it counts as silent. */
+  /** Time until which a broker counts as silent, by broker id. */
   readonly #silent = new Map<number, number>()
 
   constructor(ask: AskBroker) {
     this.#ask = ask
   }
 
-  /** Rejects when another leader has been heard of, or when too few followers answer. */
+  /** Rejects if a follower knows a later leader, or too few followers answer. */
   async confirm(state: PartitionState): Promise<void> {
     const needed = Math.ceil(state.followers.length / 2)
     if (needed === 0) return
@@ -52,7 +52,7 @@ export class LeaderWitnesses {
       const { errorCode: code } = await this.#ask(broker, state)
       this.#silent.delete(broker)
       if (code === errorCode.fencedLeaderEpoch || code === errorCode.none) return true
-      // As far as it knows we asked the wrong one, or one that it will hear of only now.
+      // The follower knows no later leader, or has not yet heard of this one.
       if (code === errorCode.notLeader || code === errorCode.unknownLeaderEpoch) return false
       throw new Error(`broker ${broker} does not know the leader`)
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
-import { answeredWithin, askLeader } from './ask-leader.ts'
+import { answeredWithin, requestFromLeader } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import { LeaderWitnesses } from './leader-witnesses.ts'
 import { NextRequest } from './next-request.ts'
@@ -16,22 +16,22 @@ import {
 
 export type LogEndsParts = {
   readonly cluster: KafkaCluster
-  /** How long leaders may take to answer. */
+  /** Timeout of requests to leaders, in milliseconds. */
   readonly answerWithinMs: number
   readonly logger: Pick<Logger, 'warn' | 'info'>
 }
 
-/** So long nobody waits for a leader that did not answer in time: the next one asks whether it is back. */
-const awayMs = 1_000
+/** After a timeout, requests do not wait for that leader for this long. The next request after that checks whether it is back. */
+const unavailableMs = 1_000
 
-/** Where partitions begin and end, as their leaders say: nobody else knows what other processes appended. */
+/** Reads the start and the end of partitions from their leaders, which are the only ones that know the appends of all processes. */
 export class LogEnds {
   readonly #parts: LogEndsParts
   readonly #byLeader = new Map<number, NextRequest<OffsetQuestion, OffsetResult>>()
-  /** By partition, the highest head that was heard of. */
+  /** Highest known head, by partition. */
   readonly #knownHeads = new Map<string, number>()
-  /** By partition, until when its leader counts as away, and how it was found to be. */
-  readonly #away = new Map<string, { readonly untilMs: number; readonly error: Error }>()
+  /** Time until which the leader counts as unavailable, with the error that it was found with, by partition. */
+  readonly #unavailable = new Map<string, { readonly untilMs: number; readonly error: Error }>()
 
   readonly #witnesses = new LeaderWitnesses((broker, { topic, partition, leaderEpoch }) =>
     this.#of(broker).ask({ topic, partition, leaderEpoch, timestampMs: latest }),
@@ -43,7 +43,7 @@ export class LogEnds {
 
   async head(at: TopicPartition): Promise<number> {
     const head = await this.#ask({ ...at, timestampMs: latest })
-    this.noteHead(at, head)
+    this.recordHead(at, head)
     return head
   }
 
@@ -51,41 +51,41 @@ export class LogEnds {
     return this.#ask({ ...at, timestampMs: earliest })
   }
 
-  /** The first offset that is as young as that; the head when none is. */
+  /** Returns the first offset at or after the time, or the head if there is none. */
   async firstSince(at: TopicPartition, timestampMs: number): Promise<number> {
     const head = await this.head(at)
     const offset = await this.#ask({ ...at, timestampMs })
     return offset < 0 ? head : offset
   }
 
-  /** Undefined before the first answer. */
+  /** Returns the highest known head; undefined before the first answer. */
   lastKnownHead(at: TopicPartition): number | undefined {
     return this.#knownHeads.get(partitionKey(at))
   }
 
-  /** What an append has shown. */
-  noteHead(at: TopicPartition, head: number): void {
+  /** Records a head that an append has shown. */
+  recordHead(at: TopicPartition, head: number): void {
     const key = partitionKey(at)
     if (head > (this.#knownHeads.get(key) ?? -1)) this.#knownHeads.set(key, head)
   }
 
   #ask(question: OffsetQuestion): Promise<number> {
     const leader = this.#parts.cluster.state(question)?.leader ?? -1
-    const away = this.#away.get(partitionKey(question))
+    const away = this.#unavailable.get(partitionKey(question))
     if (away !== undefined && performance.now() < away.untilMs) return Promise.reject(away.error)
     if (leader < 0 || away !== undefined) return this.#askAgain(question)
-    // Nearly always the first answer will do, and a limit check should not pay for what it takes to ask again.
+    // The first answer nearly always succeeds, and a limit check should not pay the cost of the retry machinery.
     return this.#askOnce(leader, question).then(
       (result) => (result.errorCode === errorCode.none ? result.offset : this.#askAgain(question)),
       (error: unknown) => {
         if (!(error instanceof EventLogUnavailableError)) return this.#askAgain(question)
-        this.#noteAway(question, error)
+        this.#markUnavailable(question, error)
         throw error
       },
     )
   }
 
-  /** The end is the one thing that a leader of the past gets wrong; what was trimmed stays trimmed. */
+  /** A former leader reports a wrong end only; trimmed records stay trimmed. So only the end is confirmed by followers. */
   #askOnce(leader: number, question: OffsetQuestion): Promise<OffsetResult> {
     const state = this.#parts.cluster.state(question)
     if (question.timestampMs !== latest || state === undefined) {
@@ -100,14 +100,14 @@ export class LogEnds {
     const { cluster, answerWithinMs } = this.#parts
     let result: OffsetResult
     try {
-      result = await askLeader(cluster, question, answerWithinMs, (leader) =>
+      result = await requestFromLeader(cluster, question, answerWithinMs, (leader) =>
         this.#askOnce(leader, question),
       )
     } catch (error) {
-      this.#noteAway(question, error as Error)
+      this.#markUnavailable(question, error as Error)
       throw error
     }
-    this.#noteBack(question)
+    this.#markAvailable(question)
     if (result.errorCode === errorCode.none) return result.offset
     const { topic, partition } = question
     throw new Error(
@@ -115,19 +115,22 @@ export class LogEnds {
     )
   }
 
-  #noteAway({ topic, partition }: OffsetQuestion, error: Error): void {
+  #markUnavailable({ topic, partition }: OffsetQuestion, error: Error): void {
     const key = partitionKey({ topic, partition })
-    if (!this.#away.has(key) && !this.#parts.cluster.isClosed) {
-      this.#parts.logger.warn({ topic, partition, reason: error.message }, 'Kafka does not answer')
+    if (!this.#unavailable.has(key) && !this.#parts.cluster.isClosed) {
+      this.#parts.logger.warn(
+        { topic, partition, reason: error.message },
+        'Kafka does not answer for a partition; using the last known head',
+      )
     }
-    this.#away.set(key, { untilMs: performance.now() + awayMs, error })
-    // Whoever asks next should find the one that leads by then.
+    this.#unavailable.set(key, { untilMs: performance.now() + unavailableMs, error })
+    // Refreshes, so that the next request uses the current leader.
     this.#parts.cluster.refresh().catch(() => undefined)
   }
 
-  #noteBack({ topic, partition }: OffsetQuestion): void {
-    if (!this.#away.delete(partitionKey({ topic, partition }))) return
-    this.#parts.logger.info({ topic, partition }, 'Kafka answers again')
+  #markAvailable({ topic, partition }: OffsetQuestion): void {
+    if (!this.#unavailable.delete(partitionKey({ topic, partition }))) return
+    this.#parts.logger.info({ topic, partition }, 'Kafka answers again for the partition')
   }
 
   #of(leader: number): NextRequest<OffsetQuestion, OffsetResult> {
@@ -152,7 +155,7 @@ export class LogEnds {
   }
 }
 
-/** A request names a partition once, so what else is asked of one goes in further requests. */
+/** Splits the questions into requests, because one request may contain a partition only once. */
 function byRequest(questions: readonly OffsetQuestion[]): OffsetQuestion[][] {
   const requests: Map<string, OffsetQuestion>[] = []
   for (const question of questions) {
@@ -164,7 +167,7 @@ function byRequest(questions: readonly OffsetQuestion[]): OffsetQuestion[][] {
   return requests.map((request) => [...request.values()])
 }
 
-/** Not without the epoch: what was asked of the leader that led then is answered by what followers know of that one. */
+/** The key includes the epoch: a question about an earlier leader must not be answered with the answer about the current one. */
 function keyOf({ timestampMs, leaderEpoch = -1, ...at }: OffsetQuestion): string {
   return `${partitionKey(at)}/${timestampMs}/${leaderEpoch}`
 }

@@ -1,16 +1,16 @@
-/** One thing that readers of the log must know. */
+/** A stored fact that readers of the log need. */
 export type LogNote =
   | {
       readonly kind: 'partitions'
-      /** Without the prefix of the installation. */
+      /** Name of the topic without the prefix of the installation. */
       readonly topic: string
-      /** On so many partitions its records were placed. */
+      /** Number of partitions that its records were placed on. */
       readonly count: number
     }
   | {
       readonly kind: 'schema'
       readonly subject: string
-      /** Stands in front of the records that were written with the schema. */
+      /** Schema id that precedes the records written with the schema. */
       readonly id: number
       readonly schema: string
     }

@@ -1,6 +1,6 @@
 import type { Logger } from '../../observability/logger.ts'
 import { EventLogUnavailableError } from '../event-log.ts'
-import { untilAnswered } from './ask-leader.ts'
+import { retryUntilAnswered } from './request-from-leader.ts'
 import { createTopics, type TopicPlan } from './create-topics.ts'
 import { KafkaCluster } from './kafka-cluster.ts'
 import type { KafkaConnection } from './kafka-node.ts'
@@ -13,7 +13,7 @@ import { RecordReader } from './record-reader.ts'
 export type LogNotesOptions = {
   readonly connection: KafkaConnection
   readonly namePrefix: string
-  /** How the topic is made where it is missing. Without it this process reads only. */
+  /** Settings for creating the topic if it is missing. Without them, this process only reads. */
   readonly writer?: Omit<TopicPlan, 'partitionCounts'> | undefined
   readonly answerWithinMs: number
   readonly logger: Logger
@@ -22,10 +22,10 @@ export type LogNotesOptions = {
 const mebibyte = 2 ** 20
 
 /**
- * What a reader must know to make sense of the log: on how many partitions its records were placed, and what the schema
- * ids in them stand for. It is kept in a topic of its own beside the records, so every process that can read the records
- * can read it, and the two are only ever lost together. Notes are never changed: where two contradict each other, the
- * earlier one is right, because records were written by it.
+ * Stored facts that readers of the log need: the number of partitions that its records were placed on, and the schemas behind the
+ * schema ids. They are in a separate topic in the same Kafka cluster, so every process that can read the records can read them, and
+ * both are only lost together. Notes are never changed: if two contradict each other, the earlier one is right, because records
+ * were written by it.
  */
 export class LogNotes {
   readonly #options: LogNotesOptions
@@ -37,14 +37,14 @@ export class LogNotes {
     this.#topic = `${options.namePrefix}tollgate.log-notes`
   }
 
-  /** Reads what is noted. The topic may be missing: then an older release has written the log, and nothing is noted. */
+  /** Reads all notes. If the topic is missing, an older release has written the log and there are no notes. */
   static async open(options: LogNotesOptions): Promise<LogNotes> {
     const notes = new LogNotes(options)
     await notes.refresh()
     return notes
   }
 
-  /** Undefined if it is not noted. */
+  /** Returns the recorded number of partitions, or undefined. */
   partitionsOf(topic: string): number | undefined {
     for (const note of this.#notes) {
       if (note.kind === 'partitions' && note.topic === topic) return note.count
@@ -52,7 +52,7 @@ export class LogNotes {
     return undefined
   }
 
-  /** What is noted of the subject's schemas, each id once, in the order of the ids. */
+  /** Returns the recorded schemas of the subject by id, sorted by id. */
   schemasOf(subject: string): ReadonlyMap<number, string> {
     const schemas = new Map<number, string>()
     for (const note of this.#notes) {
@@ -68,12 +68,12 @@ export class LogNotes {
     })
   }
 
-  /** Adds notes. They are durable on return, and notes that other processes added meanwhile are known. */
+  /** Adds notes. They are durable when this resolves, and notes that other processes added in the meantime are loaded. */
   async add(notes: readonly LogNote[]): Promise<void> {
     const { writer, answerWithinMs } = this.#options
     if (writer === undefined) throw new Error('This process reads the notes of the log only.')
     await this.#onCluster(async (cluster) => {
-      await untilAnswered(answerWithinMs, () => this.#ensureTopic(cluster, writer))
+      await retryUntilAnswered(answerWithinMs, () => this.#ensureTopic(cluster, writer))
       const producer = new Producer(cluster, () => undefined, {
         pendingBytesMax: mebibyte,
         batchBytesMax: mebibyte / 2,
@@ -92,12 +92,12 @@ export class LogNotes {
     await this.refresh()
   }
 
-  /** Notes are read when a process starts and hardly ever after that, so no connection is kept for them. */
+  /** Notes are read when a process starts and rarely after that, so no connection is kept open for them. */
   async #onCluster(work: (cluster: KafkaCluster) => Promise<void>): Promise<void> {
     const { connection, answerWithinMs } = this.#options
     const cluster = new KafkaCluster(connection, [this.#topic])
     try {
-      await untilAnswered(answerWithinMs, () => cluster.refresh())
+      await retryUntilAnswered(answerWithinMs, () => cluster.refresh())
       await work(cluster)
     } finally {
       cluster.close()

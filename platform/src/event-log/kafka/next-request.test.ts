@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { NextRequest } from './next-request.ts'
 
-/** Answers when told to, with the number of the request. */
+/** Answers on demand, with the number of the request. */
 function createLine() {
   const requests: { questions: readonly string[]; answer: () => void; fail: () => void }[] = []
   const line = new NextRequest<string, number>(
@@ -19,7 +19,7 @@ function createLine() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('asks at once, and what is asked meanwhile with the next request, never with the one on its way', async () => {
+it('sends the first question at once, and later ones with the next request', async () => {
   const { line, requests } = createLine()
   const first = line.ask('a')
   await turn()
@@ -34,7 +34,7 @@ it('asks at once, and what is asked meanwhile with the next request, never with 
   expect(await Promise.all(later)).toEqual([2, 2, 2])
 })
 
-it('goes on after a request that failed', async () => {
+it('continues after a failed request', async () => {
   const { line, requests } = createLine()
   const failing = expect(line.ask('a')).rejects.toThrow('1 failed')
   await turn()
@@ -46,7 +46,7 @@ it('goes on after a request that failed', async () => {
   expect(await next).toBe(2)
 })
 
-it('rejects what the answer leaves out', async () => {
+it('rejects a question that the answer omits', async () => {
   const line = new NextRequest<string, number>(
     (question) => question,
     async () => new Map([['a', 1]]),

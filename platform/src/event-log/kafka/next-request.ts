@@ -4,8 +4,8 @@ type Waiting<Answer> = {
 }
 
 /**
- * Collects questions while one request is on its way and asks all of them with the next. So an answer is never older than
- * its question, and a thousand questions a millisecond are still one request at a time.
+ * Collects questions while one request is in flight and sends all of them with the next one. So an answer is never older than its
+ * question, and any rate of questions needs only one request at a time.
  */
 export class NextRequest<Question, Answer> {
   readonly #send: (questions: readonly Question[]) => Promise<ReadonlyMap<string, Answer>>
@@ -14,7 +14,7 @@ export class NextRequest<Question, Answer> {
   #waiting: (Waiting<Answer> & { readonly key: string })[] = []
   #isSending = false
 
-  /** `send` answers by key; a question that it leaves out is rejected. */
+  /** `send` returns answers by key. A question without an answer is rejected. */
   constructor(
     keyOf: (question: Question) => string,
     send: (questions: readonly Question[]) => Promise<ReadonlyMap<string, Answer>>,
@@ -34,7 +34,7 @@ export class NextRequest<Question, Answer> {
 
   #start(): void {
     this.#isSending = true
-    // Those who ask in the same breath go along.
+    // Questions of the same turn of the event loop are sent together.
     queueMicrotask(() => {
       const questions = [...this.#questions.values()]
       const waiting = this.#waiting

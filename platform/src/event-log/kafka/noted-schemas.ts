@@ -12,7 +12,7 @@ type NotedSchemasParts = {
   readonly logger: Pick<Logger, 'warn'>
 }
 
-/** The registry gives a new schema an id that stands for another schema in the log. */
+/** The registry assigned an id to a new schema that the log already uses for another schema. */
 class SchemaIdTakenError extends Error {
   override readonly name = 'SchemaIdTakenError'
 
@@ -24,12 +24,11 @@ class SchemaIdTakenError extends Error {
 }
 
 /**
- * Returns the id that new records are written with. What is noted in the log wins over the registry, because records
- * were written by it: a registry that was lost and started empty gives known ids to other schemas. It is given back the
- * schemas that it lacks, in the order of their ids, before it is asked for a new one.
+ * Returns the schema id for new records. Schemas recorded in the log take precedence over the registry, because records were
+ * written with them: a registry that lost its data assigns the same ids to other schemas. Missing schemas are registered again, in
+ * the order of their ids, before a new one.
  *
- * The id is noted before any record is written with it. A crash before that leaves an id in the registry that no record
- * has.
+ * The id is recorded before any record is written with it. A crash before that leaves an unused id in the registry.
  */
 export async function agreeOnSchema(parts: NotedSchemasParts): Promise<number> {
   const { notes, registry, values, logger } = parts
@@ -56,10 +55,16 @@ export async function agreeOnSchema(parts: NotedSchemasParts): Promise<number> {
   return own
 }
 
-/** Nothing can be written before the first schema is registered, for which a new registry may first make its own topic. */
+/**
+ * Timeout for the first schema. Nothing can be written before it is registered, and a new registry may first have to create its own
+ * topic.
+ */
 const firstSchemaWithinMs = 30_000
 
-/** A registry that takes no schemas from us is restored by its administrator. Nothing here depends on it. */
+/**
+ * Registers schemas of the log that the registry lacks. If the registry refuses them, its administrator must restore them; nothing
+ * here depends on it.
+ */
 async function giveBack(
   { registry, values, logger }: NotedSchemasParts,
   noted: ReadonlyMap<number, string>,
@@ -77,7 +82,7 @@ async function giveBack(
   }
 }
 
-/** Notes this release's schema, and those of older releases that no release has noted. */
+/** Records the schema of this release, and those of older releases that were never recorded. */
 async function noteSchema(
   { notes, registry, values }: NotedSchemasParts,
   given: number,
@@ -88,13 +93,13 @@ async function noteSchema(
   if (noted.has(given)) throw new SchemaIdTakenError(given)
   const missing = [...registered].filter(([id]) => !noted.has(id))
   await notes.add(missing.map(([id, text]) => ({ kind: 'schema', subject, id, schema: text })))
-  // Of two processes that noted at the same time, the first one is right.
+  // If two processes record at the same time, the first note is right.
   const agreed = idOfSchema(notes.schemasOf(subject), schema)
   if (agreed === undefined) throw new SchemaIdTakenError(given)
   return agreed
 }
 
-/** Schemas by their ids: those noted in the log, then those of the registry. */
+/** Returns a lookup of schemas by id: first those recorded in the log, then those of the registry. */
 export function notedSchemas({
   notes,
   registry,
@@ -109,7 +114,7 @@ export function notedSchemas({
     async find(id) {
       const known = findNoted(id)
       if (known !== undefined) return known
-      // A newer release may have noted it since.
+      // A newer release may have recorded it since the last refresh.
       await notes.refresh()
       return findNoted(id) ?? (await registry.find(id))
     },

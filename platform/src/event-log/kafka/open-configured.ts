@@ -78,10 +78,10 @@ function open(
   })
 }
 
-/** As long as the log itself waits for its topics. */
+/** The same time that the log waits for its topics. */
 const openWithinMs = 30_000
 
-/** Of services that are in no group. */
+/** Timeouts of services that join no group. */
 const defaultTimeoutMs = 30_000
 
 function registryOf(config: EventLogConfig, values: ValueSchemas): SchemaRegistry {

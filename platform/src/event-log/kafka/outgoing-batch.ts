@@ -1,13 +1,13 @@
 import { RecordBatchBuilder } from './wire/record-batch.ts'
 
-/** Records of one partition that are sent, kept or refused together. */
+/** Records of one partition that are sent together, and stored or refused together. */
 export class OutgoingBatch {
   readonly records = new RecordBatchBuilder()
-  /** When the first record came, by the monotonic clock. */
+  /** Time of the first record, on the monotonic clock. */
   readonly startedMs: number
-  /** What everyone who appended to the batch gets. */
+  /** The promise of every append to this batch. */
   readonly durable: Promise<void>
-  /** The offset of the first record, once it is durable. */
+  /** Offset of the first record once it is durable; -1 before. */
   baseOffset = -1
   valueBytes = 0
   #keep = (): void => undefined

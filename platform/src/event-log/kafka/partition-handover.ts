@@ -3,8 +3,8 @@ import { keyOf } from './group-positions.ts'
 import type { TopicPartition } from './wire/requests.ts'
 
 /**
- * Tells a member what it got and lost, one thing after the other for each partition: one that comes back is not begun
- * again before its last end is done.
+ * Calls a member's callbacks for assigned and revoked partitions, one after the other for each partition: a partition that is
+ * assigned again starts only after its last stop has completed.
  */
 export class PartitionHandover {
   readonly #member: GroupMember
@@ -22,7 +22,7 @@ export class PartitionHandover {
     void this.#then(at, () => this.#member.assigned(at.topic, at.partition))
   }
 
-  /** Resolves when the member has stopped; to say it twice is to say it once. */
+  /** Revokes the partition and resolves when the member has stopped. Repeated calls have no further effect. */
   revoke(at: TopicPartition): Promise<void> {
     if (!this.#assigned.delete(keyOf(at))) return this.#last.get(keyOf(at)) ?? Promise.resolve()
     return this.#then(at, () => this.#member.revoked(at.topic, at.partition))

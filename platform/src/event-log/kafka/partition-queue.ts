@@ -1,31 +1,31 @@
 import { EventLogUnavailableError, type LogAppend } from '../event-log.ts'
 import { OutgoingBatch } from './outgoing-batch.ts'
 import type { ProducerSession } from './producer-session.ts'
-import { describeCode, errorCode, isPassing, isProducerForgotten } from './wire/error-codes.ts'
+import { describeCode, errorCode, isRetriable, isProducerForgotten } from './wire/error-codes.ts'
 import type { ProduceResult } from './wire/requests.ts'
 
-/** A batch whose fate is known, and how to tell those who wait for it. */
-export type Settled = { readonly batch: OutgoingBatch; readonly tell: () => void }
+/** A batch whose outcome is known, and the function that reports it to its appends. */
+export type Settled = { readonly batch: OutgoingBatch; readonly report: () => void }
 
 const sequenceCount = 2 ** 31
 const backoffMinMs = 20
 const backoffMaxMs = 500
 
 /**
- * The records of one partition on their way to its leader, one batch at a time.
+ * The records of one partition that wait to be sent to its leader, one batch at a time.
  *
- * The batch in hand is sent under the same number until the broker has answered for it, and the broker keeps one copy of
- * what comes under one number. So a batch that was written and whose answer was lost is not written again. If we give
- * such a batch up, nobody knows whether the log has it or will have it; its number must never carry other records, which
- * the broker would take for the same ones and drop. So the number's owner, the producer session, goes with it.
+ * A batch is sent with the same sequence number until the broker answers for it, and the broker stores one batch per number. So a
+ * batch whose acknowledgement was lost is not stored twice. If such a batch is abandoned, it is unknown whether the log has it or
+ * will have it. Its number must never be used for other records, because the broker would drop them as duplicates. So the producer
+ * session, which owns the number, is abandoned with it.
  */
 export class PartitionQueue {
   readonly topic: string
   readonly partition: number
   readonly #batchBytesMax: number
-  /** The first may be in hand; the last takes records as long as it is not. */
+  /** Batches in order. The first may be in flight; the last accepts records unless it is in flight. */
   #batches: OutgoingBatch[] = []
-  #isInHand = false
+  #hasBegunSend = false
   #isInFlight = false
   #session: ProducerSession | undefined
   #nextSequence = 0
@@ -46,7 +46,7 @@ export class PartitionQueue {
     return this.#session === undefined
   }
 
-  /** Whether there is something that may be sent now. */
+  /** Returns whether a batch may be sent now. */
   isDue(nowMs: number): boolean {
     return !this.isEmpty && !this.#isInFlight && nowMs >= this.#retryAtMs
   }
@@ -56,36 +56,36 @@ export class PartitionQueue {
     this.#nextSequence = 0
   }
 
-  /** Copies the record into the batch that it returns; it is the last one there. */
+  /** Copies the record into the last batch, and returns that batch. */
   add({ key, value }: Omit<LogAppend, 'partition'>, receivedAtMs: number, nowMs: number) {
     const batch = this.#openBatch(value.byteLength, nowMs)
     batch.records.add(key, value, receivedAtMs)
     return batch
   }
 
-  /** The batch to send. A session must be there. */
-  takeInHand(): Buffer {
-    this.#isInHand = true
+  /** Returns the batch to send. Requires a session. */
+  beginSend(): Buffer {
+    this.#hasBegunSend = true
     this.#isInFlight = true
     const firstSequence = this.#nextSequence
     return this.#batches[0]!.records.finish({ ...this.#session!, firstSequence })
   }
 
-  /** The leader has answered for the batch in hand. Undefined: it stays in hand, to be sent again. */
+  /** Processes the leader's answer for the batch in flight. Returns undefined if the batch must be sent again. */
   settle({ errorCode: code, baseOffset }: ProduceResult, nowMs: number): Settled | undefined {
     this.#isInFlight = false
-    // Given up while it was on its way.
-    if (!this.#isInHand) return undefined
+    // The batch was abandoned while it was in flight.
+    if (!this.#hasBegunSend) return undefined
     const batch = this.#batches[0]!
     if (code === errorCode.none) {
       this.#nextSequence = (this.#nextSequence + batch.records.count) % sequenceCount
       this.#failures = 0
       batch.baseOffset = baseOffset
       this.#dropFirst(1)
-      return { batch, tell: () => batch.kept() }
+      return { batch, report: () => batch.kept() }
     }
     if (isProducerForgotten(code)) this.#session = undefined
-    if (isPassing(code) || isProducerForgotten(code)) {
+    if (isRetriable(code) || isProducerForgotten(code)) {
       this.backOff(nowMs)
       return undefined
     }
@@ -93,23 +93,23 @@ export class PartitionQueue {
     return refusal(batch, `Kafka refuses the records: ${describeCode(code)}`)
   }
 
-  /** Nobody knows what became of the request, or it could not be sent. */
+  /** Schedules a retry after a request whose outcome is unknown, or that could not be sent. */
   backOff(nowMs: number): void {
     this.#isInFlight = false
     this.#retryAtMs = nowMs + Math.min(backoffMaxMs, backoffMinMs * 2 ** this.#failures++)
   }
 
-  /** Refuses every batch that was begun before then. */
-  giveUp(startedBeforeMs: number, reason: string): Settled[] {
+  /** Refuses every batch that was started before that time. */
+  abandonBefore(startedBeforeMs: number, reason: string): Settled[] {
     const late = this.#batches.filter(({ startedMs }) => startedMs < startedBeforeMs)
     if (late.length === 0) return []
-    if (this.#isInHand) this.#session = undefined
+    if (this.#hasBegunSend) this.#session = undefined
     this.#dropFirst(late.length)
     return late.map((batch) => refusal(batch, reason))
   }
 
   #openBatch(valueBytes: number, nowMs: number): OutgoingBatch {
-    const isLastOpen = this.#batches.length > (this.#isInHand ? 1 : 0)
+    const isLastOpen = this.#batches.length > (this.#hasBegunSend ? 1 : 0)
     const last = isLastOpen ? this.#batches.at(-1) : undefined
     if (last !== undefined && last.records.bytes + valueBytes <= this.#batchBytesMax) return last
     const batch = new OutgoingBatch(nowMs)
@@ -119,10 +119,10 @@ export class PartitionQueue {
 
   #dropFirst(count: number): void {
     this.#batches = this.#batches.slice(count)
-    this.#isInHand = false
+    this.#hasBegunSend = false
   }
 }
 
 function refusal(batch: OutgoingBatch, reason: string): Settled {
-  return { batch, tell: () => batch.refused(new EventLogUnavailableError(reason)) }
+  return { batch, report: () => batch.refused(new EventLogUnavailableError(reason)) }
 }

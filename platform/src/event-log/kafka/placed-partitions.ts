@@ -16,8 +16,8 @@ export class PlacedPartitionsError extends Error {
 }
 
 /**
- * Compares how many partitions the topics have with what is noted of them. Returns how many are used of each topic.
- * Throws PlacedPartitionsError at a difference, unless partitions were added and are ignored.
+ * Compares the number of partitions of each topic with the recorded number. Returns the number in use, by topic. Throws a
+ * PlacedPartitionsError if they differ, unless partitions were added and `ignoresAdded` is true.
  */
 export function usedPartitions(
   found: ReadonlyMap<string, number>,

@@ -1,9 +1,9 @@
 import type { KafkaCluster } from './kafka-cluster.ts'
 
-/** What a broker knows a producer by. */
+/** Identifies a producer at the brokers. */
 export type ProducerSession = { readonly producerId: string; readonly producerEpoch: number }
 
-/** The coordinator's transactions are not used; the request wants the number all the same. */
+/** Transactions are not used, but the request requires a timeout. */
 const transactionTimeoutMs = 60_000
 
 export async function openProducerSession(cluster: KafkaCluster): Promise<ProducerSession> {

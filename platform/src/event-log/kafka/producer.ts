@@ -5,30 +5,30 @@ import { openProducerSession } from './producer-session.ts'
 import { produceRequest, type TopicPartition } from './wire/requests.ts'
 
 export type ProducerLimits = {
-  /** Bytes that may wait for the brokers before appends are refused. */
+  /** Maximum bytes that wait for the brokers before appends are refused. */
   readonly pendingBytesMax: number
-  /** Bytes of one batch; must stay below the topic's max.message.bytes. */
+  /** Maximum bytes of one batch; must be below the topic's max.message.bytes. */
   readonly batchBytesMax: number
-  /** How long a record may wait to be durable before its append is refused. */
+  /** How long a record may wait to become durable before its append is refused, in milliseconds. */
   readonly deliveryTimeoutMs: number
 }
 
-/** A request of more is split: the answer to its first record should not wait for its last. */
+/** Larger requests are split, so that the answer for the first record does not wait for the last one. */
 const requestBytesMax = 4 * 1024 * 1024
-/** How long a leader waits for the other replicas. */
+/** How long a leader waits for the other replicas, in milliseconds. */
 const replicasWithinMs = 4_000
 const tickMs = 20
 
 /**
- * Group commit over a network: records collect while a request is on its way to a leader, then all of them go in the
- * next one. Nothing waits for a timer.
+ * Group commit over a network: records collect while a request to a leader is in flight, then all of them are sent in the next one.
+ * No timer delays them.
  */
 export class Producer {
   readonly #cluster: KafkaCluster
   readonly #onHead: (at: TopicPartition, head: number) => void
   readonly #limits: ProducerLimits
   readonly #queues = new Map<string, PartitionQueue>()
-  /** Those that hold records. */
+  /** Queues with records. */
   readonly #filled = new Set<PartitionQueue>()
   readonly #busyLeaders = new Set<number>()
   #pendingBytes = 0
@@ -37,7 +37,7 @@ export class Producer {
   #timer: NodeJS.Timeout | undefined
   #onEmpty: (() => void) | undefined
 
-  /** `onHead` is told how far a partition reaches by every answer, before those who appended hear of theirs. */
+  /** `onHead` is called with the new head of a partition for every answer, before the appends resolve. */
   constructor(
     cluster: KafkaCluster,
     onHead: (at: TopicPartition, head: number) => void,
@@ -55,10 +55,10 @@ export class Producer {
   }
 
   /**
-   * Kafka has no step that several partitions take together, so the records of one call may come to different ends: each
-   * is tried for until the delivery time-out. When it has passed for one of them the call is refused although others are
-   * in the log. Whoever sends them again is exact for the records that carry an idempotency key, because their second
-   * copies are duplicates, and counts those without one again, as after any refusal whose cause was a lost answer.
+   * Appends records to one or more partitions. Kafka has no atomic write over several partitions without transactions, so the
+   * outcomes may differ: each record is retried until the delivery timeout. If the timeout passes for one record, the call is
+   * refused although other records are in the log. A caller that sends them again is exact for records with an idempotency key,
+   * because the second copies are duplicates. Records without a key are counted twice, as after any lost acknowledgement.
    */
   async appendAll(
     topic: string,
@@ -76,7 +76,7 @@ export class Producer {
     return places.map(({ batch, index }) => batch.baseOffset + index)
   }
 
-  /** Why so many bytes would be refused now, as far as that is known here. */
+  /** Returns the error with which this many bytes would be refused now, as far as this process knows. */
   refusal(bytes: number): EventLogUnavailableError | undefined {
     if (this.#isClosed) return new EventLogUnavailableError('The event log is closed.')
     if (this.#pendingBytes + bytes > this.#limits.pendingBytesMax) {
@@ -85,7 +85,7 @@ export class Producer {
     return undefined
   }
 
-  /** Takes no more records and resolves when those taken are durable or refused. */
+  /** Accepts no more records, and resolves when all accepted ones are durable or refused. */
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#filled.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
@@ -105,19 +105,19 @@ export class Producer {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    this.#timer ??= setInterval(() => this.#giveUpLate(), tickMs)
-    // The end of this turn: every request that the turn brings joins the same batch.
+    this.#timer ??= setInterval(() => this.#abandonLate(), tickMs)
+    // At the end of this turn of the event loop, so that all requests of the turn join the same batch.
     setImmediate(() => {
       this.#isScheduled = false
       this.#sendDue()
     })
   }
 
-  #giveUpLate(): void {
+  #abandonLate(): void {
     const { deliveryTimeoutMs } = this.#limits
     const startedBeforeMs = performance.now() - deliveryTimeoutMs
     const reason = `Kafka did not keep the records within ${deliveryTimeoutMs} ms.`
-    this.#finish([...this.#filled].flatMap((queue) => queue.giveUp(startedBeforeMs, reason)))
+    this.#finish([...this.#filled].flatMap((queue) => queue.abandonBefore(startedBeforeMs, reason)))
   }
 
   #sendDue(): void {
@@ -140,19 +140,19 @@ export class Producer {
     }
   }
 
-  /** Never rejects: what fails stays in its queue and is sent again. */
+  /** Sends due batches to a leader. Never rejects: failed batches stay in their queues and are retried. */
   async #send(leader: number, due: readonly PartitionQueue[]): Promise<Settled[]> {
     let concerned = due
     try {
       await Promise.all(due.map((queue) => this.#openSession(queue)))
-      const sent = takeInHand(due)
+      const sent = beginSend(due)
       concerned = sent.map(({ queue }) => queue)
       if (sent.length === 0) return []
       const results = await this.#cluster.send(leader, produceRequest(sent, replicasWithinMs))
       const nowMs = performance.now()
       const settled = results.map((result) => {
         const known = this.#queueOf(result.topic, result.partition).settle(result, nowMs)
-        if (known !== undefined) this.#noteHead(result, known)
+        if (known !== undefined) this.#recordHead(result, known)
         return known
       })
       if (settled.includes(undefined)) await this.#refresh()
@@ -164,7 +164,7 @@ export class Producer {
     }
   }
 
-  #noteHead(at: TopicPartition, { batch }: Settled): void {
+  #recordHead(at: TopicPartition, { batch }: Settled): void {
     if (batch.baseOffset >= 0) this.#onHead(at, batch.baseOffset + batch.records.count)
   }
 
@@ -172,17 +172,17 @@ export class Producer {
     if (queue.needsSession) queue.useSession(await openProducerSession(this.#cluster))
   }
 
-  /** A leader may have moved. */
+  /** Updates the leaders, since one may have moved. */
   async #refresh(): Promise<void> {
     await this.#cluster.refresh().catch(() => undefined)
   }
 
-  /** The next requests start before those who wait hear of theirs, so that no broker idles while answers are written. */
+  /** Reports outcomes. The next requests start first, so that no broker is idle while responses are written. */
   #finish(settled: readonly Settled[]): void {
     for (const { batch } of settled) this.#pendingBytes -= batch.valueBytes
     for (const queue of this.#filled) if (queue.isEmpty) this.#filled.delete(queue)
     this.#sendDue()
-    for (const { tell } of settled) tell()
+    for (const { report } of settled) report()
     if (this.#filled.size > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -200,14 +200,14 @@ export class Producer {
   }
 }
 
-function takeInHand(due: readonly PartitionQueue[]) {
+function beginSend(due: readonly PartitionQueue[]) {
   const sent = []
   let bytes = 0
   for (const queue of due) {
     if (bytes > requestBytesMax) break
-    // Given up while a session was opened.
+    // The batch was abandoned while a session was opened.
     if (queue.isEmpty) continue
-    const batch = queue.takeInHand()
+    const batch = queue.beginSend()
     bytes += batch.byteLength
     sent.push({ queue, topic: queue.topic, partition: queue.partition, batch })
   }

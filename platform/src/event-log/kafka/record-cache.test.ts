@@ -7,7 +7,7 @@ function run(fromOffset: number, count: number) {
   })
 }
 
-it('gives back once what begins at an offset of a partition', () => {
+it('returns records that begin at an offset once', () => {
   const cache = new RecordCache(10_000)
   cache.put('orders', 0, run(5, 3))
   expect(cache.take('orders', 0, 6)).toBeUndefined()
@@ -17,7 +17,7 @@ it('gives back once what begins at an offset of a partition', () => {
   expect(cache.take('orders', 0, 5)).toBeUndefined()
 })
 
-it('forgets the oldest when it is full, and what was taken or replaced takes no room', () => {
+it('drops the oldest when it is full, and frees the room of taken or replaced records', () => {
   const cache = new RecordCache(1_000)
   for (let round = 0; round < 10; round += 1) {
     cache.put('orders', 0, run(0, 3))

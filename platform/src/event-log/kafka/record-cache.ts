@@ -1,12 +1,12 @@
 import type { LogRecord } from '../event-log.ts'
 
 /**
- * Records that were fetched and not asked for yet, by where they begin. A fetch brings whole batches, which rarely end
- * where a reader's limits do; without this the rest would be fetched and decoded over and over.
+ * Caches fetched records that were not requested yet, by their first offset. A fetch returns whole batches, which rarely end at the
+ * reader's limits; without the cache the rest would be fetched and decoded again.
  */
 export class RecordCache {
   readonly #bytesMax: number
-  /** The longest unused first. */
+  /** Cached runs of records, the least recently used first. */
   readonly #runs = new Map<string, { readonly records: readonly LogRecord[]; bytes: number }>()
   #bytes = 0
 
@@ -14,7 +14,7 @@ export class RecordCache {
     this.#bytesMax = bytesMax
   }
 
-  /** Takes what begins at the offset out of the cache. */
+  /** Removes the run that begins at the offset from the cache and returns it. */
   take(topic: string, partition: number, offset: number): readonly LogRecord[] | undefined {
     return this.#remove(keyOf(topic, partition, offset))
   }
@@ -42,7 +42,7 @@ export class RecordCache {
   }
 }
 
-/** Bytes that a record takes beside its value. */
+/** Memory of a record in addition to its value, in bytes. */
 const recordOverhead = 160
 
 function keyOf(topic: string, partition: number, offset: number): string {

@@ -1,5 +1,5 @@
 import type { LogRecord, ReadLimits } from '../event-log.ts'
-import { askLeader } from './ask-leader.ts'
+import { requestFromLeader } from './request-from-leader.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
 import type { LogEnds } from './log-ends.ts'
 import type { RecordCache } from './record-cache.ts'
@@ -10,12 +10,12 @@ import { fetchRequest, type FetchResult, type TopicPartition } from './wire/requ
 const fetchBytesMin = 64 * 1024
 const fetchBytesMax = 8 * 1024 * 1024
 
-/** What must be done before records are handed out; undefined when there is nothing to wait for. */
+/** Prepares records before they are returned; returns undefined if there is nothing to wait for. */
 export type PrepareRecords = (records: readonly LogRecord[]) => Promise<void> | undefined
 
 /**
- * Reads any partition from any offset, by asking its leader: no group, no position, nothing that a rebalance could leave
- * paused.
+ * Reads any partition from any offset, directly from its leader, without a consumer group. A rebalance therefore never pauses a
+ * read.
  */
 export class RecordReader {
   readonly #cluster: KafkaCluster
@@ -23,9 +23,9 @@ export class RecordReader {
   readonly #cache: RecordCache
   readonly #answerWithinMs: number
   readonly #prepare: PrepareRecords | undefined
-  /** How far each partition reached when it was last fetched. */
+  /** Head of each partition at its last fetch. */
   readonly #seenHeads = new Map<string, number>()
-  /** A running mean, so that a fetch brings about what the limits allow. */
+  /** Running mean of the record size, so that a fetch returns about as much as the limits allow. */
   #recordBytesMean = 320
 
   constructor(
@@ -69,21 +69,26 @@ export class RecordReader {
 
   async #fetch(at: TopicPartition, fromOffset: number, limits: ReadLimits): Promise<LogRecord[]> {
     const bytesMax = this.#bytesFor(limits)
-    const result = await askLeader(this.#cluster, at, this.#answerWithinMs, async (leader) => {
-      const wanted = { ...at, fromOffset, bytesMax }
-      const [only] = await this.#cluster.send(
-        leader,
-        fetchRequest([wanted], { waitMs: 0, bytesMax }),
-      )
-      return only!
-    })
+    const result = await requestFromLeader(
+      this.#cluster,
+      at,
+      this.#answerWithinMs,
+      async (leader) => {
+        const wanted = { ...at, fromOffset, bytesMax }
+        const [only] = await this.#cluster.send(
+          leader,
+          fetchRequest([wanted], { waitMs: 0, bytesMax }),
+        )
+        return only!
+      },
+    )
     if (result.errorCode === errorCode.offsetOutOfRange) {
       return this.#fetchKept(at, fromOffset, limits)
     }
     return this.#decode(result, fromOffset)
   }
 
-  /** The records after a place that was trimmed away, and none after a place that the log has not reached. */
+  /** Returns the records after a trimmed position, or none if the offset is after the head. */
   async #fetchKept(
     at: TopicPartition,
     fromOffset: number,
@@ -113,7 +118,7 @@ export class RecordReader {
   }
 }
 
-/** How many records of the run the limits let through; at least the very first one. */
+/** Returns how many records of the run fit the limits; at least the very first one. */
 function countWithin(
   run: readonly LogRecord[],
   { recordsMax, bytesMax }: ReadLimits,

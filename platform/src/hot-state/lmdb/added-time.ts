@@ -1,15 +1,15 @@
 import type { Window } from '../hot-state.ts'
 
-/** Time that is added to the windows of an entry when others are published. */
+/** Time that a publication adds to the windows of an entry. */
 export type AddedTime = {
   readonly windows: readonly Window[]
-  /** Where the windows end that are listed already; what waited in earlier time is in them. */
+  /** End of each window that is already listed, by window id. Slots before it are already included. */
   readonly listedTo: ReadonlyMap<string, number>
   readonly fromSecond: number
   readonly toSecond: number
 }
 
-/** Undefined when no window is new or has grown. */
+/** Returns the added time, or undefined if no window is new or longer. */
 export function addedTime(
   before: readonly Window[],
   windows: readonly Window[],
@@ -27,7 +27,7 @@ export function addedTime(
   }
 }
 
-/** The windows as they are listed while time is added up to the frontier, and behind them those that are to go. */
+/** Returns the windows as listed while time is added up to the frontier, followed by those that will be withdrawn. */
 export function listedMeanwhile(
   before: readonly Window[],
   { windows, listedTo }: AddedTime,

@@ -1,4 +1,4 @@
-/** Amounts are 128-bit two's complement: 64 bits would overflow after a thousand of the largest values. */
+/** Amounts are stored as 128-bit two's complement, because 64 bits would overflow after a thousand of the largest values. */
 export const amountBytes = 16
 
 export function readAmount(bytes: Buffer, at: number): bigint {

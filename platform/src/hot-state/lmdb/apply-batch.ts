@@ -6,7 +6,9 @@ import { setMissingMarks } from './marks.ts'
 import { readPartitionHead, writePartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
-/** Call inside a write transaction. All reading and computing comes first: what throws there has changed nothing. */
+/**
+ * Applies a batch. Call it inside a write transaction. All reads and computations come first, so an error there changes nothing.
+ */
 export function applyBatch(
   store: LmdbStore,
   subjects: SubjectRecords,

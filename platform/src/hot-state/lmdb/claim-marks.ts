@@ -4,7 +4,7 @@ import { partitionPart } from './hot-keys.ts'
 import { readMarks, setMissingMarks } from './marks.ts'
 import { readPartitionHead, writePartitionHead } from './partition-head.ts'
 
-/** Call inside a write transaction. */
+/** Claims marks. Call it inside a write transaction. */
 export function claimMarks(store: LmdbStore, claim: MarkClaim): readonly number[] | 'incomplete' {
   const { fromOffset, toOffset, marks } = claim
   const partition = partitionPart(claim.space, claim.partition)

@@ -10,12 +10,12 @@ import { fittingWindow, type SubjectRecord, type SubjectRecords } from './subjec
 type SubjectChanges = {
   readonly part: Buffer
   readonly record: SubjectRecord
-  /** By scope: before which second its slots are settled. */
+  /** Second before which the slots of a scope are settled, by scope. */
   readonly settledBefore: Map<string, number>
   readonly series: Map<string, Map<string, SeriesChanges>>
 }
 
-/** What changes of one series of a scope. */
+/** Changes of one series of a scope. */
 type SeriesChanges = {
   readonly scopePart: Buffer
   readonly seriesPart: Buffer
@@ -25,7 +25,7 @@ type SeriesChanges = {
 
 const noSlots = Buffer.alloc(0)
 
-/** The counters and slots of some counts that a batch touches: each is read once and written once. */
+/** The changes of a batch to counters and slots. Each counter and slot is read once and written once. */
 export class CountChanges {
   readonly #store: LmdbStore
   readonly #subjectRecords: SubjectRecords
@@ -34,7 +34,7 @@ export class CountChanges {
   readonly #slotLimits: SlotLimits | undefined
   readonly #subjects = new Map<string, SubjectChanges>()
 
-  /** With limits, nothing is added to slots that are settled by them. */
+  /** With `slotLimits`, nothing is added to slots that they settle. */
   constructor(
     store: LmdbStore,
     subjectRecords: SubjectRecords,
@@ -65,7 +65,7 @@ export class CountChanges {
     this.#addToSlot(subject, scope, series, second, amount)
   }
 
-  /** Adds a span of more than one second where it lies in one window of each scope; else tells why it does not. */
+  /** Adds a span of more than one second if one window of each scope contains it; otherwise returns the reason why not. */
   addSpan(span: Span): 'taken' | 'cut' | 'outside' {
     const { scope, series, fromSecond, lastSecond, amount } = span
     const subject = this.#subject(span.subject)
@@ -77,7 +77,7 @@ export class CountChanges {
         (window) => window.fromSecond <= lastSecond && fromSecond < window.toSecond,
       )
       const [window] = touched
-      // While a publication is not finished, later time may be added to any window.
+      // During an unfinished publication, any window may still be extended.
       isCut ||= isUnfinished || touched.length > 1
       if (window === undefined) continue
       isCut ||= window.fromSecond > fromSecond || window.toSecond <= lastSecond
@@ -140,7 +140,7 @@ export class CountChanges {
     return changes.counter.amounts
   }
 
-  /** Whether the minute that the second lies in is swept already. */
+  /** Returns whether the minute of that second is already settled. */
   #isSettled(subject: SubjectChanges, scope: string, second: number): boolean {
     if (this.#slotLimits === undefined) return false
     let settled = subject.settledBefore.get(scope)
@@ -175,7 +175,10 @@ function kindOf(scope: string): 'scoped' | 'unscoped' {
   return scope === '' ? 'unscoped' : 'scoped'
 }
 
-/** The day stands first: the sweep goes by age, and folding visits a subject's days one by one. */
+/**
+ * Returns the key of a slot. The day comes first, because the sweep works by age and folding visits the days of a subject one by
+ * one.
+ */
 function slotKey(
   counts: Buffer,
   subject: Buffer,

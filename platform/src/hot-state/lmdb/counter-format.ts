@@ -1,9 +1,9 @@
 import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
 
 /*
- * One value holds all windows of a (subject, scope, series): per window the id's length (u16), the id, the amount
- * that came in under the scope itself and the amount that came in without a scope. The two are kept apart because a
- * window that is withdrawn and published again must count each slot without a scope once.
+ * One value holds all windows of a (subject, scope, series): per window the length of its id (u16), the id, the amount counted with
+ * the scope itself and the amount counted without a scope. The two are separate because a window that is withdrawn and published
+ * again must count each slot without a scope once.
  */
 export type WindowAmounts = {
   scoped: bigint
@@ -12,7 +12,9 @@ export type WindowAmounts = {
 
 export type Counter = Map<string, WindowAmounts>
 
-/** Under which id a counter keeps what is put aside of a window while that is counted anew; no window has it. */
+/**
+ * Returns the id under which the previous amount of a window is kept while the window is counted again. No window has such an id.
+ */
 export function asideId(windowId: string): string {
   return `\0${windowId}`
 }

@@ -2,8 +2,8 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 
 /*
- * A number that every change of any entry raises, in the same transaction. While it stands, all entries are what they
- * were, so a reader that has seen one need not read it again.
+ * A number that is incremented by every change of any entry, in the same transaction. While it is unchanged, no entry has changed,
+ * so readers may use cached entries.
  */
 const versionKey = hotKey(keySpaces.entriesVersion)
 
@@ -11,7 +11,7 @@ export function readEntriesVersion(store: LmdbStore): number {
   return store.getBinaryFast(versionKey)?.readUIntLE(0, 6) ?? 0
 }
 
-/** Call inside a write transaction. */
+/** Increments the version. Call it inside a write transaction. */
 export function raiseEntriesVersion(store: LmdbStore): void {
   const version = Buffer.allocUnsafeSlow(6)
   version.writeUIntLE(readEntriesVersion(store) + 1, 0, 6)

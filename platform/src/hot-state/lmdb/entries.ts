@@ -11,7 +11,7 @@ import { settle } from './reservations.ts'
 import { SeriesCounters } from './series-counters.ts'
 import { frontierOf, type SlotPlace } from './slots-in-order.ts'
 import { noVersion, type SubjectRecords } from './subject-record.ts'
-import { noteEnds } from './window-ends.ts'
+import { indexEnds } from './window-ends.ts'
 
 type Place = {
   readonly partition: Buffer
@@ -22,15 +22,15 @@ type Place = {
 }
 
 /**
- * Takes one step of a publication; 'more' when the same call is to go on. Call inside a write transaction that raises the
- * version of all entries.
+ * Runs one step of a publication. Returns 'more' if the same call must be repeated. Call it inside a write transaction that
+ * increments the version of all entries.
  *
- * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
- * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
- * listed then, whether or not another one follows. The document changes, and windows are withdrawn, with the last step.
+ * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and usage after
+ * it stays in slots. So after each step the counts are correct for the windows as listed, whether or not another step follows. The
+ * last step replaces the document and withdraws windows.
  *
- * A window that was withdrawn and comes back is counted anew from the slots without a scope, with what it had counted
- * before put aside, and in the end keeps the larger of the two.
+ * A window that was withdrawn and returns is counted again from the slots without a scope, while its previous amount is put aside.
+ * In the end it keeps the larger of the two.
  */
 export function putEntry(
   store: LmdbStore,
@@ -73,12 +73,12 @@ export function putEntry(
   subjects.write(place.subjectKey, record)
   store.putSync(place.entryKey, Buffer.from(entry.document))
   settle(store, at, endedWith(at, entry), nowMs)
-  noteEnds(store, { partition, subject, scope: at.scope }, stored, windows)
+  indexEnds(store, { partition, subject, scope: at.scope }, stored, windows)
   return 'done'
 }
 
 type Step = {
-  /** As they are listed after it. */
+  /** The windows as listed after the step. */
   readonly windows: readonly Window[]
   readonly added: AddedTime | undefined
   readonly isLast: boolean
@@ -103,7 +103,7 @@ function planStep(
   }
 }
 
-/** Where slots wait for an entry: without a scope, and with its own. */
+/** Returns the places of an entry's slots: without a scope, and with its own scope. */
 function slotPlaces(counts: Buffer, subject: Buffer, scope: string): SlotPlace[] {
   const unscoped = slotPlace(counts, subject, '')
   return scope === '' ? [unscoped] : [unscoped, slotPlace(counts, subject, scope)]
@@ -113,7 +113,7 @@ function isAmong(windows: readonly Window[], id: string): boolean {
   return windows.some((window) => window.id === id)
 }
 
-/** Call inside a write transaction. */
+/** Deletes an entry. Call it inside a write transaction. */
 export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: EntryAddress): void {
   const place = placeOf(at)
   const record = new Map(subjects.read(place.subjectKey))
@@ -122,7 +122,7 @@ export function deleteEntry(store: LmdbStore, subjects: SubjectRecords, at: Entr
   record.delete(at.scope)
   subjects.write(place.subjectKey, record)
   const { partition, subject } = place
-  noteEnds(store, { partition, subject, scope: at.scope }, stored, [])
+  indexEnds(store, { partition, subject, scope: at.scope }, stored, [])
   store.removeSync(place.entryKey)
   raiseEntriesVersion(store)
 }

@@ -4,9 +4,12 @@ import { decodeCounter, isAside } from './counter-format.ts'
 import { readEntriesVersion } from './entries-version.ts'
 import { hotKey, keySpaces, partitionPart, textPart } from './hot-keys.ts'
 import { countsPart, headKey, readCountsInUse } from './partition-head.ts'
-import type { ReadTurn } from './read-turn.ts'
+import type { TurnSnapshot } from './turn-snapshot.ts'
 
-/** An entry's keys, those of its counters in the counts that were in use, and its document as of a version of all entries. */
+/**
+ * Cached data of an entry: its keys, the keys of its counters in the counts in use, and its document as of a version of all
+ * entries.
+ */
 type KnownEntry = {
   readonly documentKey: Buffer
   readonly headKey: Buffer
@@ -17,7 +20,7 @@ type KnownEntry = {
   bytes: Buffer | undefined
 }
 
-/** By scope, then by subject. */
+/** Cached entries by scope, then by subject. */
 type KnownEntries = Map<string, Map<string, KnownEntry>>
 
 const knownEntriesMax = 20_000
@@ -25,18 +28,18 @@ const knownSeriesMax = 100
 const noVersion = -1
 
 /**
- * Reads entries for the request path. Counters and head are asked of the store each time; what is kept is the keys,
- * and each document for as long as the version of all entries stands, which is looked at once a turn.
+ * Reads entries for requests. Counters and the head are always read from the store. Keys are cached, and each document for as long
+ * as the version of all entries is unchanged, which is checked once per turn of the event loop.
  */
 export class EntryReader {
   readonly #store: LmdbStore
-  readonly #turn: ReadTurn
+  readonly #turn: TurnSnapshot
   readonly #known = new Map<string, KnownEntries[]>()
   #knownTotal = 0
   #versionTurn = -1
   #version = noVersion
 
-  constructor(store: LmdbStore, turn: ReadTurn) {
+  constructor(store: LmdbStore, turn: TurnSnapshot) {
     this.#store = store
     this.#turn = turn
   }
@@ -65,11 +68,11 @@ export class EntryReader {
       entry.bytes = undefined
       entry.document = undefined
     } else if (entry.bytes?.compare(bytes, 0, bytes.length) !== 0) {
-      // The buffer that lmdb answers with is used again at the next read.
+      // lmdb reuses the returned buffer for the next read.
       entry.bytes = Buffer.from(Uint8Array.prototype.slice.call(bytes, 0, bytes.length))
       entry.document = entry.bytes.toString('utf8')
     }
-    // Last: a read that fails must not pass for having seen that there is nothing.
+    // Set last, so that a failed read does not count as an empty entry.
     entry.version = version
     return entry.document
   }
@@ -94,7 +97,7 @@ export class EntryReader {
     const entry = newEntry(at)
     subjects.set(at.subject, entry)
     this.#knownTotal += 1
-    // Cheaper than keeping an order, and right again within one read of each customer.
+    // Cheaper than maintaining an order. The cache is refilled by one read of each customer.
     if (this.#knownTotal > knownEntriesMax) {
       this.#known.clear()
       this.#knownTotal = 0

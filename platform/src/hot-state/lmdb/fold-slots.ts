@@ -8,10 +8,10 @@ import { slotsWithin, type SlotPlace } from './slots-in-order.ts'
 import { fittingWindow } from './subject-record.ts'
 
 /**
- * Adds the slots that wait in the added time to its windows. Call inside a write transaction.
+ * Adds the slots in the added time to the windows. Call it inside a write transaction.
  *
- * Slots of the scope itself are removed as they are folded, so they can never count twice. Slots without a scope stay;
- * a window takes them once, in the time that is added to it.
+ * Slots of the scope itself are removed when they are folded, so they never count twice. Slots without a scope stay; a window folds
+ * them once, when their time is added to it.
  */
 export function foldSlots(
   store: LmdbStore,

@@ -7,7 +7,7 @@ const text = fc.oneof(
   fc.string({ minLength: 100, maxLength: 400 }),
 )
 
-it('gives different texts different keys, within the limit of lmdb', () => {
+it('creates different keys for different texts, within the limit of lmdb', () => {
   const texts = fc.tuple(text, text, text)
   fc.assert(
     fc.property(texts, texts, (some, others) => {
@@ -30,7 +30,7 @@ it('finds the end of a part', () => {
   )
 })
 
-it('sorts times, before 1970 too', () => {
+it('sorts times, including those before 1970', () => {
   const time = fc.integer({ min: -(2 ** 45), max: 2 ** 45 })
   fc.assert(
     fc.property(time, time, (a, b) => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /*
- * Keys are byte strings: a space byte, then parts. A part of text is one length byte and its UTF-8, or, when that is
- * longer than partBytesMax, the byte 255 and its SHA-256. So every key stays far below lmdb's limit (1978 bytes), no
- * part can reach into the next one, and all keys that share their first parts are neighbours.
+ * Keys are byte strings: a key space byte, then parts. A text part is one length byte and its UTF-8, or, if that is longer than
+ * partBytesMax, the byte 255 and its SHA-256. So every key is far below lmdb's limit (1978 bytes), parts are unambiguous, and keys
+ * with the same first parts are neighbours.
  */
 export const keySpaces = {
   document: 1,
@@ -41,13 +41,13 @@ export function textPart(text: string): Buffer {
   return part
 }
 
-/** How many bytes the text part at `at` takes. */
+/** Returns the length in bytes of the text part at `at`. */
 export function textPartBytes(key: Buffer, at: number): number {
   const length = key[at]!
   return length === hashedPart ? 33 : 1 + length
 }
 
-/** Big-endian, so that it sorts; the shift lets times before 1970 sort too. */
+/** Encodes a time in big-endian, so that keys sort by it. The offset makes times before 1970 sort too. */
 export function timePart(time: number): Buffer {
   const part = Buffer.allocUnsafe(6)
   part.writeUIntBE(Math.min(Math.max(time + 2 ** 47, 0), 2 ** 48 - 1), 0, 6)
@@ -60,7 +60,7 @@ export function readTimePart(key: Buffer, at: number): number {
   return key.readUIntBE(at, 6) - 2 ** 47
 }
 
-/** What every key of one (space, partition) continues with after its space byte. */
+/** Returns the part of every key of one (space, partition), which follows the key space byte. */
 export function partitionPart(space: string, partition: number): Buffer {
   const number = Buffer.allocUnsafe(2)
   number.writeUInt16BE(partition)
@@ -68,7 +68,7 @@ export function partitionPart(space: string, partition: number): Buffer {
 }
 
 export function hotKey(space: number, ...parts: readonly Buffer[]): Buffer {
-  // One allocation, because every limit check builds several keys.
+  // Uses one allocation, because every limit check builds several keys.
   let length = 1
   for (const part of parts) length += part.length
   const key = Buffer.allocUnsafe(length)
@@ -81,7 +81,7 @@ export function hotKey(space: number, ...parts: readonly Buffer[]): Buffer {
   return key
 }
 
-/** The first key after all keys that start with `prefix`. */
+/** Returns the first key after all keys that start with `prefix`. */
 export function keyAfter(prefix: Buffer): Buffer {
   const after = Buffer.from(prefix)
   for (let at = after.length - 1; at >= 0; at -= 1) {

@@ -1,8 +1,8 @@
 import { committed } from '../../lmdb/commit-error.ts'
-import { Doorbell, DoorbellListener } from '../../lmdb/doorbell.ts'
+import { CommitNotifier, CommitListener } from '../../lmdb/commit-notifier.ts'
 import { openEnvironment, readEnvironmentId, type LmdbStore } from '../../lmdb/environment.ts'
 import { WakeUps } from '../../waiting/wake-ups.ts'
-import { announceBell, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
+import { announceNotifier, claimedPath, releaseClaim } from '../../lmdb/writer-claim.ts'
 import type {
   CounterBatch,
   Entry,
@@ -35,7 +35,7 @@ import { claimMarks } from './claim-marks.ts'
 import { readMarks } from './marks.ts'
 import { raiseOpenings } from './openings.ts'
 import { readPartitionHead } from './partition-head.ts'
-import { ReadTurn } from './read-turn.ts'
+import { TurnSnapshot } from './turn-snapshot.ts'
 import { beginPartitionRestore, finishRestore, restore } from './restore.ts'
 import { SubjectRecords } from './subject-record.ts'
 import { release, reserve, settle, sweepReservations } from './reservations.ts'
@@ -45,13 +45,13 @@ import { readTaken } from './taken.ts'
 export type LmdbHotStateOptions = {
   readonly folder: string
   /**
-   * 'projection' applies batches and wakes those who wait for them, in every process; 'publisher' writes documents
-   * and entries; 'reader' only reads.
+   * 'projection' applies batches and wakes waiting readers in all processes; 'publisher' writes documents and entries; 'reader'
+   * only reads.
    */
   readonly role: 'projection' | 'publisher' | 'reader'
-  /** Milliseconds a reader waits for somebody else to create the state. Default 30,000. */
+  /** Milliseconds that a reader waits for another process to create the state. Default: 30,000. */
   readonly createdWithinMs?: number
-  /** About how many minutes of waiting slots one step of a publication folds. Default 200. */
+  /** Approximate minutes of slots that one step of a publication folds. Default: 200. */
   readonly foldedMinutesMax?: number
 }
 
@@ -70,13 +70,13 @@ export async function openLmdbHotState(options: LmdbHotStateOptions): Promise<Ho
   if (options.role !== 'projection') {
     return new LmdbHotState(store, undefined, options)
   }
-  // A second projection is not refused: the fence of each partition keeps the two apart.
-  const bell = await Doorbell.open(options.folder)
-  await announceBell(store, bell)
-  return new LmdbHotState(store, bell, options)
+  // A second projection is allowed: the fence of each partition keeps the two apart.
+  const notifier = await CommitNotifier.open(options.folder)
+  await announceNotifier(store, notifier)
+  return new LmdbHotState(store, notifier, options)
 }
 
-/** Whoever counts comes back to the same subjects with each batch; whoever publishes has done with one for a long time. */
+/** A projection returns to the same subjects with each batch; a publisher rarely returns to a subject soon. */
 const cachedSubjectsMax = { projection: 20_000, publisher: 1_000, reader: 1_000 } as const
 
 class LmdbHotState implements HotState {
@@ -84,28 +84,28 @@ class LmdbHotState implements HotState {
   readonly #isReader: boolean
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
-  readonly #turn: ReadTurn
+  readonly #turn: TurnSnapshot
   readonly #entries: EntryReader
   readonly #sweeper: Sweeper
-  readonly #bell: Doorbell | undefined
+  readonly #notifier: CommitNotifier | undefined
   readonly #wakeUps = new WakeUps()
-  readonly #listener: DoorbellListener
+  readonly #listener: CommitListener
   readonly #foldedMinutesMax: number
 
   constructor(
     store: LmdbStore,
-    bell: Doorbell | undefined,
+    notifier: CommitNotifier | undefined,
     { role, foldedMinutesMax = 200 }: LmdbHotStateOptions,
   ) {
     this.#isReader = role === 'reader'
     this.#foldedMinutesMax = foldedMinutesMax
     this.#store = store
     this.#subjects = new SubjectRecords(store, cachedSubjectsMax[role])
-    this.#turn = new ReadTurn(store)
+    this.#turn = new TurnSnapshot(store)
     this.#entries = new EntryReader(store, this.#turn)
     this.#sweeper = new Sweeper(store, this.#subjects)
-    this.#bell = bell
-    this.#listener = new DoorbellListener(() => claimedPath(store))
+    this.#notifier = notifier
+    this.#listener = new CommitListener(() => claimedPath(store))
   }
 
   async putDocument(key: string, document: string): Promise<void> {
@@ -138,7 +138,10 @@ class LmdbHotState implements HotState {
     }
   }
 
-  /** One step of each entry, and of no other one of a subject before that has taken all of its steps. What is left. */
+  /**
+   * Runs one step of each entry. An entry starts only after the previous entries of its subject are complete. Returns the entries
+   * that need more steps.
+   */
   #putStep(space: string, partition: number, entries: readonly NamedEntry[]): NamedEntry[] {
     const begun = new Set<string>()
     const now = Date.now()
@@ -207,9 +210,9 @@ class LmdbHotState implements HotState {
     return outcome
   }
 
-  /** Those who wait for a batch. */
+  /** Wakes readers that wait for a batch. */
   #wake(): void {
-    this.#bell?.ring(applyChannel)
+    this.#notifier?.notify(applyChannel)
     this.#wakeUps.wake()
   }
 
@@ -239,14 +242,14 @@ class LmdbHotState implements HotState {
   }
 
   readTaken(query: TakenQuery): TakenReading {
-    // The first read opens the look that the others share.
+    // The first read opens the snapshot that the other reads share.
     const document = this.#entries.document(query.at)
     const taken = readTaken(this.#store, query, Date.now())
     return taken === 'behind' ? { kind: taken } : { kind: 'taken', document, taken }
   }
 
   async waitForApply(timeoutMs: number): Promise<void> {
-    if (this.#bell !== undefined) await this.#wakeUps.wait(timeoutMs)
+    if (this.#notifier !== undefined) await this.#wakeUps.wait(timeoutMs)
     else await this.#listener.wait(applyChannel, timeoutMs)
     this.#turn.endBriefly()
   }
@@ -261,8 +264,8 @@ class LmdbHotState implements HotState {
   }
 
   /**
-   * One transaction, visible to every process and on disk when it resolves. As a nested transaction, because only those
-   * are undone when `act` throws.
+   * Runs one transaction. It is visible to every process and durable when this resolves. It is a nested transaction, because only
+   * those are rolled back when `act` throws.
    */
   async #atomically<Result>(act: () => Result): Promise<Result> {
     const result = await committed(this.#store.childTransaction(act))
@@ -283,7 +286,7 @@ class LmdbHotState implements HotState {
     return readEnvironmentId(this.#store)
   }
 
-  /** There are none: whoever writes here writes to this machine's disk. */
+  /** Always resolves: there are no replicas, and writes go to the local disk. */
   checkReplicas(): Promise<void> {
     return Promise.resolve()
   }
@@ -296,9 +299,9 @@ class LmdbHotState implements HotState {
   async close(): Promise<void> {
     this.#listener.close()
     this.#wakeUps.wake()
-    if (this.#bell !== undefined) {
-      releaseClaim(this.#store, this.#bell)
-      await this.#bell.close()
+    if (this.#notifier !== undefined) {
+      releaseClaim(this.#store, this.#notifier)
+      await this.#notifier.close()
     }
     await this.#store.close()
   }

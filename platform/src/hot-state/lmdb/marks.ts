@@ -4,8 +4,8 @@ import { hotKey, keySpaces, timePart } from './hot-keys.ts'
 import { markIdBytes, writeMarkId } from '../mark-id.ts'
 
 /*
- * A mark is offset (u48) and receive time (u48). Every batch also writes, per minute of receive time, the list of ids
- * it marked: the sweep deletes by these lists and never has to look at a mark that is still needed.
+ * A mark is an offset (u48) and a receive time (u48). Every batch also writes the list of its new ids per minute of receive time:
+ * the sweep deletes by these lists, and never reads a mark that is still needed.
  */
 const markBytes = 12
 
@@ -22,7 +22,7 @@ export function readMarks(
   return ids.map((id) => store.getBinaryFast(key.of(id))?.readUIntLE(0, 6))
 }
 
-/** Call inside a write transaction. Sets the marks that are missing and moves none. */
+/** Sets missing marks and changes no existing one. Call it inside a write transaction. */
 export function setMissingMarks(
   store: LmdbStore,
   partitionPart: Buffer,
@@ -34,7 +34,7 @@ export function setMissingMarks(
   for (const { id, offset, receivedAtMs } of marks) {
     value.writeUIntLE(offset, 0, 6)
     value.writeUIntLE(receivedAtMs, 6, 6)
-    // It does return whether it has put, though its type says otherwise.
+    // `putSync` returns whether it stored the value, although its type says otherwise.
     const isNew = store.putSync(key.of(id), value, onlyIfMissing) as unknown
     if (isNew !== true) continue
     const minute = Math.floor(receivedAtMs / 60_000)
@@ -47,7 +47,7 @@ export function setMissingMarks(
   }
   for (const [minute, list] of listsByMinute) {
     const ids = list.finish()
-    // The first id makes the key unique: no other batch has set it.
+    // The first id makes the key unique, because no other batch has set it.
     const first = ids.subarray(0, markIdBytes)
     store.putSync(hotKey(keySpaces.markMinute, partitionPart, timePart(minute), first), ids)
   }
@@ -55,9 +55,9 @@ export function setMissingMarks(
 
 const onlyIfMissing = { noOverwrite: true }
 
-/** lmdb copies keys, so the keys of a whole batch are written into one buffer. */
+/** Reuses one buffer for the keys of a whole batch, because lmdb copies keys. */
 class ReusedMarkKey {
-  /** The part of the key that is the id's. */
+  /** The bytes of the id within the key. */
   readonly idBytes: Buffer
   readonly #key: Buffer
   readonly #idAt: number
@@ -75,7 +75,7 @@ class ReusedMarkKey {
 }
 
 class MarkIdList {
-  /** Grows, because a batch that catches up with quiet days has few ids in each of many minutes. */
+  /** Starts small and grows, because a batch that catches up with quiet days has few ids in each of many minutes. */
   #bytes = Buffer.allocUnsafe(4 * markIdBytes)
   #used = 0
 

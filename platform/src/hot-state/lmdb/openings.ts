@@ -2,8 +2,8 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 
 /*
- * How often the state has been opened for writing. A power cut takes the last writes back where the disk only says that it has
- * them, and ends all who have the state open: what was written since it was last opened has lost nothing to one.
+ * Counts how often the state was opened for writing. A power failure may lose the last writes if the disk acknowledges writes too
+ * early, and it ends every process that has the state open. So data written since the last opening was not affected by one.
  */
 const openingsKey = hotKey(keySpaces.openings)
 

@@ -2,18 +2,18 @@ import type { LmdbStore } from '../../lmdb/environment.ts'
 import { hotKey, keySpaces } from './hot-keys.ts'
 
 /*
- * What is known of a partition as a whole: the fence and number of the counts in use (u48, u32), number and next step of
- * the shadow (u32 each, 0 for none), the highest number that counts have had (u32), and up to where marks are complete
- * (u48, which a head of earlier releases has not). Every key of counters and slots has the number of its counts in it,
- * and none is used again: what no head names any more is swept.
+ * The head of a partition: fence and number of the counts in use (u48, u32), number and next step of the shadow (u32 each, 0 for
+ * none), the highest number of counts so far (u32), and the offset up to which marks are complete (u48, missing in heads of earlier
+ * releases). Every key of counters and slots contains the number of its counts. A number is never reused; counts that no head names
+ * are swept.
  */
 export type PartitionHead = {
   readonly fence: number
   readonly inUse: number
-  /** The counts that a restore is making. */
+  /** The counts that a restore is building. */
   readonly shadow: { readonly counts: number; readonly step: number } | undefined
   readonly lastCounts: number
-  /** Every id of a record with a smaller offset has its mark; it may be behind the fence, which says the same. */
+  /** Every id of a record with a smaller offset has its mark. If this is behind the fence, the fence applies instead. */
   readonly marked: number
 }
 
@@ -37,13 +37,13 @@ export function readPartitionHead(store: LmdbStore, partition: Buffer): Partitio
   }
 }
 
-/** The part of a stored head that every limit check needs. */
+/** Returns the part of a stored head that every limit check needs. */
 export function readCountsInUse(bytes: Buffer | undefined): { fence: number; inUse: number } {
   if (bytes === undefined) return { fence: 0, inUse: 0 }
   return { fence: bytes.readUIntLE(0, 6), inUse: bytes.readUInt32LE(6) }
 }
 
-/** Call inside a write transaction. */
+/** Writes the head. Call it inside a write transaction. */
 export function writePartitionHead(store: LmdbStore, partition: Buffer, head: PartitionHead): void {
   const bytes = Buffer.allocUnsafeSlow(headBytes)
   bytes.writeUIntLE(head.fence, 0, 6)
@@ -55,7 +55,7 @@ export function writePartitionHead(store: LmdbStore, partition: Buffer, head: Pa
   store.putSync(headKey(partition), bytes)
 }
 
-/** What the keys of these counts continue with after their space byte. */
+/** Returns the key part of these counts, which follows the key space byte. */
 export function countsPart(partition: Buffer, counts: number): Buffer {
   const number = Buffer.allocUnsafe(countsNumberBytes)
   number.writeUInt32BE(counts)
@@ -64,7 +64,7 @@ export function countsPart(partition: Buffer, counts: number): Buffer {
 
 export const countsNumberBytes = 4
 
-/** The counts in use and, behind them, those that a restore is making. */
+/** Returns the number of the counts in use, followed by the shadow's if a restore is running. */
 export function namedCounts({ inUse, shadow }: PartitionHead): number[] {
   return shadow === undefined ? [inUse] : [inUse, shadow.counts]
 }

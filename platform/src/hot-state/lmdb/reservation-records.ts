@@ -3,29 +3,29 @@ import type { EntryAddress } from '../hot-state.ts'
 import { hotKey, keySpaces, partitionPart, textPart, timePart } from './hot-keys.ts'
 
 /*
- * What is kept of reservations, per (subject, scope): a record of the whole place, each reservation by its id, and
- * their ids by when they expire. The places of a partition are listed by when the last of it expires, for the sweep.
+ * Records of reservations per (subject, scope): one record of the place, each reservation by its id, and the ids by expiry. The
+ * places of a partition are indexed by the expiry of their last reservation, for the sweep.
  */
 
-/** A (subject, scope) that reservations are kept at. */
+/** A (subject, scope) with reservations. */
 export type ReservationPlace = {
   readonly partition: Buffer
-  /** The parts of subject and scope, one behind the other. */
+  /** The key parts of subject and scope, concatenated. */
   readonly names: Buffer
 }
 
 export type PlaceRecord = {
-  /** Units that are held, 10^-6. */
+  /** Units that are held, in millionths. */
   reserved: bigint
-  /** Reservations that are kept, used ones included. */
+  /** Number of stored reservations, including used ones. */
   keptTotal: number
-  /** By other partition: below which offset it has counted usage of reservations that were kept here. */
+  /** Offset below which another partition has counted usage of reservations at this place, by partition. */
   readonly countedElsewhere: Map<number, number>
-  /** When the last of it expires, Unix milliseconds. */
+  /** Expiry of the last reservation, in Unix milliseconds. */
   lastExpiryMs: number
   /**
-   * At which opening of the state (openings.ts) it was known that of usage which is reserved first nothing was on its way
-   * that is not reserved here; 0: never, or a sweep has begun to delete what is kept.
+   * The opening of the state (openings.ts) at which it was known that all usage in transit that must be reserved first is reserved
+   * here. 0 means never, or that a sweep has begun to delete data of the place.
    */
   wholeAtOpening: number
 }
@@ -33,7 +33,7 @@ export type PlaceRecord = {
 export type Reservation = {
   readonly units: bigint
   readonly expiresAtMs: number
-  /** Its usage was counted: it holds nothing any more. */
+  /** Its usage was counted, so it no longer holds units. */
   readonly isUsed: boolean
 }
 
@@ -62,12 +62,15 @@ export function readPlace(store: LmdbStore, place: ReservationPlace): PlaceRecor
     keptTotal,
     countedElsewhere: new Map(countedElsewhere),
     lastExpiryMs,
-    // A record of earlier releases does not say.
+    // Records of earlier releases lack this field.
     wholeAtOpening: wholeAtOpening ?? 0,
   }
 }
 
-/** Call inside a write transaction, as all that follows. `neededUntilMs` moves the place's end, but never back. */
+/**
+ * Writes the record of a place. This and all following functions must run inside a write transaction. `neededUntilMs` extends the
+ * place's lifetime and never shortens it.
+ */
 export function writePlace(
   store: LmdbStore,
   place: ReservationPlace,
@@ -126,7 +129,7 @@ export function removeReservation(
   store.removeSync(expiryKey(place, expiresAtMs, reservationId))
 }
 
-/** The ids of those that expire at that time or earlier, the first ones first. */
+/** Returns the ids of reservations that expire at or before that time, the earliest first. */
 export function expiredReservations(
   store: LmdbStore,
   place: ReservationPlace,
@@ -142,7 +145,7 @@ export function expiredReservations(
   return ids
 }
 
-/** The place whose end comes first, if that is before the given time. */
+/** Returns the place that ends first, if that is before the given time. */
 export function firstEndedPlace(
   store: LmdbStore,
   partition: Buffer,

@@ -29,9 +29,9 @@ import {
 } from './reservation-records.ts'
 import { mayMissUsage, usedOf } from './taken.ts'
 
-/* Everything here is called inside a write transaction. */
+/* All functions of this file must run inside a write transaction. */
 
-/** 'again': so much has expired that not all of it was dropped. */
+/** Reserves units. Returns 'again' if not all expired reservations could be dropped in this step. */
 export function reserve(
   store: LmdbStore,
   request: ReserveRequest,
@@ -63,13 +63,13 @@ export function reserve(
   return { kind: 'admitted', units, expiresAtMs, ...takenAt(opened) }
 }
 
-/** A place that reservations are asked for at, as the step finds it. */
+/** A place of the request, with its state at the start of the step. */
 type OpenedPlace = {
   readonly request: PlaceRequest
   readonly place: ReservationPlace
   readonly record: PlaceRecord
   readonly used: bigint
-  /** Ids of what has expired there. */
+  /** Ids of expired reservations. */
   readonly expired: readonly string[]
 }
 
@@ -102,7 +102,7 @@ function decide(store: LmdbStore, opened: OpenedPlace, reservationId: string): P
   return units === undefined ? { kind: 'denied' } : { kind: 'room', units }
 }
 
-/** The reservation that the units replace, if it is held. */
+/** Returns the reservation that the request replaces, if it is still held. */
 function heldByReplaced(
   store: LmdbStore,
   { request: { replaces }, place }: OpenedPlace,
@@ -132,7 +132,7 @@ function isMarked(store: LmdbStore, partition: Buffer, id: string): boolean {
   return readMarks(store, partition, [id])[0] !== undefined
 }
 
-/** Undefined: none, for there is too little room, or nothing left of it. A room of null has no end. */
+/** Returns the units to hold, or undefined if there is too little room. A room of null is unlimited. */
 function unitsTaken({ units, takes }: PlaceRequest, room: bigint | null): bigint | undefined {
   if (room === null || units <= room) return units
   return takes === 'rest' && room > 0n ? room : undefined
@@ -158,7 +158,7 @@ function isPublishedSince(
   return (stored && Buffer.from(stored).toString('utf8')) !== document
 }
 
-/** Whether usage of a reservation that was kept here has been counted in another partition since that was read. */
+/** Returns whether another partition has counted usage of a reservation at this place since the request read that partition. */
 function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: PlaceRequest): boolean {
   for (const [partition, readAt] of elsewhere.appliedOffsets) {
     if (readAt < (countedElsewhere.get(partition) ?? 0)) return true
@@ -166,7 +166,7 @@ function isReadBefore({ countedElsewhere }: PlaceRecord, { elsewhere }: PlaceReq
   return false
 }
 
-/** Changes the record, and stores it where anything was dropped. */
+/** Drops reservations. Changes the record, and stores it if anything was dropped. */
 function dropAll(
   store: LmdbStore,
   place: ReservationPlace,
@@ -189,7 +189,7 @@ function drop(
   record.keptTotal -= 1
 }
 
-/** Whether one of the places held it until now. */
+/** Releases a reservation. Returns whether one of the places held it. */
 export function release(
   store: LmdbStore,
   places: readonly EntryAddress[],
@@ -216,9 +216,8 @@ function releaseAt(
 }
 
 /**
- * Ends reservations, because their usage is counted. They stay known until they would have expired, unless they are to
- * be forgotten, so that a repeated request is told of them and makes no second one. One that has expired ends too: its
- * usage is not on its way any more.
+ * Ends reservations because their usage is counted. They stay known until their expiry, so that a repeated request finds them and
+ * makes no second one, unless `isForgotten` is set. Expired reservations end too, because their usage is no longer in transit.
  */
 export function settle(
   store: LmdbStore,
@@ -233,7 +232,7 @@ export function settle(
     if (reservation === undefined || reservation.isUsed) continue
     const record = readPlace(store, place)
     if (countedElsewhere !== undefined && !isExpired(reservation, nowMs)) {
-      noteElsewhere(record, countedElsewhere)
+      recordElsewhere(record, countedElsewhere)
     }
     if (isForgotten) {
       drop(store, place, record, reservationId, reservation)
@@ -249,7 +248,7 @@ function isExpired({ expiresAtMs }: Reservation, nowMs: number): boolean {
   return expiresAtMs <= nowMs
 }
 
-function noteElsewhere(
+function recordElsewhere(
   { countedElsewhere }: PlaceRecord,
   { partition, nextOffset }: SettlementElsewhere['countedIn'],
 ): void {
@@ -257,7 +256,7 @@ function noteElsewhere(
   countedElsewhere.set(partition, Math.max(before, nextOffset))
 }
 
-/** Deletes what is kept of places whose last reservation expired before that. Returns how many keys went. */
+/** Deletes the data of places whose last reservation expired before that time. Returns the number of deleted keys. */
 export function sweepReservations(
   store: LmdbStore,
   partition: Buffer,

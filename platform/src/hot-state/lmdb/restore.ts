@@ -6,7 +6,7 @@ import { setMissingMarks } from './marks.ts'
 import { readPartitionHead, writePartitionHead, type PartitionHead } from './partition-head.ts'
 import type { SubjectRecords } from './subject-record.ts'
 
-/* Everything here is called inside a write transaction. */
+/* All functions of this file must run inside a write transaction. */
 
 export function beginPartitionRestore(store: LmdbStore, space: string, partition: number): string {
   const part = partitionPart(space, partition)
@@ -69,7 +69,7 @@ export function finishRestore(store: LmdbStore, finish: RestoreFinish): 'restore
 
 type RestoringHead = PartitionHead & { readonly shadow: object }
 
-/** Nobody has taken the restore over, or done this step. */
+/** Returns whether the token is current and this is the next step. */
 function isNext(
   store: LmdbStore,
   head: PartitionHead,
@@ -79,12 +79,12 @@ function isNext(
   return shadow !== undefined && tokenOf(store, shadow.counts) === token && shadow.step === step
 }
 
-/** Where the answer to the last step is kept for those who did not get it. */
+/** Returns the key of the answer to the last step, for callers that lost it. */
 function answerKey(partition: Buffer): Buffer {
   return hotKey(keySpaces.restoreAnswer, partition)
 }
 
-/** With the folder's own id, for another one in its place begins to number again. */
+/** Includes the id of the folder, because a folder that replaces it starts numbering again. */
 function tokenOf(store: LmdbStore, counts: number): string {
   return `${readEnvironmentId(store)} ${counts}`
 }

@@ -11,7 +11,7 @@ import { hotKey, keyAfter, keySpaces } from './hot-keys.ts'
 
 type Kept = { readonly key: Buffer; readonly counter: Counter; isChanged: boolean }
 
-/** The counters of all series of one entry, in some counts. Inside a write transaction. */
+/** The counters of all series of one entry. Use it inside a write transaction. */
 export class SeriesCounters {
   readonly #store: LmdbStore
   readonly #prefix: Buffer
@@ -22,14 +22,17 @@ export class SeriesCounters {
     this.#prefix = hotKey(keySpaces.counter, counts, subject, scope)
   }
 
-  /** To be changed. */
+  /** Returns a counter for changing it. */
   of(series: Buffer): Counter {
     const kept = this.#at(Buffer.concat([this.#prefix, series]))
     kept.isChanged = true
     return kept.counter
   }
 
-  /** Takes away what these windows have counted without a scope: they are counted anew. Whether there was any. */
+  /**
+   * Puts aside the amounts that these windows counted without a scope, because they are counted again. Returns whether there were
+   * any.
+   */
   putAside(ids: readonly string[]): boolean {
     let isAnyAside = false
     for (const kept of this.#all()) {
@@ -42,7 +45,7 @@ export class SeriesCounters {
     return isAnyAside
   }
 
-  /** Gives each of these windows what was put aside where it is more than what it has counted since. */
+  /** Restores the amount that was put aside for each of these windows, if it is larger than the amount counted since. */
   compareWithAside(ids: readonly string[]): void {
     for (const kept of this.#all()) {
       for (const id of ids) {
@@ -53,8 +56,8 @@ export class SeriesCounters {
   }
 
   /**
-   * Moves what the windows counted. Slots without a scope are counted anew by the window that takes them in, as far as they
-   * are still there, so what was counted of them is put aside with what that had counted itself. Whether there was any.
+   * Moves the amounts of windows into others. The target window counts the remaining slots without a scope again, so amounts
+   * without a scope are put aside together with the target's own. Returns whether anything was moved.
    */
   takeIn(moves: readonly WindowMove[]): boolean {
     if (moves.length === 0) return false
@@ -98,8 +101,8 @@ export class SeriesCounters {
 }
 
 /**
- * Whether there was anything to move. One that has counted nothing has no amount to compare with: the other may well be
- * a correction below zero.
+ * Moves the larger amount to `toId`. Returns whether there was an amount to move. An amount of 0 is not compared, because the other
+ * may be a negative correction.
  */
 function moveLarger(counter: Counter, fromId: string, toId: string): boolean {
   const from = counter.get(fromId)

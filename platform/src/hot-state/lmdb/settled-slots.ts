@@ -5,8 +5,8 @@ import { noVersion, type SubjectRecord } from './subject-record.ts'
 const noScope = textPart('')
 
 /**
- * Before which second no window will want the slots of a scope any more. One behind the last window of its scope may
- * find another: windows are published for a while ahead only, and the next publication may be late or under way.
+ * Returns the second before which no window needs the slots of a scope any more. Slots after the last window of their scope may
+ * still get a window: windows are published only for some time ahead, and the next publication may be late or in progress.
  */
 export function settledBefore(
   record: SubjectRecord,

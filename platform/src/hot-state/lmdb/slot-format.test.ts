@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { addToSlots, dayOfMinute, decodeSlots, encodeSlots, minuteOf } from './slot-format.ts'
 
-it('adds up what falls into the same second', () => {
+it('adds amounts of the same second', () => {
   const uses = fc.array(fc.tuple(fc.nat(59), fc.bigInt({ min: -(2n ** 100n), max: 2n ** 100n })))
   fc.assert(
     fc.property(fc.integer({ min: -1000, max: 1000 }), uses, (minute, added) => {
@@ -27,7 +27,7 @@ it.each([
   [-1, -1, -1],
   [86_399, 1439, 0],
   [86_400, 1440, 1],
-])('puts second %i into minute %i of day %i', (second, minute, day) => {
+])('assigns second %i to minute %i of day %i', (second, minute, day) => {
   expect(minuteOf(second)).toBe(minute)
   expect(dayOfMinute(minute)).toBe(day)
 })

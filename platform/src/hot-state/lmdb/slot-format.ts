@@ -1,8 +1,8 @@
 import { amountBytes, readAmount, writeAmount } from './amount-format.ts'
 
 /*
- * Slots are kept by the minute: one value holds, for each second that has an amount, the second's place in the
- * minute (u8) and the amount. So a busy subject costs one key a minute, and a value never exceeds 1020 bytes.
+ * Slots are stored per minute: one value holds, for each second with an amount, the second within the minute (u8) and the amount.
+ * So a busy subject needs one key per minute, and a value has at most 1020 bytes.
  */
 export const secondsPerSlotKey = 60
 const slotBytes = 1 + amountBytes
@@ -17,7 +17,7 @@ export function dayOfMinute(minute: number): number {
   return Math.floor(minute / minutesPerDay)
 }
 
-/** Adds in place where the second has an amount already; returns the bytes to store. */
+/** Adds an amount, in place if the second already has one. Returns the bytes to store. */
 export function addToSlots(slots: Buffer, second: number, amount: bigint): Buffer {
   const place = second - minuteOf(second) * secondsPerSlotKey
   for (let at = 0; at < slots.length; at += slotBytes) {

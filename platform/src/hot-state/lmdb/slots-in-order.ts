@@ -9,11 +9,11 @@ import {
   type Slot,
 } from './slot-format.ts'
 
-/** The slots of one subject and scope, in some counts. */
+/** The slots of one subject and scope in some counts. */
 export type SlotPlace = {
-  /** The counts, as a part of their keys. */
+  /** Key part of the counts. */
   readonly counts: Buffer
-  /** Subject and scope, as they stand in the keys behind the day. */
+  /** Subject and scope as they follow the day in the keys. */
   readonly subjectScope: Buffer
 }
 
@@ -26,8 +26,8 @@ export type SlotsOfMinute = {
 const minutesPerHour = 60
 
 /**
- * Before which second, at most `toSecond`, there are no more minutes of slots than `minutesMax`, days being taken whole;
- * where one day has more, it is what is left of the hour. Always later than `fromSecond`.
+ * Returns the second, at most `toSecond`, before which there are at most `minutesMax` minutes of slots. Days are taken whole; if a
+ * single day has more, the rest of the current hour is used. Always later than `fromSecond`.
  */
 export function frontierOf(
   store: LmdbStore,
@@ -56,7 +56,7 @@ export function frontierOf(
   return toSecond
 }
 
-/** The minutes of slots that touch [fromSecond, toSecond). Collected first, since the caller changes them. */
+/** Returns the minutes of slots that overlap [fromSecond, toSecond). They are collected first, because the caller changes them. */
 export function slotsWithin(
   store: LmdbStore,
   place: SlotPlace,
@@ -83,9 +83,7 @@ export function slotsWithin(
   return found
 }
 
-/**
- * The days between two minutes on which anybody has slots, or may have: a window may span years, the slots a few weeks.
- */
+/** Yields the days between two minutes that may have slots. A window may span years, but slots span only a few weeks. */
 function* daysWithSlots(
   store: LmdbStore,
   places: readonly SlotPlace[],
@@ -105,7 +103,7 @@ function nextDayWithSlots(store: LmdbStore, place: SlotPlace, day: number): numb
   return key === undefined ? Infinity : readTimePart(key, allDays.length)
 }
 
-/** The parts of the keys with this beginning that name their series. */
+/** Yields the series parts of the keys with this prefix. */
 function* seriesWithin(store: LmdbStore, prefix: Buffer): Generator<Buffer> {
   let start = prefix
   for (;;) {

@@ -1,17 +1,17 @@
 import type { LmdbStore } from '../../lmdb/environment.ts'
 import type { Window } from '../hot-state.ts'
 
-/** What is published about a subject, without the documents: small, because every batch reads it. */
+/** The published windows of a subject, without documents. It is small, because every batch reads it. */
 export type SubjectRecord = Map<string, ScopeRecord>
 
 export type ScopeRecord = {
   readonly version: number
   readonly windows: readonly Window[]
-  /** While a publication is under way, the windows are listed as far as their slots are folded. */
+  /** True during a publication. The windows are then listed as far as their slots are folded. */
   readonly isUnfinished: boolean
 }
 
-/** Of an entry whose first publication is not finished. */
+/** Version of an entry whose first publication is not finished. */
 export const noVersion = -1
 
 type StoredScope = readonly [
@@ -21,7 +21,7 @@ type StoredScope = readonly [
   isUnfinished?: true,
 ]
 
-/** Decoded records by key. A record read from the store is trusted only if its bytes are the cached ones. */
+/** Cache of decoded records by key. A cached record is used only if the stored bytes are unchanged. */
 export class SubjectRecords {
   readonly #store: LmdbStore
   readonly #cachedMax: number
@@ -46,7 +46,7 @@ export class SubjectRecords {
     return record
   }
 
-  /** The record is not changed afterwards. */
+  /** Writes a record. The caller must not change it afterwards. */
   write(key: Buffer, record: SubjectRecord): void {
     if (record.size === 0) {
       this.#store.removeSync(key)
@@ -63,7 +63,7 @@ export class SubjectRecords {
   }
 }
 
-/** The first window that holds the second. */
+/** Returns the first window that contains the second. */
 export function fittingWindow(windows: readonly Window[], second: number): Window | undefined {
   for (const window of windows) {
     if (window.fromSecond <= second && second < window.toSecond) return window
@@ -71,10 +71,12 @@ export function fittingWindow(windows: readonly Window[], second: number): Windo
   return undefined
 }
 
-/** To be kept: not of the store's own buffer, nor of the pool of buffers, of which a few bytes would keep 8 KiB. */
+/**
+ * Copies bytes for keeping: neither a view of the store's buffer nor of Node's buffer pool, where a few bytes would retain 8 KiB.
+ */
 function ownCopy(bytes: Buffer): Buffer {
   const own = Buffer.allocUnsafeSlow(bytes.length)
-  // The store's buffer is longer than it says.
+  // The underlying buffer of the store is longer than its length says.
   own.set(Uint8Array.prototype.subarray.call(bytes, 0, bytes.length))
   return own
 }

@@ -17,19 +17,19 @@ import { markKey } from './marks.ts'
 import { dayOfMinute, minuteOf, secondsPerSlotKey } from './slot-format.ts'
 import { settledBefore } from './settled-slots.ts'
 import type { SubjectRecords } from './subject-record.ts'
-import { findEnded, noteFirstEnd, type EndNote } from './window-ends.ts'
+import { findEnded, indexFirstEnd, type EndIndexEntry } from './window-ends.ts'
 
-/** Slot keys a sweep may look at for each one it may delete: those of unknown customers stay longer and are passed by. */
+/** Slot keys that a sweep may visit per deleted key. Slots of unknown customers are kept longer and skipped. */
 const lookedAtPerKey = 4
 
 /**
- * Deletes what has expired, a bounded amount per call. Marks and windows are found by lists in order of time; slots
- * lie in order of days, and a position per partition lets the next call go on where this one stopped.
+ * Deletes expired data, a limited amount per call. Marks and windows are found by lists sorted by time. Slots are sorted by day,
+ * and a position per partition lets the next call continue.
  */
 export class Sweeper {
   readonly #store: LmdbStore
   readonly #subjects: SubjectRecords
-  /** Lost at a restart, which only means to start again at the oldest day. */
+  /** Lost at a restart; the sweep then starts again at the oldest day. */
   readonly #slotPositions = new Map<string, Buffer>()
 
   constructor(store: LmdbStore, subjects: SubjectRecords) {
@@ -37,7 +37,7 @@ export class Sweeper {
     this.#subjects = subjects
   }
 
-  /** Call inside a write transaction. */
+  /** Deletes expired keys and returns their number. Call it inside a write transaction. */
   sweep(partition: Buffer, limits: SweepLimits): number {
     let swept = this.#sweepMarks(partition, limits.marksReceivedBeforeMs, limits.keysMax)
     swept += this.#sweepWindows(partition, limits.windowsEndedBeforeSecond, limits.keysMax - swept)
@@ -46,7 +46,7 @@ export class Sweeper {
     return swept
   }
 
-  /** A list goes when its whole minute is over, so a mark may stay up to a minute longer. */
+  /** Deletes a list when its whole minute has expired, so a mark may stay up to a minute longer. */
   #sweepMarks(partition: Buffer, receivedBeforeMs: number, keysMax: number): number {
     let swept = 0
     while (swept < keysMax) {
@@ -55,7 +55,7 @@ export class Sweeper {
       if (list === undefined) break
       if ((readTimePart(list.key, prefix.length) + 1) * 60_000 > receivedBeforeMs) break
       let end = list.value.length
-      // From the end, because the first id is in the list's own key.
+      // From the end, because the first id is part of the list's key.
       for (; end > 0 && swept < keysMax; end -= markIdBytes) {
         this.#store.removeSync(markKey(partition, list.value.subarray(end - markIdBytes, end)))
         swept += 1
@@ -77,12 +77,12 @@ export class Sweeper {
     return swept
   }
 
-  #dropWindow(ended: EndNote): number {
+  #dropWindow(ended: EndIndexEntry): number {
     const { partition, subject, scope, id, toSecond } = ended
     const subjectKey = hotKey(keySpaces.subject, partition, subject)
     const record = new Map(this.#subjects.read(subjectKey))
     const published = record.get(scope)
-    // Its end is noted when the publication is finished.
+    // Its end is indexed when the publication is finished.
     if (published?.isUnfinished === true) return 0
     if (published !== undefined) {
       const isOver = (window: Window): boolean => window.id === id && window.toSecond <= toSecond
@@ -91,8 +91,8 @@ export class Sweeper {
         record.set(scope, { ...published, windows })
         this.#subjects.write(subjectKey, record)
       }
-      noteFirstEnd(this.#store, ended, windows)
-      // The window was published again with a later end.
+      indexFirstEnd(this.#store, ended, windows)
+      // The window was published again with a later end, so its amounts are kept.
       if (windows.some((window) => window.id === id)) return 0
     }
     let dropped = 0
@@ -111,7 +111,7 @@ export class Sweeper {
     return dropped
   }
 
-  /** A minute of slots goes when all of it is old enough. Slots of a shadow go once it is in use. */
+  /** Deletes a minute of slots when all of it is old enough. Slots of a shadow are deleted only once it is in use. */
   #sweepSlots(partition: Buffer, limits: SweepLimits, keysMax: number): number {
     if (keysMax <= 0) return 0
     const { slotsBeforeSecond, knownSubjectSlotsBeforeSecond } = limits
@@ -186,7 +186,7 @@ export class Sweeper {
     return keys
   }
 
-  /** Copies, because the caller changes what it has read. */
+  /** Returns copies, because the caller changes what it has read. */
   #entries(start: Buffer, end: Buffer, limit: number): { key: Buffer; value: Buffer }[] {
     const entries: { key: Buffer; value: Buffer }[] = []
     for (const { key, value } of this.#store.getRange({ start, end, limit })) {

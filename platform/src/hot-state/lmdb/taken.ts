@@ -13,7 +13,7 @@ import {
   type ReservationPlace,
 } from './reservation-records.ts'
 
-/** Writes nothing; to be called where all its reads have one look at the store. */
+/** Reads the used and reserved units of a place. Writes nothing. All its reads must share one snapshot. */
 export function readTaken(
   store: LmdbStore,
   { at, minOffset, series, windowId }: TakenQuery,
@@ -42,8 +42,8 @@ function heldBy(store: LmdbStore, place: ReservationPlace, ids: readonly string[
 }
 
 /**
- * Whether usage that was reserved before it was recorded may be on its way with nothing reserved for it: its reservation
- * may have been lost or swept, or is among those that have expired and are given back by the next step.
+ * Returns whether usage in transit may have no reservation here: the reservation may have been lost or swept, or has expired and is
+ * dropped by the next step.
  */
 export function mayMissUsage(
   store: LmdbStore,
@@ -62,7 +62,7 @@ export type CountersOfWindow = {
   readonly windowId: string
 }
 
-/** What these counters, in the partition of the place, have of the window together. */
+/** Returns the sum of these counters for the window, in the partition of the place. */
 export function usedOf(
   store: LmdbStore,
   { partition }: ReservationPlace,

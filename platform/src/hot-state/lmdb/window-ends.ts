@@ -12,9 +12,9 @@ import {
 import type { ScopeRecord } from './subject-record.ts'
 
 /*
- * Notes in order of time, by which the sweep finds windows when they have ended. Of an entry the first window to end is
- * noted, and the next one when that is swept. A window that is withdrawn is listed nowhere any more, so it has a note of
- * its own. More notes than these do no harm: states of earlier releases have one for each window.
+ * An index of window ends by time, with which the sweep finds ended windows. It has the first window of an entry to end, and the
+ * next one when that is swept. A withdrawn window is in no list, so it has its own index entry. Additional index entries are
+ * harmless: states of earlier releases have one for each window.
  */
 
 export type EntryPlace = {
@@ -23,17 +23,17 @@ export type EntryPlace = {
   readonly scope: string
 }
 
-export type EndNote = EntryPlace & {
+export type EndIndexEntry = EntryPlace & {
   readonly key: Buffer
   readonly id: string
   readonly toSecond: number
 }
 
 /**
- * For an entry that had the windows of `stored` and has these now. While a publication is not finished its windows end too
- * early, so what is noted of them says nothing.
+ * Updates the index for an entry that had the windows of `stored` and now has `windows`. During an unfinished publication the
+ * listed windows end too early, so their index entries are not compared.
  */
-export function noteEnds(
+export function indexEnds(
   store: LmdbStore,
   place: EntryPlace,
   stored: ScopeRecord | undefined,
@@ -41,34 +41,34 @@ export function noteEnds(
 ): void {
   const before = stored?.windows ?? []
   for (const window of before) {
-    if (!windows.some(({ id }) => id === window.id)) noteEnd(store, place, window)
+    if (!windows.some(({ id }) => id === window.id)) indexEnd(store, place, window)
   }
   const first = firstToEnd(windows)
   const noted = stored?.isUnfinished === false ? firstToEnd(before) : undefined
   if (first === undefined) return
-  if (first.id !== noted?.id || first.toSecond !== noted.toSecond) noteEnd(store, place, first)
+  if (first.id !== noted?.id || first.toSecond !== noted.toSecond) indexEnd(store, place, first)
 }
 
-export function noteFirstEnd(
+export function indexFirstEnd(
   store: LmdbStore,
   place: EntryPlace,
   windows: readonly Window[],
 ): void {
   const first = firstToEnd(windows)
-  if (first !== undefined) noteEnd(store, place, first)
+  if (first !== undefined) indexEnd(store, place, first)
 }
 
-/** The note of the partition's earliest end before that second. */
+/** Returns the earliest index entry of the partition before that second. */
 export function findEnded(
   store: LmdbStore,
   partition: Buffer,
   beforeSecond: number,
-): EndNote | undefined {
+): EndIndexEntry | undefined {
   const prefix = hotKey(keySpaces.windowEnd, partition)
   const end = Buffer.concat([prefix, timePart(beforeSecond)])
   const subjectAt = prefix.length + timePartBytes
   for (const found of store.getRange({ start: prefix, end, limit: 1 })) {
-    // Copied, because whoever asks changes what was read.
+    // Copied, because the caller changes what it has read.
     const key = Buffer.from(found.key)
     const [scope, id] = JSON.parse(found.value.toString('utf8')) as [string, string]
     const subject = key.subarray(subjectAt, subjectAt + textPartBytes(key, subjectAt))
@@ -77,7 +77,7 @@ export function findEnded(
   return undefined
 }
 
-function noteEnd(
+function indexEnd(
   store: LmdbStore,
   { partition, subject, scope }: EntryPlace,
   { id, toSecond }: Window,

@@ -1,12 +1,12 @@
 /*
- * Redis counts in 64 bits. An amount is kept as low + high * 2^62 in two fields, of which the second one is there only
- * where it is needed (scripts/amounts.ts).
+ * Redis counts in 64 bits. An amount is stored as low + high * 2^62 in two fields; the second one exists only if needed
+ * (scripts/amounts.ts).
  */
 const unitBits = 62n
 const unit = 1n << unitBits
 const amountLimit = 1n << 100n
 
-/** The text of the amount, or of its low and high part when it is larger than the field's own 62 bits. */
+/** Returns the amount as text, or its low and high part if it does not fit in 62 bits. */
 export function splitAmount(amount: bigint): string | readonly [low: string, high: string] {
   if (amount < unit && amount > -unit) return amount.toString()
   if (amount >= amountLimit || amount <= -amountLimit) {
@@ -16,14 +16,14 @@ export function splitAmount(amount: bigint): string | readonly [low: string, hig
   return [(amount - high * unit).toString(), high.toString()]
 }
 
-/** The amount that two fields hold, the second one in units of 2^62. */
+/** Returns the amount of two fields, the second in units of 2^62. */
 export function joinAmount(low: string, high: string): bigint {
   return BigInt(low) + BigInt(high) * unit
 }
 
 /**
- * The amounts per window of a counter, given as Redis lists a hash: names and values in turn. What is put aside (`w`)
- * is compared with the others when a publication ends (scripts/put-entry.ts), and counts for nothing until then.
+ * Returns the amounts per window of a counter from a Redis hash reply: names and values alternate. Amounts that are put aside (`w`)
+ * are ignored; they are compared when a publication ends (scripts/put-entry.ts).
  */
 export function readAmounts(fields: readonly string[]): Map<string, bigint> {
   const amounts = new Map<string, bigint>()

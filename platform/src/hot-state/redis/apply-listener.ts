@@ -1,29 +1,29 @@
 import type { Redis } from 'ioredis'
 import { WakeUps } from '../../waiting/wake-ups.ts'
 
-/** Milliseconds a waiter sleeps at most, also while it is told of every batch: a message can be lost. */
+/** Maximum wait while listening, in milliseconds, because a message may be lost. */
 const listeningSleepMsMax = 100
-/** The same while nobody tells it. */
-const deafSleepMsMax = 10
+/** Maximum wait while not listening, in milliseconds. */
+const unsubscribedSleepMsMax = 10
 const reconnectAfterMs = 200
-/** Within which a waiter's own look at Redis has its answer. */
-const lookMs = 5
+/** How long a read of Redis takes, in milliseconds. */
+const checkMs = 5
 
 /**
- * Wakes those who wait for a batch when Redis announces one. It listens from the first waiter on. When it cannot, the
- * waiters look for themselves every few milliseconds, which any waiter may do at any time.
+ * Wakes waiting readers when Redis announces a batch. It subscribes at the first wait. Without a subscription, waiters check for
+ * themselves every few milliseconds.
  */
 export class ApplyListener {
   readonly #createConnection: () => Redis | undefined
   readonly #channel: string
-  readonly #wakeUps = new WakeUps(lookMs)
+  readonly #wakeUps = new WakeUps(checkMs)
   #connection: Redis | undefined
   #reconnecting: NodeJS.Timeout | undefined
   #isStarted = false
   #isListening = false
   #isClosed = false
 
-  /** `createConnection` gives a connection that does not reconnect by itself, or undefined while there is none to be had. */
+  /** `createConnection` returns a connection without automatic reconnects, or undefined if none is available. */
   constructor(createConnection: () => Redis | undefined, channel: string) {
     this.#createConnection = createConnection
     this.#channel = channel
@@ -34,7 +34,7 @@ export class ApplyListener {
       this.#isStarted = true
       this.#listen()
     }
-    const sleepMsMax = this.#isListening ? listeningSleepMsMax : deafSleepMsMax
+    const sleepMsMax = this.#isListening ? listeningSleepMsMax : unsubscribedSleepMsMax
     return this.#wakeUps.wait(Math.min(timeoutMs, sleepMsMax))
   }
 
@@ -57,7 +57,7 @@ export class ApplyListener {
       return
     }
     this.#connection = connection
-    // What went wrong is told by the end of the connection.
+    // Errors are handled when the connection ends.
     connection.on('error', () => undefined)
     connection.on('message', () => this.#wakeUps.wake())
     connection.once('end', () => {
@@ -67,7 +67,7 @@ export class ApplyListener {
     connection.subscribe(this.#channel).then(
       () => {
         this.#isListening = true
-        // Batches may have been applied before Redis had the subscription.
+        // Batches may have been applied before the subscription was active.
         this.#wakeUps.wake()
       },
       () => connection.disconnect(),

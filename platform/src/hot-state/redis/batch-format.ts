@@ -4,12 +4,12 @@ import { splitAmount } from './amount-format.ts'
 import { namePart } from './hot-names.ts'
 import { MsgpackWriter } from './msgpack-writer.ts'
 
-/** What of a mark's id names the hash it is kept in; the rest is its field there. */
+/** Bytes of a mark's id that select its hash; the other bytes are the field. */
 const bucketBytes = 2
 
 /**
- * The increments as the script wants them: per subject and scope [subject, scope, [series, second, amount, second,
- * amount, ..], ..], so that it reads the windows of each entry once.
+ * Encodes increments for the script: per subject and scope [subject, scope, [series, second, amount, second, amount, ..], ..], so
+ * that it reads the windows of each entry once.
  */
 export function packIncrements(increments: readonly Increment[]): Buffer {
   const subjects = new Map<string, Map<string, Map<string, Increment[]>>>()
@@ -54,11 +54,11 @@ function writeAmount(writer: MsgpackWriter, amount: bigint): void {
 }
 
 export type PackedSpans = {
-  /** Those of one second, as increments. */
+  /** Spans of one second, as increments. */
   readonly increments: Buffer
-  /** The others, per subject and scope: [subject, scope, series, from, last, amount, series, from, last, amount, ..]. */
+  /** Longer spans, per subject and scope: [subject, scope, series, from, last, amount, series, from, last, amount, ..]. */
   readonly longer: Buffer
-  /** Which span stands at each place among the longer ones. */
+  /** Index of the original span for each of the longer spans. */
   readonly order: readonly number[]
 }
 
@@ -87,7 +87,7 @@ export function packSpans(spans: readonly Span[]): PackedSpans {
   return { increments: packIncrements(increments), longer: writer.finish(), order: groups.flat() }
 }
 
-/** Spans of the same subject and scope. */
+/** Writes spans of the same subject and scope. */
 function writeSpans(writer: MsgpackWriter, spans: readonly Span[]): void {
   const { subject, scope } = spans[0]!
   writer.array(2 + 4 * spans.length)
@@ -101,7 +101,7 @@ function writeSpans(writer: MsgpackWriter, spans: readonly Span[]): void {
   }
 }
 
-/** The marks by the minute they were received in: [minute, bucket, field, offset, bucket, field, offset, ..]. */
+/** Encodes marks by minute of receive time: [minute, bucket, field, offset, bucket, field, offset, ..]. */
 export function packMarks(marks: readonly Mark[]): Buffer {
   const minutes = new Map<number, Mark[]>()
   for (const mark of marks) {
@@ -121,7 +121,7 @@ export function packMarks(marks: readonly Mark[]): Buffer {
   return writer.finish()
 }
 
-/** The ids: [bucket, field, bucket, field, ..]. */
+/** Encodes ids: [bucket, field, bucket, field, ..]. */
 export function packMarkIds(ids: readonly string[]): Buffer {
   const writer = new MsgpackWriter()
   const bytes = Buffer.alloc(markIdBytes)
@@ -130,7 +130,7 @@ export function packMarkIds(ids: readonly string[]): Buffer {
   return writer.finish()
 }
 
-/** `bytes` is room for one id, used again for each. */
+/** Writes an id. `bytes` is a reusable buffer for one id. */
 function writeId(writer: MsgpackWriter, id: string, bytes: Buffer): void {
   writeMarkId(id, bytes, 0)
   writer.bytes(bytes, 0, bucketBytes)

@@ -3,18 +3,18 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis'
 
 export type RedisServers =
   | {
-      /** `redis://` or, with TLS, `rediss://`, with user, password and database number where they are needed. */
+      /** `redis://`, or `rediss://` with TLS, with user, password and database number if needed. */
       readonly url: string
     }
   | {
       /**
-       * Some nodes of a Redis Cluster, the others are found through them: `host:port`, or a URL as above. What the
-       * first one says of user, password and TLS holds for all.
+       * Nodes of a Redis Cluster as `host:port` or a URL as above; the other nodes are discovered. User, password and TLS of the
+       * first node apply to all.
        */
       readonly clusterNodes: readonly string[]
     }
 
-/** For servers whose URL asks for TLS: who signed their certificate, and our own one, where it is asked for. */
+/** Certificates for servers with TLS: the certificate authority, and the client certificate if required. */
 export type RedisTls = Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>
 
 export type RedisClient = Redis | Cluster
@@ -23,9 +23,9 @@ const reconnectAfterMsMax = 1_000
 const retryDelayMs = 100
 
 /**
- * A client that fails calls instead of keeping them: it holds back none while there is no connection, sends none a
- * second time after a connection broke, and gives a connection up on which nothing came back for `callTimeoutMs`.
- * A cluster's client does send again, for as long, what a node refused because it is not, or no longer, the master.
+ * Creates a client that fails calls instead of queueing them: it accepts none without a connection, does not repeat calls after a
+ * connection broke, and drops a connection that was silent for `callTimeoutMs`. A cluster client does repeat a call, within that
+ * time, if a node refuses it because it is not the master.
  */
 export function createClient(
   servers: RedisServers,
@@ -60,23 +60,23 @@ export function createClient(
       retryDelayOnClusterDown: retryDelayMs,
       retryDelayOnTryAgain: retryDelayMs,
       slotsRefreshTimeout: callTimeoutMs,
-      // A certificate is made out to a name, so names are left to the connection.
+      // A certificate contains a host name, so names are resolved only when connecting.
       dnsLookup: (address, callback) => callback(null, address),
       redisOptions: options,
     },
   )
 }
 
-/** A connection for a subscription; the caller makes another one when it ends. Undefined while no node is known. */
+/** Creates a connection for a subscription. The caller creates a new one when it ends. Undefined if no node is known. */
 export function createSubscriber(client: RedisClient): Redis | undefined {
   const options = { lazyConnect: true, enableOfflineQueue: true, retryStrategy: () => null }
   if (client instanceof Redis) return client.duplicate(options)
-  // Cluster nodes pass on what is published to any of them.
+  // Cluster nodes forward messages that are published at any of them.
   const nodes = client.nodes('all')
   return nodes[Math.floor(Math.random() * nodes.length)]?.duplicate(options)
 }
 
-/** A connection to each server that keeps keys of ours, as far as the client has heard. */
+/** Returns a connection to each known master. */
 export function mastersOf(client: RedisClient): readonly Redis[] {
   const masters = client instanceof Redis ? [client] : client.nodes('master')
   if (masters.length === 0) throw new Error('no node of the cluster is known')

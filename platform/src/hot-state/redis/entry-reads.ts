@@ -2,14 +2,14 @@ import type { EntryView } from '../hot-state.ts'
 import { readAmounts } from './amount-format.ts'
 import { TurnReads } from './turn-reads.ts'
 
-/** Names of an entry and of a counter per read; the answer of the script to them. */
+/** Runs the script for the names of an entry and of a counter per read. */
 type RunScript = (partition: string, names: readonly string[]) => Promise<unknown>
 
 type Views = readonly (string | null | readonly string[])[]
 
 const entriesPerCallMax = 200
 
-/** Reads of an entry, by its name and that of a counter, which are sent together. */
+/** Creates batched reads of an entry by its name and the name of a counter. */
 export function createEntryReads(run: RunScript): TurnReads<EntryView> {
   return new TurnReads<EntryView>(async (partition, reads) => {
     const [fence, views] = (await run(partition, reads.flat())) as [string, Views]

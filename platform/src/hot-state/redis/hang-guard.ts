@@ -3,15 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const probePauseMs = 100
 
 /**
- * Knows of a server that takes calls and answers none: from the first call that got no answer in time until a probe is
- * answered. One probe is under way at a time.
+ * Detects a server that accepts calls without answering: from the first timeout until a probe is answered. Only one probe runs at a
+ * time.
  */
 export class HangGuard {
   readonly #isAnswered: () => Promise<boolean>
   #isHanging = false
   #isClosed = false
 
-  /** `isAnswered` tries once, and ends in time. */
+  /** `isAnswered` sends one probe with a timeout. */
   constructor(isAnswered: () => Promise<boolean>) {
     this.#isAnswered = isAnswered
   }
@@ -20,7 +20,7 @@ export class HangGuard {
     return this.#isHanging
   }
 
-  /** To be told of each call that got no answer in time. */
+  /** Call this for each call that timed out. */
   noteTimeout(): void {
     if (this.#isHanging || this.#isClosed) return
     this.#isHanging = true

@@ -1,7 +1,7 @@
-/** Slots of a Redis Cluster: each key belongs to one of them, and each of them to one master. */
+/** Number of hash slots of a Redis Cluster. Each key belongs to one slot, and each slot to one master. */
 export const slotsTotal = 16_384
 
-/** The slot of a key, by the rule of Redis Cluster: CRC16 of what stands in the first braces, or of the whole key. */
+/** Returns the slot of a key as Redis Cluster computes it: the CRC16 of the text in the first braces, or of the whole key. */
 export function slotOf(key: string): number {
   const open = key.indexOf('{')
   const close = open < 0 ? -1 : key.indexOf('}', open + 1)

@@ -4,8 +4,8 @@ import { slotsTotal } from './hash-slot.ts'
 import { readRunId } from './incarnation.ts'
 
 /**
- * Each master's run id with the slots that it says are its own, as `<run id>@<from>-<to>,<from>-<to>`. Needs the INFO
- * command, and on a cluster CLUSTER NODES. Rejects while not every slot has one owner, as in the middle of a failover.
+ * Returns each master's run id with the slots it owns, as `<run id>@<from>-<to>,<from>-<to>`. Needs the INFO command, and CLUSTER
+ * NODES on a cluster. Rejects if a slot does not have exactly one owner, as during a failover.
  */
 export async function readLives(client: RedisClient): Promise<string> {
   const lives = await Promise.all(
@@ -28,7 +28,7 @@ export async function readLives(client: RedisClient): Promise<string> {
 async function readOwnSlots(server: Redis): Promise<string> {
   const nodes = (await server.cluster('NODES')) as string
   const own = nodes.split('\n').find((line) => line.split(' ')[2]?.split(',').includes('myself'))
-  // Slots that are being moved stand in brackets beside those that are owned.
+  // Slots that are being moved are listed in brackets in addition to the owned ones.
   const ranges =
     own
       ?.split(' ')
@@ -37,7 +37,7 @@ async function readOwnSlots(server: Redis): Promise<string> {
   return ranges.join(',')
 }
 
-/** Returns what asks whether a slot may have been lost, or 'everything' if each was. */
+/** Returns a function that tells whether a slot may have been lost, or 'everything' if all slots may have been. */
 export function lostSlots(then: string, now: string): 'everything' | ((slot: number) => boolean) {
   const before = ownersOf(then)
   const kept = new Set<number>()

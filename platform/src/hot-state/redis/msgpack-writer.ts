@@ -4,8 +4,8 @@ const array32 = 0xdd
 const float64 = 0xcb
 
 /**
- * Writes the little of MessagePack that the scripts are handed: arrays, text, bytes and numbers. Redis unpacks one
- * such argument several times faster than it reads as many arguments.
+ * Writes the subset of MessagePack that the scripts use: arrays, text, bytes and numbers. Redis unpacks one such argument several
+ * times faster than it parses as many separate arguments.
  */
 export class MsgpackWriter {
   #bytes = Buffer.allocUnsafe(4_096)
@@ -26,7 +26,7 @@ export class MsgpackWriter {
   }
 
   text(value: string): void {
-    // No UTF-16 unit becomes more than three bytes of UTF-8.
+    // A UTF-16 unit becomes at most 3 bytes of UTF-8.
     const bytesMax = value.length * 3
     this.#reserve(5 + bytesMax)
     const headerBytes = bytesMax <= 0xffff ? 3 : 5
@@ -44,7 +44,7 @@ export class MsgpackWriter {
     this.#used += headerBytes + length
   }
 
-  /** A view of what was written. */
+  /** Returns a view of the written bytes. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#used)
   }

@@ -1,6 +1,6 @@
 import type { HotState, NamedEntry } from '../hot-state.ts'
 
-/** Puts those of one subject one after the other, and those of different ones at the same time. */
+/** Publishes entries of one subject one after the other, and entries of different subjects concurrently. */
 export async function putOneByOne(
   hotState: Pick<HotState, 'putEntry'>,
   space: string,

@@ -2,7 +2,7 @@ import type { AcknowledgedHeads } from '../../event-log/acknowledged-heads.ts'
 import type { RedisCalls } from './redis-calls.ts'
 import { createScript } from './scripts/script.ts'
 
-/* KEYS: where the heads of the topic are. ARGV: partitions and heads in turn. Offsets are exact as Lua's numbers. */
+/* KEYS: the hash of the topic. ARGV: partitions and heads alternate. Lua numbers represent offsets exactly. */
 const noteScript = createScript(`
 for i = 1, #ARGV, 2 do
   local noted = redis.call('HGET', KEYS[1], ARGV[i])
@@ -13,9 +13,9 @@ end
 `)
 
 /**
- * One hash per topic, so that what was acknowledged at once is noted by one call. A failover may take back the last of
- * the notes; until the next record is acknowledged there, and only while the log cannot be asked, readers then miss what
- * was acknowledged last.
+ * Stores acknowledged heads in one hash per topic, so that heads acknowledged together need one call. A failover may lose the last
+ * of them. Until the next record is acknowledged, and only while the log does not answer, readers then miss the last acknowledged
+ * records.
  */
 export function createRedisAcknowledgedHeads(
   calls: RedisCalls,

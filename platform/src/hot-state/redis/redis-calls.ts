@@ -5,23 +5,22 @@ import { RedisUnavailableError } from './redis-unavailable-error.ts'
 import type { Script } from './scripts/script.ts'
 
 /**
- * Replies of a Redis that runs, and cannot do what is wanted until replicas, memory, a disk or another node are back. A script
- * that calls a refused command ends before its first write, as none of these changes while it runs.
+ * Temporary refusals of a running Redis, which waits for replicas, memory, a disk or another node. A script that calls a refused
+ * command ends before its first write, because none of these conditions changes while it runs.
  */
-const passingRefusal =
+const temporaryRefusal =
   /^(?:NOREPLICAS|READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|OOM|MISCONF|BUSY) /
 
 export type CallLimits = {
-  /** Milliseconds after which a call has failed. */
+  /** Timeout of a call, in milliseconds. */
   readonly callTimeoutMs: number
-  /** Calls on their way at a time, reads that are sent together counted each; one more fails at once. */
+  /** Maximum concurrent calls, where each of the reads that are sent together counts. Further calls fail at once. */
   readonly callsInFlightMax: number
 }
 
 /**
- * Calls Redis within bounds: each call in time, and not too many at a time. While a server hangs, calls to it fail at
- * once: those who have another way would else wait in vain each time. Of a cluster that is not said, since the other
- * nodes answer, and one of them takes over.
+ * Calls Redis with a timeout and a limit of concurrent calls. While a server hangs, calls fail at once, so that callers with a
+ * fallback do not wait each time. That does not apply to a cluster, because other nodes answer and one of them takes over.
  */
 export class RedisCalls {
   readonly #client: RedisClient
@@ -37,7 +36,9 @@ export class RedisCalls {
     }
   }
 
-  /** Rejects with RedisUnavailableError, or with the error that Redis answered if a later call fails the same way. */
+  /**
+   * Makes a call. Rejects with a RedisUnavailableError if a later call may succeed, otherwise with the error that Redis returned.
+   */
   async call<Result>(act: (client: RedisClient) => Promise<Result>, weight = 1): Promise<Result> {
     const { callTimeoutMs, callsInFlightMax } = this.#limits
     if (this.#guard?.isHanging === true) {
@@ -49,7 +50,7 @@ export class RedisCalls {
     this.#inFlight += weight
     sendTogether(this.#client)
     const answer = (async () => act(this.#client))()
-    // Counted until Redis has answered or the connection is given up: a call that took too long still takes its room.
+    // The call counts until Redis answers or the connection is dropped, even after its timeout.
     const settled = () => void (this.#inFlight -= weight)
     answer.then(settled, settled)
     try {
@@ -59,7 +60,7 @@ export class RedisCalls {
       if (cause instanceof RedisUnavailableError) throw cause
       const reason = cause instanceof Error ? cause.message : String(cause)
       if (cause instanceof ReplyError) {
-        if (!passingRefusal.test(reason)) throw cause
+        if (!temporaryRefusal.test(reason)) throw cause
         throw new RedisUnavailableError(`Redis refuses the call now: ${reason}`, { cause })
       }
       throw new RedisUnavailableError(`No connection to Redis: ${reason}`, { cause })
@@ -72,8 +73,8 @@ export class RedisCalls {
   }
 
   /**
-   * Redis keeps a script under its digest until it restarts or is told to forget it, and each node of a cluster for
-   * itself. Where it is missing nothing was done, and the script is sent whole.
+   * Runs a script by its digest. Redis, and each node of a cluster, forgets scripts at a restart. If it is missing, nothing was
+   * executed, and the full script is sent.
    */
   run(
     script: Script,
@@ -93,11 +94,11 @@ export class RedisCalls {
 }
 
 /**
- * Lets all that is called in one turn of the event loop go out in one write, which costs less than the client's own
- * pipelining: that one also makes each turn wait for the answers of the turn before.
+ * Sends all calls of one turn of the event loop in one write. That costs less than the client's own pipelining, which also makes
+ * each turn wait for the answers of the previous one.
  */
 function sendTogether(client: RedisClient): void {
-  // There is no stream before the first connection; a cluster's client has one per node.
+  // There is no stream before the first connection; a cluster client has one per node.
   const stream =
     client instanceof Redis ? (client.stream as Redis['stream'] | undefined) : undefined
   if (stream === undefined || stream.writableCorked > 0) return
@@ -107,7 +108,7 @@ function sendTogether(client: RedisClient): void {
 
 class NoAnswerError extends RedisUnavailableError {}
 
-/** Also by a refusal. */
+/** Returns whether the server answers; a refusal is an answer too. */
 async function isAnswered(client: Redis, timeoutMs: number): Promise<boolean> {
   try {
     await inTime(client.ping(), timeoutMs)

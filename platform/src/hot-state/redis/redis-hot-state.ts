@@ -62,23 +62,23 @@ import { firstEndText, laterWindowsAt, packWindows } from './windows-format.ts'
 
 export type RedisHotStateOptions = {
   readonly servers: RedisServers
-  /** All names begin with it; two states with different ones share the servers without meeting. Default `tollgate`. */
+  /** Prefix of all key names, so that several states can share the servers. Default: `tollgate`. */
   readonly keyPrefix?: string
-  /** Milliseconds after which a call has failed. Default 2,000. */
+  /** Timeout of a call, in milliseconds. Default: 2,000. */
   readonly callTimeoutMs?: number
-  /** Calls on their way at a time; one more fails at once. Default 20,000. */
+  /** Maximum concurrent calls; further calls fail at once. Default: 20,000. */
   readonly callsInFlightMax?: number
-  /** Minutes of waiting slots that one step of a publication folds, of each kind. Default 30. */
+  /** Minutes of slots that one step of a publication folds, per kind of slot. Default: 30. */
   readonly foldedMinutesMax?: number
   readonly tls?: RedisTls
-  /** Told once when connections fail, and once when Redis is there again. Calls fail by themselves. */
+  /** Called once when the connection is lost; `onConnectionBack` is called once when it is restored. */
   readonly onConnectionLost?: (error: Error) => void
   readonly onConnectionBack?: () => void
 }
 
 /**
- * HotState on one Redis server, or on a Redis Cluster. Where it keeps what: HotNames. A Redis that is away does not
- * keep it from opening; the calls fail, within `callTimeoutMs`, with a RedisUnavailableError, until it is there.
+ * Opens hot state on a Redis server or a Redis Cluster. HotNames documents its keys. Opening succeeds even if Redis is unavailable;
+ * calls then fail within `callTimeoutMs` with a RedisUnavailableError until it is back.
  */
 export async function openRedisHotState(options: RedisHotStateOptions): Promise<HotState> {
   const names = new HotNames(options.keyPrefix ?? 'tollgate')
@@ -170,7 +170,7 @@ class RedisHotState implements HotState {
     partition: number,
     entries: readonly NamedEntry[],
   ): Promise<void> {
-    // Those of one subject keep their order, so all of a subject go one by one where one of them does.
+    // Entries of one subject keep their order, so if one of them must be published alone, all of them are.
     const moving = new Set(entries.filter(movesCounts).map(({ subject }) => subject))
     const plain = entries.filter(({ subject }) => !moving.has(subject))
     const left = await this.#putPlainEntries(space, partition, plain)
@@ -178,7 +178,7 @@ class RedisHotState implements HotState {
     await putOneByOne(this, space, partition, [...left, ...others])
   }
 
-  /** Those that were not taken. */
+  /** Publishes entries that need no folding. Returns the entries that were not published. */
   async #putPlainEntries(
     space: string,
     partition: number,
@@ -358,16 +358,15 @@ class RedisHotState implements HotState {
   }
 }
 
-/** A token is part of every name that its restore writes, so it is as short as one that nobody has had can be. */
+/** The token is part of every name that its restore writes, so it is as short as uniqueness allows. */
 const tokenBytes = 9
 
 type Place = { readonly space: string; readonly partition: number }
 
 /**
- * The keys that each script of a partition is called with. The second one never exists. While a cluster moves the
- * partition's hash slot from node to node, some keys are here and some there, and a script would take those that are
- * not here for empty; Redis refuses a call with a key that it does not have then, before anything is done (TRYAGAIN),
- * and it is sent again.
+ * Returns the keys of a script call. The second key never exists. While a cluster moves the hash slot of the partition between
+ * nodes, a script would treat keys on the other node as empty. In that state Redis refuses a call with a missing key before
+ * anything is executed (TRYAGAIN), and it is sent again.
  */
 function keysOf(head: string): readonly string[] {
   return [head, `${head}:never`]

@@ -1,6 +1,6 @@
 /**
- * Redis is away, too slow, refuses calls for now, or has as many calls in hand as it may. The call may have had its effect
- * all the same.
+ * Redis is unavailable, too slow, temporarily refuses calls, or has reached the limit of concurrent calls. The call may have been
+ * executed.
  */
 export class RedisUnavailableError extends Error {
   override readonly name = 'RedisUnavailableError'

@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis'
 import { mastersOf, type RedisClient } from './connect.ts'
 
-/** How a server takes writes. */
+/** The replication settings of a server. */
 type ReplicasToWrite = {
   readonly address: string
   readonly replicas: number
-  /** How many of them must be there for a write to be taken. */
+  /** Replicas that must be connected for a write to be accepted. */
   readonly needed: number
 }
 
-/** Needs the commands INFO and CONFIG GET. */
+/** Reads the settings of each master. Needs the commands INFO and CONFIG GET. */
 export async function readReplicasToWrite(client: RedisClient): Promise<ReplicasToWrite[]> {
   return await Promise.all(mastersOf(client).map(readOf))
 }

@@ -36,7 +36,7 @@ type ReserveAnswer =
       string,
     ]
 
-/** Reservations on Redis, whose clock is theirs. */
+/** Reservations on Redis. Their expiry uses the clock of Redis. */
 export class RedisReservations {
   readonly #run: RunAt
 
@@ -69,7 +69,7 @@ export class RedisReservations {
   }
 }
 
-/** [subject and scope, id, 'f' to forget it or '', subject and scope, ..] */
+/** Encodes settled reservations: [subject and scope, id, 'f' to forget it or '', subject and scope, ..]. */
 export function packSettled(settled: readonly SettledReservation[]): Buffer {
   const writer = new MsgpackWriter()
   writer.array(3 * settled.length)
@@ -143,7 +143,7 @@ function takenAtPlaces([first, second]: readonly (readonly string[])[]) {
   return second === undefined ? taken : { ...taken, takenTogether: takenOf(second) }
 }
 
-/** Amounts of 1 and of 2^62 in turn; the last one is what is reserved. */
+/** Decodes amounts: units of 1 and of 2^62 alternate, and the last amount is the reserved one. */
 export function takenOf(amounts: readonly string[]): Taken {
   const sums: bigint[] = []
   for (let at = 0; at < amounts.length; at += 2) {

@@ -8,20 +8,20 @@ import {
   sweepWindowsScript,
 } from './scripts/sweep.ts'
 
-/** Redis does nothing else while a script runs, so no step deletes more keys than this or looks at more. */
+/** Redis is blocked while a script runs, so no step deletes or visits more keys than this. */
 const stepMax = 1_000
-/** What one sweep looks at for each key it may delete: it passes by what is needed still. */
+/** Keys that a sweep may visit per deleted key, since it skips keys that are still needed. */
 const looksPerKey = 16
 const beginning = '0'
 
 export type RunInPartition = (script: Script, args: readonly string[]) => Promise<unknown>
 
-/** Deletes what has expired, step by step. */
+/** Deletes expired data step by step. */
 export class Sweeper {
-  /** Where the last sweep of a kind stopped. Lost at a restart, which means to begin again. */
+  /** Position of the last sweep of each kind. Lost at a restart; the sweep then starts from the beginning. */
   readonly #positions = new Map<string, string>()
 
-  /** `partition` is the name of the partition's head. */
+  /** Deletes expired keys of a partition and returns their number. `partition` is the name of its head. */
   async sweep(partition: string, limits: SweepLimits, run: RunInPartition): Promise<number> {
     const { keysMax, marksReceivedBeforeMs, windowsEndedBeforeSecond } = limits
     const { reservationsExpiredBeforeMs } = limits
@@ -47,7 +47,7 @@ export class Sweeper {
     return swept
   }
 
-  /** Goes on where the last sweep stopped, up to the end of what there is. */
+  /** Continues where the last sweep stopped, up to the end. */
   async #sweepOn(
     name: string,
     keysMax: number,
@@ -70,7 +70,7 @@ export class Sweeper {
   }
 }
 
-/** Takes steps until one finds less than it may delete: what expires first comes first. */
+/** Repeats steps until one deletes less than it may. The data is sorted by expiry. */
 async function sweepFirst(
   keysMax: number,
   step: (most: string) => Promise<unknown>,
@@ -85,7 +85,7 @@ async function sweepFirst(
   return swept
 }
 
-/** The pattern that matches this text alone. */
+/** Returns a glob pattern that matches only this text. */
 function globLiteral(text: string): string {
   return text.replace(/[*?[\]\\^-]/g, '\\$&')
 }

@@ -3,16 +3,16 @@ import { namePart } from './hot-names.ts'
 import { placeName, takenOf } from './reservations.ts'
 import { TurnReads } from './turn-reads.ts'
 
-/** Arguments of the script per read; its answer. */
+/** Runs the script with the arguments of several reads. */
 type RunScript = (partition: string, args: readonly string[]) => Promise<unknown>
 
-/** Null: behind. */
+/** The answer for one read; null means 'behind'. */
 type Answer = readonly [string | null, readonly string[], readonly string[]] | null
 
-/** So many that look at `expiredPerReadMax` reservations each take Redis some milliseconds. */
+/** With this many reads that each check `expiredPerReadMax` reservations, a call takes Redis some milliseconds. */
 const takenPerCallMax = 20
 
-/** Reads of what is taken, which are sent together. */
+/** Batched reads of used and reserved units. */
 export class TakenReads {
   readonly #reads: TurnReads<Answer>
 

@@ -1,4 +1,4 @@
-/** Runs some reads of a partition in one script, each given by its arguments; answers in their order. */
+/** Runs several reads of a partition in one script, each given by its arguments. Returns the answers in the same order. */
 export type RunReads<Answer> = (
   partition: string,
   reads: readonly (readonly string[])[],
@@ -12,15 +12,15 @@ type Read<Answer> = {
 }
 
 /**
- * Sends the reads of one turn of the event loop together, and those with the same arguments as one: a call costs this
- * process and Redis several times what a read within it does. Each is answered as of a moment after it was asked for.
+ * Sends the reads of one turn of the event loop together, and reads with the same arguments once: a call costs this process and
+ * Redis several times as much as a read within it. Each answer reflects a moment after its request.
  *
- * Redis does nothing else while a script runs, so a call has no more than `readsPerCallMax` of them.
+ * Redis is blocked while a script runs, so a call has at most `readsPerCallMax` reads.
  */
 export class TurnReads<Answer> {
   readonly #run: RunReads<Answer>
   readonly #readsPerCallMax: number
-  /** By partition, and then by the arguments. */
+  /** Pending reads by partition, then by arguments. */
   readonly #waiting = new Map<string, Map<string, Read<Answer>>>()
 
   constructor(run: RunReads<Answer>, readsPerCallMax: number) {

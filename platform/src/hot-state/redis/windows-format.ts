@@ -1,18 +1,18 @@
 import type { Entry } from '../hot-state.ts'
 
 /*
- * What the scripts need to know of an entry, as Lua's struct library reads it: the version (f64), whether the entry is
- * published (u8: 1, and 2 more while a publication is not finished), then per window from and to (f64), whether it is listed (u8), the id's bytes (u32) and the id. All
- * little-endian. Times are doubles because that is what both languages compute them with.
+ * Format of an entry for the scripts, decoded with Lua's struct library, little-endian: version (f64), whether the entry is
+ * published (u8: 1, plus 2 during an unfinished publication), then per window start and end (f64), whether it is listed (u8),
+ * length of the id (u32) and the id. Times are doubles because both languages compute with them.
  */
 const headerBytes = 9
 const windowHeaderBytes = 21
 const yes = 1
 
-/** Windows that the scripts keep with the version; the others stand in a value of their own (scripts/windows.ts). */
+/** Number of windows that are stored with the version; the others are in a separate value (scripts/windows.ts). */
 export const firstWindowsMax = 3
 
-/** The windows of an entry that is published now. */
+/** Encodes the windows of an entry that is published now. */
 export function packWindows({ version, windows }: Entry): Buffer {
   const bytes = Buffer.allocUnsafe(bytesOf(windows))
   bytes.writeDoubleLE(version, 0)
@@ -29,12 +29,12 @@ export function packWindows({ version, windows }: Entry): Buffer {
   return bytes
 }
 
-/** Where in the packed windows those begin that are kept apart. */
+/** Returns the position in the encoded windows at which the separately stored ones begin. */
 export function laterWindowsAt({ windows }: Entry): number {
   return bytesOf(windows.slice(0, firstWindowsMax))
 }
 
-/** When the first window ends, as the scripts sort entries by it; empty without windows. */
+/** Returns the end of the window that ends first, by which the scripts sort entries; empty without windows. */
 export function firstEndText({ windows }: Entry): string {
   if (windows.length === 0) return ''
   return Math.min(...windows.map(({ toSecond }) => toSecond)).toString()

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { chargeFrom } from './from-stripe.ts'
 import { changeParams, paymentIntentParams, refundParams } from './to-stripe.ts'
 
-/* What goes over the wire to Stripe, which counts some currencies otherwise than we do. */
+/* Tests amounts sent to Stripe, which counts some currencies in other units than we do. */
 
 test.each([
   ['USD', 1_234n, 1_234],
@@ -11,14 +11,14 @@ test.each([
   ['KWD', 512n, 5_120],
   ['UGX', 1_500n, 150_000],
   ['ISK', 50_000n, 50_000],
-])('%s: %i of our minor units are told as %i', (currency, amountMinor, told) => {
+])('%s: sends %i minor units as %i', (currency, amountMinor, told) => {
   const words = { amountMinor, currency, metadata: {} }
   expect(paymentIntentParams({ ...words, customerId: 'cus_1' }).amount).toBe(told)
   expect(changeParams(words).amount).toBe(told)
   expect(refundParams({ ...words, paymentIntentId: 'pi_1' }).amount).toBe(told)
 })
 
-test('a fee that is finer than we count leaves amount, fee and net adding up', () => {
+test('keeps amount, fee and net consistent if a fee is finer than our minor units', () => {
   const movement = { amount: 15_120, fee: 473, net: 14_647, currency: 'kwd' }
   const charge = {
     ...{ id: 'ch_1', status: 'succeeded', created: 0, currency: 'kwd' },

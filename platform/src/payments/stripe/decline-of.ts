@@ -1,6 +1,6 @@
 import type { Decline } from '../payment-objects.ts'
 
-/** What Stripe tells of a failed try, in an error or on the intent. */
+/** Details of a failed attempt, from a Stripe error or an intent. */
 export type DeclineDetails = {
   readonly code?: string | null | undefined
   readonly decline_code?: string | null | undefined
@@ -9,8 +9,8 @@ export type DeclineDetails = {
 }
 
 /**
- * No bank will ever say yes to the same card after these. Card schemes count further tries against the merchant. What the
- * customer can set right without another card, such as too little money, is not among them.
+ * Codes after which no bank will accept the same card. Card networks count further attempts against the merchant. Problems that the
+ * customer can solve with the same card, such as insufficient funds, are not included.
  */
 const hardCodes: ReadonlySet<string> = new Set([
   'do_not_try_again',

@@ -6,7 +6,7 @@ function movement(id: string, created: number, amount: number): Partial<Stripe.B
   return { id, created, amount, currency: 'usd', fee: 0, net: amount }
 }
 
-test('what a dispute took and gave back is told the oldest first, in whatever order it came', () => {
+test('sorts the balance movements of a dispute, the oldest first', () => {
   const dispute = {
     id: 'dp_1',
     status: 'won',

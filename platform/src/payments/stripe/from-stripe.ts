@@ -75,7 +75,7 @@ function statusFrom(status: string): IntentStatus {
     case 'requires_payment_method':
     case 'requires_confirmation':
       return 'open'
-    // We never ask for it: what is authorized is captured at once.
+    // We never request separate capture, so an authorized payment is captured at once.
     case 'requires_capture':
       return 'processing'
     default:
@@ -159,7 +159,7 @@ export function payoutFrom(payout: Stripe.Payout): Payout {
   }
 }
 
-/** Stripe gives its id where it was not asked for the whole. */
+/** Returns undefined if Stripe returned only an id, because expansion was not requested. */
 function settlementOf(
   movement: string | Stripe.BalanceTransaction | null | undefined,
 ): Settlement | undefined {
@@ -171,7 +171,7 @@ function settlementFrom(movement: Stripe.BalanceTransaction): Settlement {
   const netMinor = amountFrom(movement.net, movement.currency)
   return {
     amountMinor,
-    // Not the fee as it is told, which may be finer than we count: the three must add up.
+    // The fee is computed, because Stripe's fee may be finer than our minor units and the three values must add up.
     feeMinor: amountMinor - netMinor,
     netMinor,
     restUnits: restOf(movement.net, movement.currency),
@@ -214,7 +214,7 @@ const disputeStatuses = [
   'prevented',
 ] as const
 
-/** Stripe answered with what its API of the pinned version does not have. */
+/** Stripe's response contains a value that the pinned API version does not have. */
 export class UnreadableAnswerError extends Error {
   override readonly name = 'UnreadableAnswerError'
 }
@@ -229,7 +229,7 @@ export function timeFrom(unixSeconds: number): Date {
   return new Date(unixSeconds * 1_000)
 }
 
-/** Of what Stripe gives as an id, or whole where it was asked to. */
+/** Returns the id of a reference, which Stripe sends as an id or as an expanded object. */
 function idOf(object: string | { readonly id: string } | null | undefined): string | undefined {
   return typeof object === 'string' ? object : object?.id
 }

@@ -1,11 +1,11 @@
-/** Stripe has not answered in time; the request may still be on its way. */
+/** Stripe has not answered in time. The request may still be processed. */
 export class LateAnswerError extends Error {
   override readonly name = 'LateAnswerError'
 }
 
 /**
- * Waits for an answer, and no longer than this: the SDK's own limit is on the silence of one connection, so an answer that
- * drips in, or a second connection, could take longer.
+ * Waits for a response with a total timeout. The SDK's own timeout only limits the silence on one connection, so a slow response or
+ * a second connection could take longer.
  */
 export async function inTime<Answer>(timeoutMs: number, answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined

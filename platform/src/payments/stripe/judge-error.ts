@@ -9,8 +9,8 @@ import { AmountTooLargeError } from './to-stripe.ts'
 type CardDeclined = Extract<IntentOutcome<PaymentIntent>, { intent: undefined }>
 
 /**
- * What an error says of a write. Only what Stripe itself says no to is a decline or a refusal; whatever else went wrong
- * may have happened after the effect. Anything that is no error of Stripe is a bug, and thrown again.
+ * Converts an error of a write to its outcome. Only an explicit answer of Stripe is a decline or a refusal; any other failure may
+ * have happened after the effect and is `unknown`. An error that is not Stripe's is a bug and is thrown again.
  */
 export function judgeError(error: unknown): CardDeclined | Refused | Unknown {
   if (error instanceof LateAnswerError) return unknown('timeout', error)
@@ -25,25 +25,25 @@ export function judgeError(error: unknown): CardDeclined | Refused | Unknown {
   }
   const { StripeError, StripeCardError, StripeInvalidRequestError } = Stripe.errors
   if (!(error instanceof StripeError)) throw error
-  if (isUnderWay(error)) return unknown('in_progress', error)
+  if (isInProgress(error)) return unknown('in_progress', error)
   if (error instanceof StripeCardError) return judgeCardError(error)
   if (error instanceof StripeInvalidRequestError) return refused(reasonOf(error), error)
   if (error instanceof Stripe.errors.StripeIdempotencyError) return refused('key_reused', error)
-  return unknown(doubtOf(error), error)
+  return unknown(unknownReasonOf(error), error)
 }
 
-/** The same of a write to a payment intent: where the error has the intent with it, the intent says how it stands. */
+/** Converts an error of a write to a payment intent. If the error contains the intent, the intent's state decides. */
 export function judgePaymentError(error: unknown): IntentOutcome<PaymentIntent> {
   const intent = error instanceof Stripe.errors.StripeError ? error.payment_intent : undefined
-  return standing(error, intent === undefined ? undefined : paymentIntentFrom(intent))
+  return withIntent(error, intent === undefined ? undefined : paymentIntentFrom(intent))
 }
 
 export function judgeSetupError(error: unknown): IntentOutcome<SetupIntent> {
   const intent = error instanceof Stripe.errors.StripeError ? error.setup_intent : undefined
-  return standing(error, intent === undefined ? undefined : setupIntentFrom(intent))
+  return withIntent(error, intent === undefined ? undefined : setupIntentFrom(intent))
 }
 
-function standing<Intent extends PaymentIntent | SetupIntent>(
+function withIntent<Intent extends PaymentIntent | SetupIntent>(
   error: unknown,
   intent: Intent | undefined,
 ): IntentOutcome<Intent> {
@@ -55,19 +55,19 @@ function standing<Intent extends PaymentIntent | SetupIntent>(
   return judged.reason === 'unexpected_state' && (isFinal || isMoving) ? outcomeOf(intent) : judged
 }
 
-/** What was asked for is not there. */
+/** Returns whether the requested object does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
 }
 
-/** 402 is also the answer to what failed without a card being asked. */
+/** Stripe also answers 402 to requests that failed before any card was charged. */
 function judgeCardError(error: Stripe.errors.StripeError): CardDeclined | Refused {
   if (error.rawType !== 'card_error') return refused('invalid', error)
   return { outcome: 'declined', intent: undefined, decline: declineOf(error) }
 }
 
-/** Another request with this key, or on this object, holds it at the moment. */
-function isUnderWay(error: Stripe.errors.StripeError): boolean {
+/** Returns whether another request with this key or on this object is in progress. */
+function isInProgress(error: Stripe.errors.StripeError): boolean {
   return error.statusCode === 409 || error.code === 'lock_timeout'
 }
 
@@ -88,7 +88,7 @@ function reasonOf(error: Stripe.errors.StripeError): Refused['reason'] {
   }
 }
 
-function doubtOf(error: Stripe.errors.StripeError): Unknown['reason'] {
+function unknownReasonOf(error: Stripe.errors.StripeError): Unknown['reason'] {
   const { errors } = Stripe
   if (error instanceof errors.StripeRateLimitError) return 'rate_limited'
   if (error instanceof errors.StripeAuthenticationError) return 'not_permitted'

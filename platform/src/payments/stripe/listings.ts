@@ -11,7 +11,7 @@ import {
 } from './from-stripe.ts'
 import { eventFrom, type StripeEvent } from './verify-webhook.ts'
 
-/** Items of one answer, the newest first. */
+/** Items of one page, the newest first. */
 export type Listed<Item> = { readonly items: readonly Item[]; readonly hasMore: boolean }
 
 export type ListParams = {
@@ -20,7 +20,7 @@ export type ListParams = {
   starting_after?: string
 }
 
-/** What Stripe has of each kind. */
+/** Loads one page of each kind of object. */
 export const objectListings: {
   readonly [Kind in ProcessorObjectKind]: (
     stripe: Stripe,
@@ -41,7 +41,7 @@ export const objectListings: {
   payout: async (stripe, params) => listed(await stripe.payouts.list(params), payoutFrom),
 }
 
-/** The events after which an object is looked at: Stripe takes twenty names at most. */
+/** Event types that we process. Stripe accepts at most twenty in one request. */
 const followedTypes: readonly string[] = [
   ...['succeeded', 'payment_failed', 'processing', 'requires_action', 'canceled'].map(
     (type) => `payment_intent.${type}`,
@@ -60,7 +60,7 @@ export async function eventListing(
   params: ListParams,
 ): Promise<Listed<ProcessorEvent>> {
   const page = await stripe.events.list({ ...params, types: [...followedTypes] })
-  // Of the types that are asked for, each is about an object with an id.
+  // Every requested type is about an object with an id.
   return listed(page, (event) => eventFrom(event as StripeEvent))
 }
 

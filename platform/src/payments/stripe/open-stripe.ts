@@ -3,14 +3,14 @@ import { Agent as HttpsAgent } from 'node:https'
 import Stripe from 'stripe'
 import type { StripeAccess } from './stripe-settings.ts'
 
-/** The version whose shapes from-stripe.ts reads. It moves together with the SDK, whose types accept no other. */
+/** API version that from-stripe.ts reads. It is updated together with the SDK, whose types accept no other version. */
 const apiVersion = '2026-10-28.endive'
 
 export type OpenStripe = { readonly stripe: Stripe; readonly close: () => void }
 
 /**
- * The SDK, told to do nothing by itself. One thing it cannot be told: a connection that is closed under a request makes it
- * send that request once more. That is harmless because every write carries our own key, which goes along.
+ * Opens the SDK without automatic retries and telemetry. One retry cannot be turned off: if a connection is closed during a
+ * request, the SDK sends it again. That is harmless, because every write has our idempotency key.
  */
 export function openStripe({ url, secretKey, timeoutMs }: StripeAccess): OpenStripe {
   const isPlain = url.protocol === 'http:'

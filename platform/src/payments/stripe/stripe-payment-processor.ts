@@ -52,12 +52,12 @@ import {
 } from './to-stripe.ts'
 import { verifyWebhook } from './verify-webhook.ts'
 
-/** Of a customer who is not there. */
+/** The empty page of a customer that does not exist. */
 const noMore = { items: [], hasMore: false }
 
 type Keyed = { readonly idempotencyKey: string }
 
-/** Stripe, or what speaks like it. */
+/** The payment processor Stripe, or a simulator with the same API. */
 export class StripePaymentProcessor implements PaymentProcessor {
   readonly #access: StripeAccess
   readonly #open: OpenStripe
@@ -71,7 +71,7 @@ export class StripePaymentProcessor implements PaymentProcessor {
     customer: CustomerDescription,
     key: string,
   ): Promise<Written<ProcessorCustomer>> {
-    // The two writes are different words, and the customer may be deleted between two tries: each has a key of its own.
+    // The two writes have different parameters, and the customer may be deleted between two attempts, so each has its own key.
     const create = keyed(`${key}:create`)
     const update = keyed(`${key}:update`)
     return await this.#write(async (stripe) => {
@@ -201,7 +201,7 @@ export class StripePaymentProcessor implements PaymentProcessor {
     id: string,
   ): Promise<Extract<ProcessorObject, { kind: Kind }> | undefined> {
     const found = this.#read((stripe) => retrievals[kind](stripe, id))
-    // Each retrieval answers with the kind it stands under.
+    // Each retrieval returns the kind under which it is listed.
     return found
   }
 
@@ -243,7 +243,7 @@ export class StripePaymentProcessor implements PaymentProcessor {
     }
   }
 
-  /** Undefined when what is asked for is not there. */
+  /** Returns undefined if the object does not exist. */
   async #read<Value>(
     call: (stripe: Stripe) => Promise<Value | undefined>,
   ): Promise<Value | undefined> {

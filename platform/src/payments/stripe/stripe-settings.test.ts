@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { readSettings } from '../../config/settings.ts'
 import { stripeAccess, stripeSettings } from './stripe-settings.ts'
 
-test('an environment without a secret key takes no payments', () => {
+test('accepts no payments in an environment without a secret key', () => {
   const config = readSettings(stripeSettings, { TOLLGATE_STRIPE_LIVE_SECRET_KEY: 'rk_live_1' })
   expect(stripeAccess(config, 'sandbox')).toBeUndefined()
   expect(stripeAccess(config, 'live')).toMatchObject({ secretKey: 'rk_live_1', isLive: true })
   expect(stripeAccess(config, 'live')?.url.href).toBe('https://api.stripe.com/')
 })
 
-test('two webhook secrets stand beside each other while one replaces the other', () => {
+test('reads two webhook secrets during a rotation', () => {
   const config = readSettings(stripeSettings, {
     TOLLGATE_STRIPE_SANDBOX_SECRET_KEY: 'sk_test_1',
     TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS: 'whsec_old,whsec_new',

@@ -2,47 +2,47 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { integerSetting, secretSetting, type Setting } from '../../config/settings.ts'
 import type { SettingValues } from '../../config/settings.ts'
 
-/** How every service that charges cards is told of Stripe. The environments never share a key. */
+/** Settings for the access to Stripe. The environments never share a key. */
 export const stripeSettings = {
-  stripeSandboxUrl: urlSetting('TOLLGATE_STRIPE_SANDBOX_URL', 'Where Stripe is for sandbox'),
-  stripeLiveUrl: urlSetting('TOLLGATE_STRIPE_LIVE_URL', 'Where Stripe is for live'),
+  stripeSandboxUrl: urlSetting('TOLLGATE_STRIPE_SANDBOX_URL', 'Base URL of Stripe for sandbox'),
+  stripeLiveUrl: urlSetting('TOLLGATE_STRIPE_LIVE_URL', 'Base URL of Stripe for live'),
   stripeSandboxSecretKey: keySetting(
     'TOLLGATE_STRIPE_SANDBOX_SECRET_KEY',
-    'Secret or restricted test key of Stripe; empty means that sandbox takes no payments',
+    'Secret or restricted test key of Stripe; if empty, sandbox accepts no payments',
     ['sk_test_', 'rk_test_'],
   ),
   stripeLiveSecretKey: keySetting(
     'TOLLGATE_STRIPE_LIVE_SECRET_KEY',
-    'Secret or restricted live key of Stripe; empty means that live takes no payments',
+    'Secret or restricted live key of Stripe; if empty, live accepts no payments',
     ['sk_live_', 'rk_live_'],
   ),
   stripeSandboxPublishableKey: keySetting(
     'TOLLGATE_STRIPE_SANDBOX_PUBLISHABLE_KEY',
-    'Publishable key of Stripe that browsers get for sandbox payments',
+    'Publishable key of Stripe, sent to browsers for sandbox payments',
     ['pk_test_'],
   ),
   stripeLivePublishableKey: keySetting(
     'TOLLGATE_STRIPE_LIVE_PUBLISHABLE_KEY',
-    'The same for live payments',
+    'Publishable key of Stripe, sent to browsers for live payments',
     ['pk_live_'],
   ),
   stripeSandboxWebhookSecrets: secretsSetting(
     'TOLLGATE_STRIPE_SANDBOX_WEBHOOK_SECRETS',
-    'What Stripe signs its sandbox webhooks with; while one replaces another, both with a comma between',
+    "Signing secret of Stripe's sandbox webhooks; during a rotation both secrets, separated by a comma",
   ),
   stripeLiveWebhookSecrets: secretsSetting(
     'TOLLGATE_STRIPE_LIVE_WEBHOOK_SECRETS',
-    'The same for live webhooks',
+    "Signing secret of Stripe's live webhooks; during a rotation both secrets, separated by a comma",
   ),
   stripeTimeoutMs: integerSetting(
     'TOLLGATE_STRIPE_TIMEOUT_MS',
-    'Milliseconds that Stripe may take to answer before the outcome counts as unknown',
+    'Timeout of a request to Stripe, in milliseconds; after that, its outcome counts as unknown',
     15_000,
     { min: 100, max: 20_000 },
   ),
 }
 
-/** What one environment needs to talk to Stripe. */
+/** Access to Stripe for one environment. */
 export type StripeAccess = {
   readonly url: URL
   readonly secretKey: string
@@ -51,7 +51,7 @@ export type StripeAccess = {
   readonly timeoutMs: number
 }
 
-/** Undefined where no secret key is given: that environment takes no payments. */
+/** Returns undefined if the environment has no secret key: it then accepts no payments. */
 export function stripeAccess(
   config: SettingValues<typeof stripeSettings>,
   environment: Environment,
@@ -70,7 +70,7 @@ export function stripeAccess(
 function urlSetting(variable: string, description: string): Setting<URL> {
   return {
     variable,
-    description: `${description}: another address is that of a simulator`,
+    description: `${description}. Use another URL only for a simulator`,
     defaultText: 'https://api.stripe.com',
     parse: (text) => {
       const url = URL.canParse(text) ? new URL(text) : undefined
@@ -81,7 +81,7 @@ function urlSetting(variable: string, description: string): Setting<URL> {
   }
 }
 
-/** A key of the other environment is refused before anything is charged with it. */
+/** A setting for an API key. The prefix is checked, so that a key of the other environment is never used. */
 function keySetting(
   variable: string,
   description: string,

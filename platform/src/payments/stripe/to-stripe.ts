@@ -10,10 +10,10 @@ import type {
 import { toProcessorAmount } from '../processor-amounts.ts'
 import type { ListParams } from './listings.ts'
 
-/** No currency's largest amount comes near it; beyond it a number would not be exact. */
+/** Largest amount that a JavaScript number represents exactly. No currency's maximum is near it. */
 const amountMax = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** The caller has asked for what cannot be sent. */
+/** The amount is too large to be sent. */
 export class AmountTooLargeError extends Error {
   override readonly name = 'AmountTooLargeError'
 }

@@ -21,7 +21,7 @@ function signed(body: unknown, secret: string): [Uint8Array, string] {
 }
 
 test.each(access.webhookSecrets)(
-  'believes what was signed with %s, and reads no state from it',
+  'accepts a webhook signed with %s, and reads no state from it',
   (secret) => {
     expect(verifyWebhook(access, ...signed(event, secret), now)).toEqual({
       verdict: 'genuine',
@@ -37,7 +37,7 @@ test.each(access.webhookSecrets)(
   },
 )
 
-test('tells the account it happened in, and knows no kind we do not follow', () => {
+test('returns the account of the event, and no kind for objects that we do not process', () => {
   const other = {
     ...event,
     account: 'acct_1',
@@ -48,7 +48,7 @@ test('tells the account it happened in, and knows no kind we do not follow', () 
   })
 })
 
-test('rejects what is a second too old, whatever it says', () => {
+test('rejects a webhook that is a second too old', () => {
   const late = new Date(now.getTime() + 1_000)
   expect(verifyWebhook(access, ...signed(event, 'whsec_new'), late)).toMatchObject({
     verdict: 'rejected',
@@ -60,14 +60,14 @@ test.each([
   ['another secret', ...signed(event, 'whsec_other')],
   ['a body that was changed', Buffer.from('{}'), signed(event, 'whsec_new')[1]],
   ['no signature', Buffer.from('{}'), ''],
-  ['a signature that is none', Buffer.from('{}'), 'v1'],
+  ['a malformed signature', Buffer.from('{}'), 'v1'],
   ['no body', new Uint8Array(), signed(event, 'whsec_new')[1]],
 ])('rejects %s', (_, body, signature) => {
   expect(verifyWebhook(access, body, signature, now)).toMatchObject({ reason: 'bad_signature' })
 })
 
 test.each([null, [], { ...event, data: {} }, { ...event, created: 'now' }, 'text'])(
-  'rejects %j, which is no event, although it is signed',
+  'rejects %j, which is signed but not an event',
   (body) => {
     expect(verifyWebhook(access, ...signed(body, 'whsec_new'), now)).toMatchObject({
       reason: 'unreadable',

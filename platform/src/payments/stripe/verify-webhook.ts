@@ -4,7 +4,7 @@ import type { ProcessorEvent, WebhookVerdict } from '../payment-processor.ts'
 import { timeFrom } from './from-stripe.ts'
 import type { StripeAccess } from './stripe-settings.ts'
 
-/** Seconds between the signing of a webhook and its arrival. One that was recorded cannot be sent again later. */
+/** Maximum age of a webhook in seconds, so that a recorded one cannot be replayed later. */
 const ageSecondsMax = 300
 
 const followedKinds: readonly string[] = [
@@ -43,7 +43,7 @@ function rejected(reason: Rejected['reason'], message: string): WebhookVerdict {
   return { verdict: 'rejected', reason, message }
 }
 
-/** A limit of 0 seconds is none. */
+/** Checks the signature. A limit of 0 seconds means no limit. */
 function isSignedWith(
   secret: string,
   body: Uint8Array,
@@ -66,7 +66,7 @@ export type StripeEvent = {
   readonly created: number
   readonly livemode: boolean
   readonly account?: string
-  /** A balance has no id. */
+  /** The object of the event. A balance has no id. */
   readonly data: { readonly object: { readonly id?: string; readonly object: string } }
 }
 
@@ -84,7 +84,7 @@ function parseEvent(body: Uint8Array): StripeEvent | undefined {
   }
 }
 
-/** Also as a list of events has it. */
+/** Converts an event from a webhook or from a list of events. */
 export function eventFrom({ id, type, created, account, data }: StripeEvent): ProcessorEvent {
   const { id: objectId, object: kind } = data.object
   const isFollowed = objectId !== undefined && followedKinds.includes(kind)

@@ -2,10 +2,10 @@ import { ClickHouseError } from '@clickhouse/client'
 import { UsageStoreStatementError, UsageStoreUnavailableError } from '../usage-store.ts'
 
 /**
- * ClickHouse errors that pass: time-outs, overload, full disks and broken networks between its parts. The client
- * reports no HTTP status, only ClickHouse's number.
+ * Numbers of temporary ClickHouse errors: timeouts, overload, full disks, and network failures between its parts. The client
+ * reports only ClickHouse's number, no HTTP status.
  */
-const passing = new Set([
+const temporary = new Set([
   159, // TIMEOUT_EXCEEDED
   198, // DNS_ERROR
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -28,7 +28,10 @@ const passing = new Set([
   999, // KEEPER_EXCEPTION
 ])
 
-/** Network failures, time-outs and answers that are not ClickHouse's (a proxy's 502) carry no ClickHouse number. */
+/**
+ * Converts an error of the client. Network failures, timeouts and responses of a proxy (such as 502) have no ClickHouse number and
+ * count as unavailable.
+ */
 export function toUsageStoreError(error: unknown): Error {
   if (!(error instanceof ClickHouseError)) {
     const message = error instanceof Error ? error.message || error.name : String(error)
@@ -36,6 +39,6 @@ export function toUsageStoreError(error: unknown): Error {
   }
   const code = Number(error.code)
   const text = `ClickHouse error ${code} (${error.type ?? ''}): ${error.message.trim()}`
-  if (passing.has(code)) return new UsageStoreUnavailableError(text, { cause: error })
+  if (temporary.has(code)) return new UsageStoreUnavailableError(text, { cause: error })
   return new UsageStoreStatementError(text, code, error.type ?? '', { cause: error })
 }

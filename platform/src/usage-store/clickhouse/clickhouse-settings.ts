@@ -2,49 +2,61 @@ import { readFileSync } from 'node:fs'
 import { textSetting, type Setting, type SettingValues } from '../../config/settings.ts'
 import type { ClickHouseConnection } from './clickhouse-usage-store.ts'
 
-/** How every service that needs ClickHouse is told where it is. */
+/** Settings for the connection to ClickHouse. */
 export const clickHouseSettings = {
-  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'Address of ClickHouse over HTTP'),
-  clickhouseUsername: textSetting('TOLLGATE_CLICKHOUSE_USERNAME', 'ClickHouse user', 'default'),
-  clickhousePassword: textSetting('TOLLGATE_CLICKHOUSE_PASSWORD', 'Its password', ''),
+  clickhouseUrl: textSetting('TOLLGATE_CLICKHOUSE_URL', 'URL of ClickHouse (HTTP interface)'),
+  clickhouseUsername: textSetting(
+    'TOLLGATE_CLICKHOUSE_USERNAME',
+    'User name at ClickHouse',
+    'default',
+  ),
+  clickhousePassword: textSetting(
+    'TOLLGATE_CLICKHOUSE_PASSWORD',
+    'Password of the ClickHouse user',
+    '',
+  ),
   clickhouseCaFile: textSetting(
     'TOLLGATE_CLICKHOUSE_CA_FILE',
-    'PEM file of the authority that signed the certificate of ClickHouse; empty trusts the public ones',
+    'PEM file of the certificate authority of ClickHouse; if empty, the public authorities are trusted',
     '',
   ),
   clickhouseCertFile: textSetting(
     'TOLLGATE_CLICKHOUSE_CERT_FILE',
-    'PEM file of our own certificate, where ClickHouse asks for one',
+    'PEM file of the client certificate, if ClickHouse requires one',
     '',
   ),
-  clickhouseKeyFile: textSetting('TOLLGATE_CLICKHOUSE_KEY_FILE', 'PEM file of its key', ''),
+  clickhouseKeyFile: textSetting(
+    'TOLLGATE_CLICKHOUSE_KEY_FILE',
+    'PEM file of the key of the client certificate',
+    '',
+  ),
   clickhouseCluster: matchingSetting(
     'TOLLGATE_CLICKHOUSE_CLUSTER',
-    'Name of the ClickHouse cluster the tables are spread over; empty is a single server',
+    'Name of the ClickHouse cluster that the tables are distributed over; empty for a single server',
     '',
-    // It goes into SQL text, where it cannot be a parameter.
+    // The name becomes part of SQL text, where a parameter is not possible.
     /^[\w.-]*$/,
     'may have letters, digits, _, . and - only',
   ),
   clickhouseInsertQuorum: matchingSetting(
     'TOLLGATE_CLICKHOUSE_INSERT_QUORUM',
-    'Replicas of a shard that must have a batch before it counts as stored, where there is a cluster: auto is the majority',
+    'In a cluster, the number of replicas of a shard that must have a batch before it counts as stored; auto means the majority',
     'auto',
     /^(auto|[1-9]\d?)$/,
     'must be auto or a number from 1 to 99',
   ),
 }
 
-/** The read-only user of people, beside the user of the services. */
+/** Settings of the read-only ClickHouse user for people, in addition to the user of the services. */
 export const clickHouseReaderSettings = {
   clickhouseReaderUsername: textSetting(
     'TOLLGATE_CLICKHOUSE_READER_USERNAME',
-    'ClickHouse user with which `tollgate clickhouse` reads',
+    'ClickHouse user that `tollgate clickhouse` reads with',
     'data_team',
   ),
   clickhouseReaderPassword: textSetting(
     'TOLLGATE_CLICKHOUSE_READER_PASSWORD',
-    'Its password; `npm start` generates one for its own ClickHouse',
+    'Password of that user; `npm start` generates one for its embedded ClickHouse',
     '',
   ),
 }

@@ -16,17 +16,17 @@ export type ClickHouseConnection = {
   readonly url: string
   readonly username: string
   readonly password: string
-  /** Where unqualified names are looked up. */
+  /** Default database for unqualified table names. */
   readonly database?: string
   readonly requestTimeoutMs: number
   readonly connectionsMax?: number
-  /** Certificates in PEM; without them an https address is checked against the public authorities. */
+  /** Certificates in PEM. Without them, an https server must have a certificate of a public authority. */
   readonly tls?: {
     readonly authority: Buffer
-    /** What we show to a server that asks for it. */
+    /** Client certificate, for servers that require one. */
     readonly own?: { readonly certificate: Buffer; readonly key: Buffer }
   }
-  /** The cluster that the tables are spread over; undefined: a single server. */
+  /** The cluster that the tables are distributed over. Undefined for a single server. */
   readonly cluster?: {
     readonly name: string
     /** Replicas of a shard that must have a block before its insert succeeds: a number, or `auto` for the majority. */
@@ -34,28 +34,34 @@ export type ClickHouseConnection = {
   }
 }
 
-/** One token covers a whole request: the server must take it at once and drop it, views included, when it is known. */
+/**
+ * Settings for exactly-once inserts. One token covers a whole request: the server must store it as one block, and drop it,
+ * including its views, if the token is known.
+ */
 const exactlyOnce = {
   async_insert: 0,
   deduplicate_blocks_in_dependent_materialized_views: 1,
-  // Late events may spread one batch over many months; refusing it would hold up the log for ever.
+  // Late events may spread one batch over many monthly partitions. Refusing it would block the log forever.
   max_partitions_per_insert_block: '0',
 } as const
 
-/** JSON numbers would lose digits; and an error must not come after half of the rows. */
-const exactAnswers = {
+/**
+ * Settings for query results: large numbers as text, because JSON numbers would lose digits, and an error before the first row
+ * instead of after some rows.
+ */
+const exactResults = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   wait_end_of_query: 1,
 } as const
 
 /**
- * On a cluster an insert ends when every shard has its rows, on as many replicas as the quorum says. Reads and writes
- * go to the same replica of a shard while it lives, whichever server is asked, so that what was stored is found.
+ * Settings for a cluster. An insert ends when every shard has its rows on as many replicas as the quorum requires. Reads and writes
+ * use the same replica of a shard while it is up, whichever server is asked, so that stored rows are found.
  */
 function clusterSettings({ cluster, requestTimeoutMs }: ClickHouseConnection): ClickHouseSettings {
   if (cluster === undefined) return {}
-  // A server that gives up before the client does leaves an error that says which replica did not answer.
+  // The server times out before the client, so that its error names the replica that did not answer.
   const serverTimeoutMs = Math.ceil(requestTimeoutMs * 0.9)
   return {
     distributed_foreground_insert: 1,
@@ -75,35 +81,35 @@ export function createClickHouseUsageStore(connection: ClickHouseConnection): Us
       const names = columns.map(({ name }) => quotedName(name)).join(', ')
       const buffer = idleBuffers.pop() ?? new GrowingBuffer()
       writeNativeBlock(buffer, columns, rows)
-      await translated(async () => {
+      await withStoreErrors(async () => {
         const { stream } = await client.exec({
           query: `INSERT INTO ${quoted(table)} (${names}) FORMAT Native`,
           values: Readable.from([buffer.written()], { objectMode: false }),
           clickhouse_settings: { ...exactlyOnce, insert_deduplication_token: token },
         })
-        // Unread, the answer would keep its connection from the next request.
+        // An unread response would occupy its connection.
         await finished(stream.resume())
       })
-      // Only after an answer: of a request that was cut off, nobody knows whether it still reads its bytes.
+      // The buffer is reused only after a response. A request that was interrupted may still be reading it.
       buffer.clear()
       idleBuffers.push(buffer)
     },
     async query<Row>(statement: string, parameters?: Readonly<Record<string, unknown>>) {
-      return await translated(async () => {
+      return await withStoreErrors(async () => {
         const result = await client.query({
           query: statement,
           format: 'JSONEachRow',
-          clickhouse_settings: exactAnswers,
+          clickhouse_settings: exactResults,
           ...(parameters === undefined ? {} : { query_params: { ...parameters } }),
         })
         return await result.json<Row>()
       })
     },
     async command(statement) {
-      await translated(() => client.command({ query: statement }))
+      await withStoreErrors(() => client.command({ query: statement }))
     },
     async ping() {
-      await translated(async () => {
+      await withStoreErrors(async () => {
         const result = await client.ping({ select: false })
         if (!result.success) throw result.error
       })
@@ -123,7 +129,7 @@ export function connect(connection: ClickHouseConnection): ClickHouseClient {
     application: 'tollgate',
     clickhouse_settings: clusterSettings(connection),
     ...tlsOf(connection),
-    // Failures reach the caller, who logs them with what was being done.
+    // Errors reach the caller, which logs them with their context.
     log: { level: ClickHouseLogLevel.OFF },
   })
 }
@@ -135,7 +141,7 @@ function tlsOf({ tls }: ClickHouseConnection): Pick<ClickHouseClientConfigOption
   return { tls: { ca_cert: authority, cert: own.certificate, key: own.key } }
 }
 
-async function translated<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withStoreErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GrowingBuffer } from './growing-buffer.ts'
 
-/** Written by the dullest means. */
+/** A simple reference implementation. */
 function lengthBytes(length: number): number[] {
   return length < 128 ? [length] : [(length % 128) + 128, ...lengthBytes(Math.floor(length / 128))]
 }
@@ -25,7 +25,7 @@ function bytesOf(write: (buffer: GrowingBuffer) => void): Buffer {
 }
 
 describe('GrowingBuffer', () => {
-  it('keeps what was written while it grows, whatever comes in whatever order', () => {
+  it('keeps all values while it grows, in any order', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 300 }),
       fc.maxSafeInteger(),
@@ -76,14 +76,14 @@ describe('GrowingBuffer', () => {
     },
   )
 
-  it('writes counts in seven bits a byte', () => {
+  it('writes lengths with seven bits per byte', () => {
     for (const length of [0, 127, 128, 16_383, 16_384, 2 ** 31 - 1]) {
       const written = bytesOf((buffer) => buffer.writeLength(length))
       expect([...written]).toEqual(lengthBytes(length))
     }
   })
 
-  it('refuses numbers it cannot write as they are', () => {
+  it('throws for numbers that do not fit the format', () => {
     const buffer = new GrowingBuffer()
     for (const value of [1.5, Number.NaN, Infinity, 2 ** 53]) {
       expect(() => buffer.writeInt64(value)).toThrow(RangeError)

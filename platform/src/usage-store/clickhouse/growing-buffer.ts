@@ -1,12 +1,12 @@
 const bytesAtStart = 65_536
 
-/** Bytes that grow with what is written, laid out as in ClickHouse's binary formats. To be used again and again. */
+/** A growing byte buffer for ClickHouse's binary formats. It can be cleared and used again. */
 export class GrowingBuffer {
   #bytes = Buffer.allocUnsafeSlow(bytesAtStart)
   #view = viewOf(this.#bytes)
   #used = 0
 
-  /** What was written since the last `clear`, in memory that the next one gives free. */
+  /** Returns the bytes written since the last `clear`. They are valid until the next `clear`. */
   written(): Uint8Array {
     return this.#bytes.subarray(0, this.#used)
   }
@@ -15,7 +15,7 @@ export class GrowingBuffer {
     this.#used = 0
   }
 
-  /** A count in as few bytes as it needs, seven bits in each. */
+  /** Writes an unsigned length in LEB128: seven bits per byte. */
   writeLength(length: number): void {
     this.#used = writeLength(length, this.#bytes, this.#room(lengthBytesMax))
   }
@@ -27,7 +27,7 @@ export class GrowingBuffer {
     this.#used = at + 4
   }
 
-  /** A safe integer; a negative one as two's complement. */
+  /** Writes a safe integer as 64 bits in two's complement. Throws a RangeError for other numbers. */
   writeInt64(value: number): void {
     if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no safe integer`)
     const at = this.#room(8)
@@ -36,7 +36,7 @@ export class GrowingBuffer {
     this.#used = at + 8
   }
 
-  /** Text in UTF-8, its length in bytes in front. */
+  /** Writes text in UTF-8 after its length in bytes. */
   writeText(text: string): void {
     const { length } = text
     const at = this.#room(lengthBytesMax + length * utf8BytesMax)
@@ -52,7 +52,7 @@ export class GrowingBuffer {
   }
 
   #writeLongText(text: string, at: number): void {
-    // The length in bytes stands in front and is known afterwards; that of plain ASCII is guessed right.
+    // The length comes before the text but is known only after encoding. Space is reserved as for ASCII; longer text is moved.
     const textAt = at + lengthBytes(text.length)
     const written = this.#bytes.write(text, textAt)
     const rightAt = at + lengthBytes(written)
@@ -60,7 +60,7 @@ export class GrowingBuffer {
     this.#used = writeLength(written, this.#bytes, at) + written
   }
 
-  /** Where the next value goes; there is room for so many bytes. */
+  /** Makes room for `bytes` more bytes and returns the position of the next value. */
   #room(bytes: number): number {
     const needed = this.#used + bytes
     if (needed > this.#bytes.length) this.#grow(needed)
@@ -75,11 +75,11 @@ export class GrowingBuffer {
   }
 }
 
-/** Longer texts are left to Node; shorter ones cost less than the call. */
+/** Longer texts are encoded by Node. For shorter ones, a loop costs less than the call. */
 const shortTextChars = 48
-/** No UTF-16 unit becomes more bytes of UTF-8. */
+/** A UTF-16 unit becomes at most 3 bytes of UTF-8. */
 const utf8BytesMax = 3
-/** Of a length below 2^35. */
+/** Bytes of a length below 2^35. */
 const lengthBytesMax = 5
 
 function writeLength(length: number, bytes: Buffer, at: number): number {
@@ -91,7 +91,7 @@ function writeLength(length: number, bytes: Buffer, at: number): number {
   return at
 }
 
-/** Bytes that a length takes in front of its text. */
+/** Returns the number of bytes of an encoded length. */
 function lengthBytes(length: number): number {
   let bytes = 1
   for (let rest = length >>> 7; rest > 0; rest >>>= 7) bytes += 1

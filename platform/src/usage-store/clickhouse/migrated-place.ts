@@ -1,11 +1,11 @@
-/** What the statements of a migration need to know of the place they are run in. */
+/** The database and cluster that the statements of a migration apply to. */
 export type MigratedPlace = {
   readonly database: string
-  /** Name of the cluster; undefined: a single server. */
+  /** Name of the cluster. Undefined for a single server. */
   readonly cluster: string | undefined
 }
 
-/** The clause that makes a statement one of all servers; empty for a single one. */
+/** Returns the clause that runs a statement on all servers; empty for a single server. */
 export function onCluster({ cluster }: MigratedPlace): string {
   return cluster === undefined ? '' : ` ON CLUSTER \`${cluster}\``
 }

@@ -9,16 +9,16 @@ export type ClickHouseMigration = {
   /** Sorts in the order of application, for example `0001-usage-records`. */
   readonly name: string
   /**
-   * ClickHouse has no transaction around these, so a crash runs them all again: each must be repeatable
-   * (IF NOT EXISTS). Names say their database, because on a cluster each server looks up plain ones in its own default.
+   * ClickHouse has no transactions, so after a crash all statements run again: each must be repeatable (IF NOT EXISTS). Table names
+   * must include the database, because each server of a cluster resolves unqualified names in its own default database.
    */
   readonly statements: (place: MigratedPlace) => readonly string[]
 }
 
 /**
- * Brings one database to the code's version, creating it if need be. Processes that start together may run the same
- * repeatable statements twice; the versions table tolerates double entries. On a cluster every server must answer: one
- * that is away holds a migration up until it is back or no longer part of the cluster.
+ * Creates the database if necessary and applies all pending migrations. Processes that start together may run the same repeatable
+ * statements twice; the versions table tolerates duplicate entries. On a cluster every server must answer: an unavailable server
+ * blocks the migration until it is back or removed from the cluster.
  */
 export async function migrateClickHouse(
   connection: ClickHouseConnection,
@@ -76,7 +76,7 @@ function versionsIn(store: UsageStore) {
       )
       return rows.map(({ name }) => name)
     },
-    // Written after the statements: a crash between the two repeats them.
+    // Recorded after the statements, so a crash in between repeats them.
     logMigration: async ({ name }) => {
       await store.insert('schema_migrations', [nameColumn], [name], name)
     },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { GrowingBuffer } from './growing-buffer.ts'
 import { writeNativeBlock } from './native-block.ts'
 
-it('writes counts, then each column behind its name and type', () => {
+it('writes the counts, then each column after its name and type', () => {
   const rows = [
     { name: 'ab', amount: -1 },
     { name: '', amount: 2 ** 40 },

@@ -2,8 +2,8 @@ import type { Column } from '../usage-store.ts'
 import type { GrowingBuffer } from './growing-buffer.ts'
 
 /**
- * Writes rows in ClickHouse's format `Native`: one block, column after column as the engine itself keeps them, each
- * behind its name and type. Where the table has another type, the engine converts.
+ * Writes rows in ClickHouse's format `Native`: one block, column by column, each after its name and type. ClickHouse converts
+ * values if the table has another type.
  */
 export function writeNativeBlock<Row>(
   buffer: GrowingBuffer,

@@ -6,9 +6,12 @@ export class StatementRefusedError extends Error {
   override readonly name = 'StatementRefusedError'
 }
 
-/** Runs statements of people, whose answers are passed on as ClickHouse formats them. */
+/** Runs statements that people typed, and returns results as ClickHouse formats them. */
 export type StatementRunner = {
-  /** Writes the answer in `format`, unless the statement names a format itself. Returns how many bytes it had. */
+  /**
+   * Runs a statement and writes the result in `format`, unless the statement names a format. Returns the number of bytes. Rejects
+   * with a StatementRefusedError if ClickHouse refuses it.
+   */
   run(
     text: string,
     format: string,

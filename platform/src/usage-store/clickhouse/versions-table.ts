@@ -2,8 +2,9 @@ import type { UsageStore } from '../usage-store.ts'
 import { onCluster, type MigratedPlace } from './migrated-place.ts'
 
 /**
- * Which migrations a database has had. On a cluster it is one table of which every server of every shard is a replica,
- * so that each of them can be asked. The window drops the entry of a second process that applied the same migration.
+ * Returns the statement that creates the table of applied migrations. On a cluster it is one table replicated to every server of
+ * every shard, so that each server can answer. The deduplication window drops the entry of a second process that applied the same
+ * migration.
  */
 export function versionsTable(place: MigratedPlace): string {
   const { database, cluster } = place
@@ -17,14 +18,17 @@ export function versionsTable(place: MigratedPlace): string {
     SETTINGS ${isReplicated ? '' : 'non_'}replicated_deduplication_window = 1000`
 }
 
-/** The tables of one kind of installation do not become those of the other by being asked again. */
+/**
+ * The database was created for a single server and a cluster is configured, or the other way round. Tables are not converted
+ * automatically.
+ */
 export class OtherTopologyError extends Error {
   override readonly name = 'OtherTopologyError'
 }
 
 /**
- * Throws OtherTopologyError when the database was made for a single server and is now told of a cluster, or the other
- * way round. All statements say IF NOT EXISTS, so nothing else would notice, and rows would stay on one server.
+ * Throws an OtherTopologyError if the database was created for a single server and a cluster is configured, or the other way round.
+ * All statements use IF NOT EXISTS, so nothing else would detect it, and rows would stay on one server.
  */
 export async function requireSameTopology(
   store: UsageStore,

@@ -1,4 +1,4 @@
-/** Reads what Kafka's responses are made of. Throws a RangeError past the end. */
+/** Decodes the data types of Kafka's responses. Throws a RangeError after the end. */
 export class ByteReader {
   readonly #buffer: Buffer
   #at: number
@@ -43,14 +43,14 @@ export class ByteReader {
     return this.#buffer.toString('utf8', at, at + bytes)
   }
 
-  /** A view, not a copy. */
+  /** Returns a view, not a copy. */
   raw(bytes: number): Buffer {
     const at = this.#take(bytes)
     return this.#buffer.subarray(at, at + bytes)
   }
 
   array<Item>(read: () => Item): Item[] {
-    // A missing array has the length -1.
+    // A null array has the length -1.
     const length = Math.max(0, this.int32())
     return Array.from({ length }, read)
   }

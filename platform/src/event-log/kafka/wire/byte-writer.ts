@@ -1,4 +1,4 @@
-/** Writes what Kafka's requests are made of into a buffer that grows. */
+/** Encodes the data types of Kafka's requests into a growing buffer. */
 export class ByteWriter {
   #buffer: Buffer
   #length = 0
@@ -11,7 +11,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** What was written so far, not a copy. */
+  /** Returns a view of the written bytes, not a copy. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
@@ -38,7 +38,7 @@ export class ByteWriter {
     return this
   }
 
-  /** A safe integer. */
+  /** Writes a safe integer as 64 bits. */
   int64(value: number): this {
     const high = Math.floor(value / 2 ** 32)
     return this.int32(high).uint32(value - high * 2 ** 32)
@@ -78,7 +78,9 @@ export class ByteWriter {
     return this
   }
 
-  /** An integer below 2^52 either way, which takes all years to 140,000: zigzag form, seven bits a byte. */
+  /**
+   * Writes an integer between -2^52 and 2^52 (as milliseconds, all years to 140,000) in zigzag encoding with seven bits per byte.
+   */
   varint(value: number): this {
     let rest = value < 0 ? -2 * value - 1 : 2 * value
     this.#reserve(varintBytesMax)
@@ -98,10 +100,10 @@ export class ByteWriter {
   }
 }
 
-/** Of 53 bits. */
+/** Maximum bytes of a varint of 53 bits. */
 const varintBytesMax = 8
 
-/** How many bytes `varint` takes. */
+/** Returns the number of bytes that `varint` writes. */
 export function varintBytes(value: number): number {
   let rest = value < 0 ? -2 * value - 1 : 2 * value
   let bytes = 1

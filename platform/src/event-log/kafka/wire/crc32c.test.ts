@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { crc32c } from './crc32c.ts'
 
-// The check values of RFC 3720, appendix B.4, and the usual one of the nine digits.
+// Check values of RFC 3720, appendix B.4, and the common one of the nine digits.
 it.each([
   ['the digits', Buffer.from('123456789'), 0xe3069283],
   ['32 zero bytes', Buffer.alloc(32), 0x8a9136aa],

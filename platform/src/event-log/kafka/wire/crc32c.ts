@@ -1,7 +1,7 @@
-/** Four tables: the checksum advances four bytes at a time, which makes it three times as fast as byte by byte. */
+/** Four lookup tables, so that the checksum advances four bytes at a time, which is three times as fast as one byte. */
 const tables = makeTables()
 
-/** CRC-32C (Castagnoli) of bytes [start, end), the checksum of Kafka's record batches. */
+/** Returns the CRC-32C (Castagnoli) of bytes [start, end), the checksum of Kafka's record batches. */
 export function crc32c(bytes: Uint8Array, start: number, end: number): number {
   const [one, two, three, four] = tables
   let crc = -1

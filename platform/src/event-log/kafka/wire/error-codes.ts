@@ -1,4 +1,4 @@
-/** Kafka's error codes, as far as they mean something to us. */
+/** Kafka's error codes that are handled here. */
 export const errorCode = {
   none: 0,
   offsetOutOfRange: 1,
@@ -38,8 +38,8 @@ const passing: ReadonlySet<number> = new Set([
   errorCode.offsetNotAvailable,
 ])
 
-/** Whether the same request may succeed later, perhaps at another leader. */
-export function isPassing(code: number): boolean {
+/** Returns whether the same request may succeed later, perhaps at another leader. */
+export function isRetriable(code: number): boolean {
   return passing.has(code)
 }
 
@@ -49,7 +49,7 @@ const forgotten: ReadonlySet<number> = new Set([
   errorCode.unknownProducerId,
 ])
 
-/** Whether the broker knows the producer no more, and the batch must be sent by a new one. It has not been written. */
+/** Returns whether the broker no longer knows the producer. The batch was not stored, and must be sent by a new producer. */
 export function isProducerForgotten(code: number): boolean {
   return forgotten.has(code)
 }

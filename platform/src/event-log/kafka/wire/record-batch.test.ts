@@ -11,7 +11,7 @@ const batches = fc.array(fc.array(record, { minLength: 1, maxLength: 20 }), { ma
 
 type Given = { key: string | undefined; value: Uint8Array; timestampMs: number }
 
-/** As a broker gives them back: one after the other, each with its first offset. */
+/** Encodes batches as a broker returns them: one after the other, each with its first offset. */
 function stored(all: readonly (readonly Given[])[]): Buffer {
   let next = 0
   return Buffer.concat(
@@ -29,7 +29,7 @@ function stored(all: readonly (readonly Given[])[]): Buffer {
 }
 
 describe('record batches', () => {
-  it('give back every record from an offset on', () => {
+  it('return every record from an offset on', () => {
     fc.assert(
       fc.property(batches, fc.nat(60), (all, fromOffset) => {
         const expected = all
@@ -44,7 +44,7 @@ describe('record batches', () => {
     )
   })
 
-  it('leave out the last batch when the fetch cut it off', () => {
+  it('omit the last batch if the fetch cut it off', () => {
     fc.assert(
       fc.property(batches, fc.nat(10_000), (all, cut) => {
         const bytes = stored(all)
@@ -55,7 +55,7 @@ describe('record batches', () => {
     )
   })
 
-  it('are refused when they are compressed or older than their time', () => {
+  it('are refused if they are compressed or in an old format', () => {
     const bytes = stored([[{ key: 'k', value: Buffer.from('v'), timestampMs: 1 }]])
     const compressed = Buffer.from(bytes)
     compressed.writeInt16BE(4, 21)

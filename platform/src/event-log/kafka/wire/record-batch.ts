@@ -27,15 +27,15 @@ const magic = 2
 const compressionMask = 0x07
 const logAppendTimeFlag = 0x08
 
-/** Whom the broker knows a batch from, so that it keeps one copy however often the batch is sent. */
+/** Identifies a batch at the broker, which stores it once however often it is sent. */
 export type BatchProducer = {
-  /** A 64-bit integer as text. */
+  /** Producer id: a 64-bit integer as text. */
   readonly producerId: string
   readonly producerEpoch: number
   readonly firstSequence: number
 }
 
-/** One batch in the making. The bytes of a record are copied when it is added. */
+/** Builds one batch. The bytes of a record are copied when it is added. */
 export class RecordBatchBuilder {
   readonly #writer = new ByteWriter(4096)
   #count = 0
@@ -74,7 +74,7 @@ export class RecordBatchBuilder {
     this.#count += 1
   }
 
-  /** The batch as it is sent. May be called again, for another producer. */
+  /** Returns the encoded batch. May be called again for another producer. */
   finish({ producerId, producerEpoch, firstSequence }: BatchProducer): Buffer {
     const batch = this.#writer.bytes
     batch.writeInt32BE(batch.byteLength - leaderEpochAt, lengthAt)
@@ -93,14 +93,14 @@ export class RecordBatchBuilder {
 
 const emptyHeader = Buffer.alloc(batchHeaderBytes)
 
-/** The batch cannot be read by us: another client wrote it in a form that we do not know. */
+/** The batch has a format that is not supported, because another client wrote it. */
 export class RecordBatchFormatError extends Error {
   override readonly name = 'RecordBatchFormatError'
 }
 
 /**
- * The records from `fromOffset` on of a fetched set of batches. Their values are views into `batches`. The first batch
- * may begin before that offset, and the last one may have been cut off by the limit of the fetch: that one is left out.
+ * Decodes the records from `fromOffset` on. Their values are views into `batches`. The first batch may begin before that offset. If
+ * the fetch limit cut off the last batch, that batch is ignored.
  */
 export function decodeRecordBatches(batches: Buffer, fromOffset: number): LogRecord[] {
   const records: LogRecord[] = []

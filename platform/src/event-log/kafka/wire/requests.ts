@@ -2,12 +2,11 @@ import type { ByteReader } from './byte-reader.ts'
 import { ByteWriter } from './byte-writer.ts'
 
 /*
- * The requests of the log's own traffic, in versions that Kafka 2.3 to 4.x speak. kafkajs has them too,
- * but it takes 9 us to write a record and 3 us to read one, and of a response that tells of several partitions it
- * throws the first error and drops the rest.
+ * Requests for reading and writing records, in versions that Kafka 2.3 to 4.x support. kafkajs has them too, but it takes 9 µs to
+ * encode a record and 3 µs to decode one, and for a response with several partitions it throws the first error and drops the rest.
  */
 
-/** One request as kafkajs sends it. */
+/** A request that is sent through kafkajs. */
 export type WireRequest<Response> = {
   readonly apiKey: number
   readonly apiName: string
@@ -18,7 +17,7 @@ export type WireRequest<Response> = {
 
 export type TopicPartition = { readonly topic: string; readonly partition: number }
 
-/** What a leader says of one partition. 0: no error. */
+/** A leader's result for one partition. Error code 0 means no error. */
 export type PartitionResult = TopicPartition & { readonly errorCode: number }
 
 export type ProduceResult = PartitionResult & { readonly baseOffset: number }
@@ -50,13 +49,13 @@ export function produceRequest(
 }
 
 export type FetchResult = PartitionResult & {
-  /** The offset that follows the last record that consumers may see. */
+  /** Offset after the last record that consumers may see. */
   readonly highWatermark: number
   readonly batches: Buffer
 }
 
 export type FetchLimits = {
-  /** How long the leader waits for a first record where there is none. */
+  /** How long the leader waits if there is no record, in milliseconds. */
   readonly waitMs: number
   readonly bytesMax: number
 }
@@ -102,21 +101,21 @@ export function fetchRequest(
 }
 
 export type OffsetResult = PartitionResult & {
-  /** -1 when no record is as young as was asked for. */
+  /** Offset, or -1 if no record is at or after the requested time. */
   readonly offset: number
 }
 
-/** Timestamps with a meaning of their own. */
+/** Timestamps with a special meaning. */
 export const latest = -1
 export const earliest = -2
 
 export type OffsetQuestion = TopicPartition & {
   readonly timestampMs: number
-  /** Of the leader that is meant: a broker that knows an earlier or a later one refuses. Undefined: any. */
+  /** Epoch of the expected leader. A broker that knows another epoch refuses. Undefined accepts any. */
   readonly leaderEpoch?: number | undefined
 }
 
-/** Asks for the end, the start, or the first offset at or after a time in Unix milliseconds. */
+/** Requests the end, the start, or the first offset at or after a time in Unix milliseconds. */
 export function listOffsetsRequest(
   partitions: readonly OffsetQuestion[],
 ): WireRequest<OffsetResult[]> {
@@ -143,7 +142,7 @@ export function listOffsetsRequest(
   }
 }
 
-/** Deletes the records below `offset`. */
+/** Requests the deletion of the records below `offset`. */
 export function deleteRecordsRequest(
   partitions: readonly (TopicPartition & { readonly offset: number })[],
   timeoutMs: number,
@@ -170,21 +169,21 @@ export function deleteRecordsRequest(
 export type Metadata = {
   readonly brokers: readonly { readonly nodeId: number; readonly address: string }[]
   readonly controllerId: number
-  /** Of the topics that are there and that we may see. */
+  /** Partitions of the topics that exist and that we may see. */
   readonly partitions: readonly PartitionState[]
 }
 
 export type PartitionState = TopicPartition & {
-  /** Node id of the leader, below 0 while there is none. */
+  /** Node id of the leader; negative if there is none. */
   readonly leader: number
-  /** Higher with every leader. */
+  /** Increases with every new leader. */
   readonly leaderEpoch: number
-  /** Node ids of the other brokers with a copy. */
+  /** Node ids of the other replicas. */
   readonly followers: readonly number[]
   readonly inSyncCount: number
 }
 
-/** Who leads which partition. One that has no leader hides no other, as it does with kafkajs. */
+/** Requests the leaders of all partitions. Unlike with kafkajs, a partition without a leader does not hide the others. */
 export function metadataRequest(topics: readonly string[]): WireRequest<Metadata> {
   const body = new ByteWriter()
   body.array(topics, (topic) => body.text(topic)).int8(0) // topics are not made by asking

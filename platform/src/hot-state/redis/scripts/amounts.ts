@@ -1,9 +1,9 @@
 /*
- * Amounts are text from end to end: a Lua number is a double and would lose units beyond 2^53.
+ * Amounts are always text, because a Lua number is a double and would lose units beyond 2^53.
  *
- * A field of a hash holds 64 bits. When an addition overflows, 2^62 at a time is moved to the field's twin, '^' and its
- * name, which counts them. `add` takes text of 64 bits, or {low, high} for an amount of low + high * 2^62. It returns
- * false when the field was certainly there before: a new one's sum is the amount, also in Lua's rounded numbers.
+ * A field of a hash holds 64 bits. If an addition overflows, multiples of 2^62 are moved to a twin field named '^' and the field's
+ * name, which counts them. `add` accepts 64-bit text, or {low, high} for an amount of low + high * 2^62. It returns false if the
+ * field certainly existed before: the sum of a new field equals the amount, even in Lua's rounded numbers.
  */
 export const addAmounts = `
 local unit = '4611686018427387904'
@@ -27,8 +27,8 @@ end
 `
 
 /*
- * Gives `field` the larger of its own amount and that of `other`, where both are there, and deletes the other. To
- * compare, both are brought to the form with 0 <= low < 2^62, which an amount has once only.
+ * Sets `field` to the larger of its own amount and that of `other`, if both exist, and deletes the other. For comparison both are
+ * normalized to 0 <= low < 2^62, which is unique for an amount.
  */
 export const moveLarger = `
 local function isLess(digits, others)

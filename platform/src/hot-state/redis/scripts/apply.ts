@@ -8,9 +8,8 @@ import { addToSlots } from './slots.ts'
 import { findWindow } from './windows.ts'
 
 /*
- * ARGV: expected fence, next fence, increments and marks (see batch-format.ts), channel, reservations that end (see
- * ../reservations.ts).
- * Answers 1, or 0 when the fence is elsewhere.
+ * ARGV: expected fence, next fence, increments and marks (batch-format.ts), channel, ended reservations (../reservations.ts).
+ * Returns 1, or 0 if the fence is elsewhere.
  */
 export const applyScript = createScript(
   openPartition,

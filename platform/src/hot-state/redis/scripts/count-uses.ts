@@ -1,6 +1,6 @@
 /*
- * Adds the increments of `groups` (batch-format.ts) to the counts that `counted` begins the names of: each to its window,
- * or to its slot. `settledMinuteOf` tells before which minute nothing waits in the slots of a subject and scope.
+ * Adds the increments of `groups` (batch-format.ts) to the counts whose names begin with `counted`: each to its window or to its
+ * slot. `settledMinuteOf` returns the minute before which the slots of a subject and scope are settled.
  */
 export const countUses = `
 local function entriesOf(subject)
@@ -18,7 +18,7 @@ local function addToCounter(name, series, field, amount)
   end
 end
 
--- Adds to the fitting window of each entry; answers whether there was any.
+-- Adds to the matching window of each entry. Returns whether there was any.
 local function addToWindows(entries, kind, series, second, amount)
   local isCounted = false
   for _, entry in ipairs(entries) do

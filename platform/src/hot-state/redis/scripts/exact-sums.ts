@@ -1,6 +1,6 @@
 /*
- * Sums of amounts without writing anything. A Lua number is a double, so amounts are kept as limbs of seven digits,
- * lowest first, each with the sign of the amount; products and sums of some hundred of them stay below 2^53.
+ * Sums amounts without writing anything. A Lua number is a double, so amounts are split into limbs of seven digits, lowest first,
+ * each with the sign of the amount. Products and sums of some hundred limbs stay below 2^53.
  */
 export const exactSums = `
 local limbBase = 10000000
@@ -13,7 +13,7 @@ local function limbsOf(text)
   end
   return limbs
 end
--- Adds amount times factor, both text.
+-- Adds amount times factor. Both are text.
 local function addToSum(sum, amount, factor)
   local by = limbsOf(factor)
   for i, limb in ipairs(limbsOf(amount)) do
@@ -22,7 +22,7 @@ local function addToSum(sum, amount, factor)
     end
   end
 end
--- As text; nil when it is below zero.
+-- Returns the sum as text, or nil if it is below zero.
 local function sumText(sum)
   local carry, digits = 0, ''
   for _, limb in ipairs(sum) do

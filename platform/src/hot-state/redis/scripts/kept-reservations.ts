@@ -1,19 +1,19 @@
 /*
- * What is kept of reservations, per (subject, scope):
+ * Data of reservations, per (subject, scope):
  *
- *   held:      by id "<units> <expiry>", with a `u` behind it once its usage was counted: then it holds nothing any
- *              more, but is told of until it expires, so that a repeated request makes no second one
- *   expiries:  the ids, sorted by when they expire
- *   reserved:  `total` and `^total`, the units that are held (amounts.ts); `p<partition>`, the offset below which that
+ *   held:      by id "<units> <expiry>", with a `u` after it once its usage was counted: then it no longer holds units,
+ *              but is returned until it expires, so that a repeated request makes no second one
+ *   expiries:  the ids, sorted by expiry
+ *   reserved:  `total` and `^total`, the held units (amounts.ts); `p<partition>`, the offset below which that
  *              partition has counted usage of reservations that were kept here; `run`, the run id of the server when it
  *              was known that of usage which is reserved first nothing was on its way that is not reserved here. One that
  *              was started again, or has taken over, may have lost the last writes, and has another run id
  *
  * and `reserving`: each (subject, scope) that has any of it, sorted by when the last of it expires.
  *
- * `expiredAt` finds those that expired first, up to a limit. `mayMissUsage`: whether usage that was reserved before it was
- * recorded may be on its way with nothing reserved for it. `takenAt` tells amounts of 1 and of 2^62 in turn, of each
- * counter and then of what is reserved.
+ * `expiredAt` finds those that expired first, up to a limit. `mayMissUsage` returns whether usage that was reserved before it was
+ * recorded may be in transit without a reservation. `takenAt` returns alternating amounts of 1 and of 2^62, of each
+ * counter and then of the reserved units.
  */
 export const readReservations = `
 local function nowMs()
@@ -77,9 +77,9 @@ end
 `
 
 /*
- * Ends reservations because their usage is counted: subject and scope, id, and 'f' for one that is forgotten at once, of
- * each in turn. One that has expired ends too: its usage is not on its way any more. `onHeld` is told of those that were
- * held until now.
+ * Ends reservations because their usage is counted. Parameters alternate: subject and scope, id, 'f' for one that is forgotten at
+ * once. Expired reservations end too, because their usage is no longer in transit. `onHeld` is called with the places of those that
+ * were still held.
  */
 export const settleReservations = `
 ${changeReservations}

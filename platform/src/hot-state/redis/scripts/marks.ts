@@ -1,7 +1,7 @@
 /*
- * A mark is a field of one of 65,536 small hashes: two bytes of its id name the hash, the other 14 the field. Redis
- * packs small hashes tightly; in one large one a mark would take more than twice the memory. Per minute of receive time
- * a list holds the ids that were marked, for the sweep.
+ * A mark is a field in one of 65,536 small hashes: two bytes of its id select the hash, the other 14 are the field. Redis packs
+ * small hashes tightly; in one large hash a mark would need more than twice the memory. A list per minute of receive time holds the
+ * ids, for the sweep.
  */
 export const setMarks = `
 local function setMissingMarks(minutes)
@@ -30,7 +30,7 @@ local function readMarks(ids)
 end
 `
 
-/* The head shows in `marked` up to where marks are complete, if that is further than the fence. It never goes back. */
+/* The head stores in `marked` the offset up to which marks are complete, if that is beyond the fence. It never decreases. */
 export const markedOffset = `
 local marked = not isEmpty and tonumber(call('HGET', partition, 'marked') or 0) or 0
 local function laterMarked(offset)

@@ -1,14 +1,13 @@
 /*
- * What every script of a partition begins with. KEYS[1] is the partition's head; every other name is made from it, so
- * all share its hash tag. `data` begins all names of the generation of entries and marks that the head
- * shows, and `counted` those of the counts in use.
+ * The beginning of every script of a partition. KEYS[1] is the head of the partition; every other name is derived from it, so all
+ * share its hash tag. `data` is the prefix of all names of the current generation of entries and marks, and `counted` that of the
+ * counts in use.
  *
- * A head that is not there, or torn, stands for an empty partition under a name that nobody used before. Torn means
- * that only a part of some script's writes is there. Redis does not undo a script that fails half-way, and it has
- * another way to get there: a server that finds the end of its append-only file missing takes back the writes of the
- * last script, but leaves their beginning in the file, and does them when it loads the file once more. So each script
- * adds 1 to `begun` before its first write and sets `done` to the same number with its last: two that differ, now or
- * after any number of later scripts, tell of writes that were not meant to be there.
+ * A missing or torn head means an empty partition with a name that was never used. A head is torn if only a part of some script's
+ * writes exists. Redis does not roll back a script that fails. There is another cause: if a server finds the end of its append-only
+ * file missing, it discards the writes of the last script but leaves their beginning in the file, and applies them when it loads
+ * the file again. So each script increments `begun` before its first write, and sets `done` to the same number with its last one.
+ * If the two differ, now or after any number of later scripts, there are unintended writes.
  */
 export const openPartition = `
 local call = redis.call
@@ -26,8 +25,8 @@ local counted = partition .. ':' .. counts .. ':'
 `
 
 /*
- * For scripts that need to know of a restore under way: its token, which is its shadow's generation, and its next step.
- * `inEachCounts` calls with `counted` for the counts in use and then, where there is one, for the shadow.
+ * For scripts that need the running restore: its token, which is the generation of its shadow, and its next step. `inEachCounts`
+ * calls a function with `counted` set to the counts in use and then, if there is one, to the shadow.
  */
 export const openShadow = `
 local shadow, nextStep = unpack(isEmpty and {} or call('HMGET', partition, 'shadow', 'step'))
@@ -44,8 +43,8 @@ end
 `
 
 /*
- * `begin` comes before the first write of a script, `finish` with the last; it is handed what the head is to show then.
- * `stale` names what was given up last: the sweep looks for remains until it has seen all names since.
+ * `begin` must precede the first write of a script, and `finish` is its last write, with the fields that the head gets. `stale`
+ * names the generation that was abandoned last: the sweep searches for its remains until it has visited all names.
  */
 export const writePartition = `
 local begun
@@ -61,7 +60,7 @@ local function finish(...)
 end
 `
 
-/* Names are made of parts that tell their bytes ("3:abc"), so that none reaches into the next. */
+/* Names consist of parts with their length in bytes ("3:abc"), so that concatenated parts are unambiguous. */
 export const splitNames = `
 local function firstPart(name)
   local _, colon, bytes = string.find(name, '^(%d+):')
@@ -70,7 +69,10 @@ local function firstPart(name)
 end
 `
 
-/* Lua hands some 8,000 values to a call at most. `each` gets the places of the first and the last value of a chunk. */
+/*
+ * Lua passes at most about 8,000 values to a call. `each` is called with the positions of the first and the last value of each
+ * chunk.
+ */
 export const inChunks = `
 local function inChunks(values, each)
   for first = 1, #values, 4000 do

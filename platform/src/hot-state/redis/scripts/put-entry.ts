@@ -7,17 +7,17 @@ import { eachSlot } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: subject, scope, document, windows, how many minutes of slots to fold of each kind, the reservations that end
- * with the document, as settleReservations takes them; then pairs of a window and the one that takes it in. Answers 1
- * when there is more to fold: the same call then goes on, with whatever waits by then.
+ * ARGV: subject, scope, document, windows, maximum minutes of slots to fold per kind, reservations that end with the document (in
+ * the format of settleReservations); then pairs of a window and the window that takes over its amounts. Returns 1 if there is more
+ * to fold: the same call must then be repeated.
  *
- * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and
- * what is counted behind that goes on waiting. So each step leaves counts that are right for the windows as they are
- * listed then, whether or not another one follows. The document changes, and windows are withdrawn, with the last step.
+ * Time is added to the windows in order, as far as its slots are folded: a window is listed up to the *frontier*, and usage after
+ * it stays in slots. So after each step the counts are correct for the windows as listed, whether or not another step follows. The
+ * last step replaces the document and withdraws windows.
  *
- * Slots of the scope itself are removed as they are folded, so they can never count twice. Slots without a scope stay;
- * a window takes them once, in the time that is added to it. One that was withdrawn and comes back is counted anew from
- * them, with what it had counted before put aside, and in the end keeps the larger of the two.
+ * Slots of the scope itself are removed when they are folded, so they never count twice. Slots without a scope stay; a window folds
+ * them once, when their time is added to it. A window that was withdrawn and returns is counted again from them, while its previous
+ * amount is put aside. In the end it keeps the larger of the two.
  */
 export const putEntryScript = createScript(
   openPartition,
@@ -39,7 +39,7 @@ local stored = readWindows(name)
 local storedVersion = isPublished(stored) and struct.unpack('<d', stored)
 if storedVersion and struct.unpack('<d', windows) < storedVersion then return 0 end
 
--- Up to where each window has been listed so far.
+-- The end up to which each window is already listed.
 local listedTo, isWithdrawn = {}, {}
 eachWindow(stored or '', function(id, _, to, isListed)
   if isListed == 1 then listedTo[id] = to else isWithdrawn[id] = true end
@@ -51,7 +51,7 @@ eachWindow(windows, function(id, from, to)
   if start < to then addedFrom, addedTo = math.min(addedFrom, start), math.max(addedTo, to) end
 end)
 
--- Before which second there are no more slots than this step may fold; behind addedFrom in any case.
+-- Returns the second before which there are at most as many slots as this step may fold; always after addedFrom.
 local function frontierOf()
   local first, frontier = math.floor(addedFrom / 60), addedTo
   local function look(place)
@@ -101,7 +101,7 @@ local function fold()
   tally.finish()
 end
 
--- The windows as they are listed from now on, and behind them those that the entry is not to have.
+-- The windows as listed from now on, followed by the withdrawn ones.
 local next, isNext, comesBack = {}, {}, false
 eachWindow(windows, function(id, from, to)
   local listed = math.max(frontier, listedTo[id] or frontier)
@@ -128,7 +128,7 @@ if hasAdded then inEachCounts(fold) end
 if isLast then
   local takesIn = ARGV[7] ~= nil
   if takesIn then
-    -- Slots without a scope are counted anew, so what was counted of them goes to what is put aside.
+    -- Slots without a scope are counted again, so their previous amount is put aside.
     eachCounter(function(counter)
       for i = 7, #ARGV, 2 do
         move(counter, 's' .. ARGV[i], 's' .. ARGV[i + 1])

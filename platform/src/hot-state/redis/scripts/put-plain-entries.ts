@@ -3,12 +3,12 @@ import { createScript } from './script.ts'
 import { findWindow } from './windows.ts'
 
 /*
- * ARGV, for each entry: subject, scope, document, first windows, later windows, when the first one ends
- * (windows-format.ts). Answers the places, counted from 1, of the entries that were not taken: those that putEntry must
- * compare with what is there, and all that come after one of the same subject.
+ * ARGV, for each entry: subject, scope, document, first windows, later windows, end of the first window (windows-format.ts).
+ * Returns the positions, counted from 1, of the entries that were not published: those that putEntry must compare with the existing
+ * ones, and all later ones of the same subject.
  *
- * Taken are entries that are new and for which no slots wait, and those whose windows are there as they come: nothing is
- * to be folded, so nobody has to look into the windows. Nearly all are of these kinds.
+ * Published are new entries without slots, and entries whose windows are unchanged: nothing must be folded, so the windows need not
+ * be decoded. Nearly all entries are of these kinds.
  */
 export const putPlainEntriesScript = createScript(
   openPartition,

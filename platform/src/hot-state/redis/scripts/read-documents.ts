@@ -1,7 +1,7 @@
 import { openPartition } from './partition.ts'
 import { createScript } from './script.ts'
 
-/* ARGV: names of entries. Answers the document of each, false where there is none. */
+/* ARGV: names of entries. Returns the document of each, or false. */
 export const readDocumentsScript = createScript(
   openPartition,
   `

@@ -2,8 +2,8 @@ import { openPartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * ARGV: per entry its name and that of a counter. Answers the fence, and per entry the document and what the counter has:
- * fields and amounts in turn.
+ * ARGV: per entry its name and the name of a counter. Returns the fence, and per entry the document and the counter, as alternating
+ * fields and amounts.
  */
 export const readEntriesScript = createScript(
   openPartition,

@@ -4,9 +4,9 @@ import { openPartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * ARGV: per read subject and scope, the name of a counter, window, and how far the counters must have come where a
- * reservation may be missing. Answers per read false when they have not, else the document, what is taken (takenAt), and
- * of what is reserved the units of each that has expired, as far as it is looked at. Writes nothing.
+ * ARGV: per read the subject and scope, the name of a counter, the window, and the offset that the counters must have reached if a
+ * reservation may be missing. Returns per read false if they have not; otherwise the document, the used and reserved amounts
+ * (takenAt), and the units of each expired reservation that was checked. Writes nothing.
  */
 export const readTakenScript = createScript(
   openPartition,

@@ -6,12 +6,12 @@ import { openPartition, writePartition } from './partition.ts'
 import { createScript } from './script.ts'
 
 /*
- * ARGV: id, milliseconds, how many expired ones may be dropped at a place, the id of its mark; then for each of one or two
- * places: subject and scope, units, the room that the cap leaves beside what is used elsewhere ('' for no cap), how far the
- * counters must have come, how many may be kept, window, names of the counters, other partitions with the offsets they were
- * read at, the document of the entry ('' for none), 'all' or 'rest' of the units, 'first' where usage is reserved before it
- * is recorded, the id of the reservation that these units replace ('' for none). Returns the outcome, and for each place
- * what is taken (takenAt); then the units of the first place and the expiry.
+ * ARGV: id, lifetime in milliseconds, maximum expired reservations to drop per place, id of its mark; then for each of one or two
+ * places: subject and scope, units, room left by the cap after usage elsewhere ('' for no cap), required offset of the counters,
+ * maximum number of reservations, window, names of the counters, other partitions with the offsets they were read at, document of
+ * the entry ('' for none), 'all' or 'rest' of the units, 'first' if usage is reserved before it is recorded, id of the reservation
+ * that these units replace ('' for none). Returns the outcome, and for each place the used and reserved amounts (takenAt); then the
+ * units of the first place and the expiry.
  */
 export const reserveScript = createScript(
   openPartition,
@@ -50,7 +50,7 @@ for _, place in ipairs(places) do
   if isPublishedSince(place) or isReadBefore(place) then return { 'behind' } end
 end
 
--- Asked for before anything is written, since a server may refuse to tell.
+-- Read before anything is written, because a server may refuse the command.
 local run = asksFirst and runId()
 local now = nowMs()
 for _, place in ipairs(places) do
@@ -65,7 +65,7 @@ for _, place in ipairs(places) do
   place.taken = takenAt(place.name, place.counters, place.window)
 end
 
--- What the reservation holds that the units replace.
+-- Returns the units of the reservation that is replaced, if it is held.
 local function heldByReplaced(place)
   if place.replaces == '' then return end
   local units, _, isUsed = reservationAt(place.name, place.replaces)
@@ -85,7 +85,7 @@ local function unitsTaken(place, freed)
   if sumText(left) then return place.units end
   if place.takes == 'rest' and rest ~= '0' then return rest end
 end
--- Why nothing can be reserved at the place; nil if it can, or is reserved already.
+-- Returns why nothing can be reserved at the place; nil if it can be, or already is.
 local function refusal(place)
   local units, knownExpiry = reservationAt(place.name, id)
   if units then
@@ -129,7 +129,7 @@ return { outcome or 'admitted', taken, places[1].units, expiry }
 `,
 )
 
-/* ARGV: id, then subject and scope of each place. Returns 1, or 0 when no place held it. */
+/* ARGV: id, then subject and scope of each place. Returns 1, or 0 if no place held it. */
 export const releaseReservationScript = createScript(
   openPartition,
   writePartition,
@@ -148,7 +148,7 @@ return 1
 `,
 )
 
-/* ARGV: reservations as settleReservations takes them; the partition that counted their usage, and its offset. */
+/* ARGV: reservations in the format of settleReservations, the partition that counted their usage, and its offset. */
 export const settleElsewhereScript = createScript(
   openPartition,
   writePartition,
@@ -166,7 +166,10 @@ if begun then finish() end
 `,
 )
 
-/* ARGV: the time before which the last of a (subject, scope) must have expired, how many may go. Answers how many went. */
+/*
+ * ARGV: the time before which the last reservation of a (subject, scope) must have expired, and the maximum number of places.
+ * Returns the number of deleted places.
+ */
 export const sweepReservationsScript = createScript(
   openPartition,
   writePartition,

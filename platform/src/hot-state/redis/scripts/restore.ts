@@ -6,7 +6,7 @@ import { createScript } from './script.ts'
 import { addToSlots, settledSlots } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
-/* ARGV: token. The shadow's generation is the token, which nobody used before. */
+/* ARGV: token. It is the generation of the shadow, and was never used before. */
 export const beginRestoreScript = createScript(
   openPartition,
   openShadow,
@@ -19,21 +19,21 @@ finish('shadow', ARGV[1], 'step', '0')
 `,
 )
 
-/* The head shows what the holder of the token left: nobody has taken the restore over, or done this step. */
+/* Ends the script unless the token is current and this is the next step. */
 const refuseOthers = `
 if shadow ~= ARGV[1] or nextStep ~= ARGV[2] then return 0 end
 `
 
-/* The head keeps the answer to the last step for those who did not get it. */
+/* Returns the stored answer if the last step is repeated, for callers that lost the answer. */
 const repeatAnswer = `
 local answered = shadow == ARGV[1] and nextStep == string.format('%.0f', ARGV[2] + 1) and call('HGET', partition, 'answer')
 if answered then return cmsgpack.unpack(answered) end
 `
 
 /*
- * ARGV: token, step, spans of one second as increments, longer ones, marks (batch-format.ts), up to where marks are
- * complete then, the two limits of SlotLimits or '' for none. Answers the places of the spans that were not taken, counted from 1 in the order of the longer ones:
- * the cut ones, those outside. Or 0 when it is fenced.
+ * ARGV: token, step, spans of one second as increments, longer spans, marks (batch-format.ts), the offset up to which marks are
+ * complete afterwards, the two limits of SlotLimits or '' for none. Returns the positions of the spans that were not taken, counted
+ * from 1 in the order of the longer ones: the cut ones, then those outside. Returns 0 if it is fenced.
  */
 export const restoreScript = createScript(
   openPartition,
@@ -56,7 +56,7 @@ local groups, longer = cmsgpack.unpack(ARGV[3]), cmsgpack.unpack(ARGV[4])
 
 local settledMinuteOf = ARGV[7] ~= '' and settledSlots(ARGV[7], ARGV[8]) or nil
 
--- The entries that use of a subject and scope counts for, with their listed windows.
+-- Returns the entries that usage of a subject and scope counts for, with their listed windows.
 local function entriesFor(subject, scope)
   local entries = {}
   local scopes = scope ~= '0:' and { scope } or call('SMEMBERS', data .. 'scopes:' .. subject)
@@ -71,7 +71,7 @@ local function entriesFor(subject, scope)
   return entries
 end
 
--- The window of each entry that holds the time, and whether some window is cut by it or may yet take time in.
+-- Returns the window of each entry that contains the time, and whether the time cuts a window or one may still be extended.
 local function windowsFor(entries, from, last)
   local fits, isCut = {}, false
   for _, entry in ipairs(entries) do
@@ -120,7 +120,7 @@ return answer
 `,
 )
 
-/* ARGV: token, how many steps were added, next fence, channel. Answers 1, or 0 when it is fenced. */
+/* ARGV: token, number of added steps, next fence, channel. Returns 1, or 0 if it is fenced. */
 export const finishRestoreScript = createScript(
   openPartition,
   openShadow,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** A Lua script and the digest that Redis keeps it under. */
+/** A Lua script and the digest under which Redis stores it. */
 export type Script = {
   readonly lua: string
   readonly sha1: string

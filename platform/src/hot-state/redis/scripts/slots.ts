@@ -1,7 +1,7 @@
 /*
- * Slots are kept by the minute: a hash per (subject, scope, series, minute) has an amount for each second that has any,
- * named by its place in the minute. Per (subject, scope) a sorted set lists series and minute of these hashes, and one
- * set lists every (subject, scope) that has any. All of them belong to the counts that `counted` begins the names of.
+ * Slots are stored per minute: a hash per (subject, scope, series, minute) has the amount of each second, named by the second
+ * within the minute. Per (subject, scope) a sorted set lists the series and minutes of these hashes, and one set lists every
+ * (subject, scope) with slots. All of them belong to the counts whose names begin with `counted`.
  */
 export const addToSlots = `
 local function addToSlot(place, series, second, amount)
@@ -13,7 +13,7 @@ local function addToSlot(place, series, second, amount)
 end
 `
 
-/* Calls `take` with each second of the minutes that touch [from, to). A slot for which it answers true is removed. */
+/* Calls `take` with each second of the minutes that overlap [from, to). A slot for which it returns true is removed. */
 export const eachSlot = `
 local function minuteText(second)
   return string.format('%.0f', math.floor(second / 60))
@@ -38,9 +38,9 @@ end
 `
 
 /*
- * Gives a function of subject and scope: the minute before which no window will want its slots any more, by the two
- * limits of SlotLimits. One behind the last window of its scope may find another: windows are published for a while ahead
- * only, and the next publication may be late or under way.
+ * Returns a function of subject and scope: the minute before which no window needs its slots any more, by the two limits of
+ * SlotLimits. Slots after the last window of their scope may still get a window: windows are published only for some time ahead,
+ * and the next publication may be late or in progress.
  */
 export const settledSlots = `
 local function settledSlots(beforeText, knownBeforeText)

@@ -4,8 +4,8 @@ import { settledSlots } from './slots.ts'
 import { findWindow, rewriteWindows } from './windows.ts'
 
 /*
- * ARGV: the receive time before which marks go, how many may. Answers how many went. A minute's marks go when all of
- * it is over, so a mark may stay up to a minute longer.
+ * ARGV: the receive time before which marks are deleted, and the maximum number. Returns the number of deleted marks. The marks of
+ * a minute are deleted when all of it has expired, so a mark may stay up to a minute longer.
  */
 export const sweepMarksScript = createScript(
   openPartition,
@@ -29,7 +29,7 @@ return swept
 `,
 )
 
-/* ARGV: the second before which windows must have ended, how many keys may go. Answers how many went. */
+/* ARGV: the second before which windows must have ended, and the maximum number of keys. Returns the number of deleted keys. */
 export const sweepWindowsScript = createScript(
   openPartition,
   openShadow,
@@ -73,8 +73,8 @@ return swept
 )
 
 /*
- * ARGV: where to go on, at how many to look, how many keys may go, and the two limits of SweepLimits for slots. Answers
- * how many went and where to go on, '0' being the beginning. Slots of a shadow go once it is in use.
+ * ARGV: position, number of keys to visit, maximum number to delete, and the two limits of SweepLimits for slots. Returns the
+ * number of deleted keys and the next position; '0' is the beginning. Slots of a shadow are deleted only once it is in use.
  */
 export const sweepSlotsScript = createScript(
   openPartition,
@@ -117,9 +117,9 @@ return { swept, position }
 )
 
 /*
- * ARGV: where to go on, at how many names to look, pattern of the partition's names. Answers how many went and where to
- * go on. Deletes what no head names any more; looks at all names of the server for it, so it is done only after
- * something was given up.
+ * ARGV: position, number of names to visit, pattern of the partition's names. Returns the number of deleted names and the next
+ * position. Deletes names that no head refers to. It visits all names of the server, so it runs only after a generation was
+ * abandoned.
  */
 export const sweepStaleScript = createScript(
   openPartition,

@@ -1,7 +1,7 @@
 /*
- * Sums amounts before they are added to a counter, with one addition per series and field instead of one per second. A
- * Lua number is exact below 2^53: amounts of 16 digits or more, and parts in units of 2^62, are added by themselves, and
- * a sum is added before it could pass.
+ * Sums amounts before they are added to a counter, with one addition per series and field instead of one per second. A Lua number
+ * is exact below 2^53. So amounts of 16 digits or more, and parts in units of 2^62, are added separately, and a sum is added before
+ * it could exceed the limit.
  */
 export const tallyAmounts = `
 local exactDigits, flushAt = 15, 8e15

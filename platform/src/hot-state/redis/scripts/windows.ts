@@ -1,16 +1,16 @@
 import { firstWindowsMax } from '../windows-format.ts'
 
 /*
- * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published and whether a
- * publication of it is not finished, then per window its bounds, whether it is listed, and its id. Windows that were withdrawn stand behind those that are listed; they
- * are kept until the sweep has deleted what they counted.
+ * The windows of an entry are packed text (windows-format.ts): version, whether the entry is published and whether its publication
+ * is unfinished, then per window its bounds, whether it is listed, and its id. Withdrawn windows follow the listed ones; they are
+ * kept until the sweep has deleted their amounts.
  *
- * The text is kept in two values, `windows` with the first few windows and `later` with the others: entries are
- * published for a year ahead, and handing all of that to Lua would be half of what it costs to count one use.
+ * The text is split into two values: `windows` with the first few windows and `later` with the others. Entries are published for a
+ * year ahead, and passing all of that to Lua would be half of the cost of counting one use.
  */
 export const findWindow = `
 local windowLayout, windowsAt, firstWindowsMax = '<ddBI4c0', 10, ${firstWindowsMax}
--- The first listed window that holds the second. When there is none, whether later ones are to be looked at.
+-- Returns the first listed window that contains the second. If there is none, returns whether later ones must be checked.
 local function windowIn(windows, at, second)
   local count = 0
   while at <= #windows do
@@ -43,7 +43,7 @@ end
 local function isUnfinished(windows)
   return windows and windows ~= '' and string.byte(windows, windowsAt - 1) >= 2
 end
--- Of an entry that is published in this version, or false for none, while its next publication is not finished.
+-- Returns the header of an entry during a publication. version: the published one, or false.
 local function unfinishedHeader(version)
   return struct.pack('<dB', version or 0, version and 3 or 2)
 end
@@ -58,8 +58,8 @@ end
 local function packWindow(id, from, to, listed)
   return struct.pack(windowLayout, from, to, listed, #id, id)
 end
--- Leaves no trace of an entry that is not published and has no window left; else notes when its first window ends.
--- While a publication is not finished its windows end too early.
+-- Deletes an entry that is not published and has no window left; otherwise indexes the end of its first window.
+-- During an unfinished publication the windows end too early, so they are not indexed.
 local function storeWindows(subject, scope, windows)
   local name = subject .. scope
   local count, firstEnd, laterAt = 0, nil, #windows + 1

@@ -4,35 +4,35 @@ import type { KafkajsBroker } from './kafkajs-internals.ts'
 import type { TopicPartition } from './wire/requests.ts'
 
 export type GroupTimeouts = {
-  /** A member that is not heard of for so long is out, and its partitions go to the others. */
+  /** Without a heartbeat for this long, a member is removed and its partitions go to the others. */
   readonly sessionTimeoutMs: number
-  /** How long the members are waited for when the group is assigned anew; who is late is out. */
+  /** How long a rebalance waits for the members. A late member is removed. */
   readonly rebalanceTimeoutMs: number
 }
 
 export type JoinRequest = GroupTimeouts & {
   readonly groupId: string
-  /** Partition count by topic; the same at every member. */
+  /** Number of partitions by topic; identical at every member. */
   readonly topics: Readonly<Record<string, number>>
-  /** Empty for a new member. */
+  /** Id of the member; empty for a new one. */
   readonly memberId: string
   readonly owned: readonly TopicPartition[]
 }
 
-/** The group between two assignments. */
+/** One generation of the group, between two rebalances. */
 export type Generation = {
   readonly generationId: number
-  /** This member's id, which it must come back with. */
+  /** Id of this member, which it must use to rejoin. */
   readonly memberId: string
-  /** Of all members, for the one among them that assigns; the others get none. */
+  /** All members, if this member is the leader that assigns; empty for the others. */
   readonly candidates: readonly Candidate[]
 }
 
 const assignerName = 'tollgate-sticky'
 const assignerVersion = 1
 
-/** Joins, and waits for all members of the group to do so. */
-export async function gatherGroup(
+/** Joins the group, and waits until all members have joined. */
+export async function joinGeneration(
   coordinator: KafkajsBroker,
   request: JoinRequest,
 ): Promise<Generation> {
@@ -51,8 +51,8 @@ export async function gatherGroup(
   return { generationId, memberId, candidates }
 }
 
-/** Assigns where it is this member's turn, and returns what it got itself. */
-export async function shareOut(
+/** Assigns the partitions if this member is the leader. Returns the partitions of this member. */
+export async function syncAssignment(
   coordinator: KafkajsBroker,
   { groupId, topics }: JoinRequest,
   { generationId, memberId, candidates }: Generation,

@@ -1,12 +1,12 @@
-/** Rings at once, and again no sooner than after the interval. The last request is never lost, only late by that much. */
-export class PacedRing {
-  readonly #ring: () => void
+/** Calls `notify` at once, and then at most once per interval. The last request is never lost, only delayed by up to the interval. */
+export class PacedNotifier {
+  readonly #notify: () => void
   readonly #intervalMs: number
   #lastAt = -Infinity
   #timer: NodeJS.Timeout | undefined
 
-  constructor(ring: () => void, intervalMs: number) {
-    this.#ring = ring
+  constructor(notify: () => void, intervalMs: number) {
+    this.#notify = notify
     this.#intervalMs = intervalMs
   }
 
@@ -15,9 +15,9 @@ export class PacedRing {
     const now = performance.now()
     if (now - this.#lastAt >= this.#intervalMs) {
       this.#lastAt = now
-      this.#ring()
+      this.#notify()
     } else {
-      this.#timer = setTimeout(() => this.#ringLate(), this.#intervalMs)
+      this.#timer = setTimeout(() => this.#notifyLate(), this.#intervalMs)
     }
   }
 
@@ -25,9 +25,9 @@ export class PacedRing {
     clearTimeout(this.#timer)
   }
 
-  #ringLate(): void {
+  #notifyLate(): void {
     this.#timer = undefined
     this.#lastAt = performance.now()
-    this.#ring()
+    this.#notify()
   }
 }

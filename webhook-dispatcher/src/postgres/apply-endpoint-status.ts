@@ -3,10 +3,11 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const rowsPerStatement = 10_000
 
 /**
- * Brings what waits in line with what its endpoint is: held while it is disabled, sent at once when it is enabled again, skipped
- * when it was deleted. Whoever changes an endpoint need not, and an event that was told at the same moment is not forgotten.
+ * Applies the status of endpoints to their queued deliveries: held while the endpoint is disabled, due at once when it is enabled
+ * again, skipped when it is deleted. Code that changes an endpoint need not update its deliveries, and events queued at the same
+ * moment are included. Returns the number of changed deliveries.
  */
-export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
+export async function applyEndpointStatus(sql: Queryable, now: Date): Promise<number> {
   let settled = 0
   for (let changed = rowsPerStatement; changed === rowsPerStatement; settled += changed) {
     const result = await sql`
@@ -43,18 +44,18 @@ export async function settleQueues(sql: Queryable, now: Date): Promise<number> {
         select delivery.sequence, endpoint.status
         from webhook_deliveries delivery
           join webhook_endpoints endpoint on endpoint.reference = delivery.endpoint_ref
-        -- As an array they are found one by one, and the table is not read for them.
+        -- With an array PostgreSQL looks up each row by index and does not scan the table.
         where delivery.sequence = any(array(select sequence from misplaced))
-          -- Whose outcome was recorded meanwhile waits no longer.
+          -- A delivery whose outcome was stored in between is no longer queued.
           and delivery.state in ('pending', 'held')
-        -- As all do that lock more than one, or two of them would wait for each other.
+        -- Every transaction locks deliveries in this order, which avoids deadlocks.
         order by delivery.sequence
         for no key update of delivery
       )
       update webhook_deliveries delivery
       set state = case locked.status
             when 'enabled' then 'pending' when 'disabled' then 'held' else 'skipped' end,
-        -- Who enables an endpoint says that it works: nothing that failed before waits for its time.
+        -- A provider enables an endpoint because it works again, so pending retries become due at once.
         due_at = case locked.status
             when 'enabled' then least(delivery.due_at, ${now}::timestamptz) else delivery.due_at end,
         finished_at = case locked.status when 'deleted' then ${now}::timestamptz end

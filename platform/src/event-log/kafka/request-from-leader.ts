@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EventLogUnavailableError } from '../event-log.ts'
 import type { KafkaCluster } from './kafka-cluster.ts'
-import { describeCode, isPassing } from './wire/error-codes.ts'
+import { describeCode, isRetriable } from './wire/error-codes.ts'
 import type { PartitionResult, TopicPartition } from './wire/requests.ts'
 
 const pauseMinMs = 10
 const pauseMaxMs = 500
 
 /**
- * Asks the leader of a partition, and the next one where that one is gone, until there is an answer that will not
- * change by asking again. Rejects with EventLogUnavailableError when there is none within `withinMs`. For questions only:
- * an attempt may reach the broker twice.
+ * Sends a request to the leader of a partition, and to the next leader if it has moved, until there is a final response. Rejects
+ * with an EventLogUnavailableError if there is none within `withinMs`. Only for reads, because a request may reach the broker
+ * twice.
  */
-export async function askLeader<Result extends PartitionResult>(
+export async function requestFromLeader<Result extends PartitionResult>(
   cluster: KafkaCluster,
   at: TopicPartition,
   withinMs: number,
   ask: (leader: number) => Promise<Result>,
 ): Promise<Result> {
-  return untilAnswered(withinMs, async () => {
+  return retryUntilAnswered(withinMs, async () => {
     try {
       const leader = cluster.state(at)?.leader ?? -1
       if (leader < 0) throw new Error(`${at.topic}/${at.partition} has no leader`)
       const result = await ask(leader)
-      if (isPassing(result.errorCode)) throw new Error(describeCode(result.errorCode))
+      if (isRetriable(result.errorCode)) throw new Error(describeCode(result.errorCode))
       return result
     } catch (error) {
       await cluster.refresh()
@@ -32,13 +32,13 @@ export async function askLeader<Result extends PartitionResult>(
   })
 }
 
-/** Tries again until an attempt succeeds, or rejects with EventLogUnavailableError when the time is up. */
-export async function untilAnswered<Result>(
+/** Retries until an attempt succeeds. Rejects with an EventLogUnavailableError after `withinMs` milliseconds. */
+export async function retryUntilAnswered<Result>(
   withinMs: number,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
-  const giveUp = new AbortController()
-  const timer = setTimeout(() => giveUp.abort(), withinMs)
+  const timedOut = new AbortController()
+  const timer = setTimeout(() => timedOut.abort(), withinMs)
   let reason: unknown
   const attempts = async (): Promise<Result> => {
     for (let pauseMs = pauseMinMs; ; pauseMs = Math.min(pauseMaxMs, pauseMs * 2)) {
@@ -46,13 +46,13 @@ export async function untilAnswered<Result>(
         return await attempt()
       } catch (error) {
         reason = error
-        if (error instanceof EventLogUnavailableError || giveUp.signal.aborted) throw error
+        if (error instanceof EventLogUnavailableError || timedOut.signal.aborted) throw error
       }
-      await sleep(pauseMs, undefined, { signal: giveUp.signal })
+      await sleep(pauseMs, undefined, { signal: timedOut.signal })
     }
   }
   try {
-    return await Promise.race([attempts(), rejectedBy(giveUp.signal)])
+    return await Promise.race([attempts(), rejectedBy(timedOut.signal)])
   } catch (error) {
     if (error instanceof EventLogUnavailableError) throw error
     throw new EventLogUnavailableError(
@@ -70,7 +70,7 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** Rejects with EventLogUnavailableError when the answer takes longer. */
+/** Rejects with an EventLogUnavailableError if the response takes longer than `withinMs` milliseconds. */
 export async function answeredWithin<Answer>(
   withinMs: number,
   answer: Promise<Answer>,

@@ -6,10 +6,10 @@ export type TopicPartition = {
 }
 
 /**
- * A log on one machine has one process per group, so that one has every partition from the start. A second one would
- * have them too, and be stopped by the fence of the positions.
+ * A group member that owns every partition from the start, because a log on one machine has one process per group. A second process
+ * would own them too, and be fenced at its first commit.
  */
-export class LoneMember implements GroupMembership {
+export class SoleMember implements GroupMembership {
   readonly #member: GroupMember
   readonly #partitions: readonly TopicPartition[]
   #state: 'joining' | 'joined' | 'left' = 'joining'

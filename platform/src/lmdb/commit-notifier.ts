@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { WakeUps } from '../waiting/wake-ups.ts'
 
 /*
- * What is committed shows to every process at once, but nobody is told. So the process that writes listens on a Unix socket
- * and sends one byte per commit to each process that reads; the byte is the channel (which topic has grown). A byte
- * is a hint and may be lost with its socket: whoever waits looks again after recheckMs at the latest.
+ * Notifies other processes of commits. Every process sees committed data at once, but LMDB does not notify readers. So the writing
+ * process listens on a Unix socket and sends one byte per commit to each connected reader. The byte is the channel (for example,
+ * the topic that has grown). A byte is only a hint and may be lost: a waiting reader checks again after `recheckMs` at the latest.
  */
 
-/** The writing side. */
-export class Doorbell {
+/** Sends notifications. Used by the writing process. */
+export class CommitNotifier {
   readonly path: string
   readonly #server: Server
   readonly #listeners = new Set<Socket>()
@@ -24,24 +24,24 @@ export class Doorbell {
     server.unref()
   }
 
-  /** Listens in the folder, or under the system's folder for temporary files where that cannot hold a socket. */
-  static async open(folder: string): Promise<Doorbell> {
+  /** Listens on a socket in the folder, or in the system's temporary folder if that is not possible. */
+  static async open(folder: string): Promise<CommitNotifier> {
     const token = randomBytes(8).toString('hex')
     const inFolder = join(folder, `bell-${token}.sock`)
     const elsewhere = createHash('sha256').update(inFolder).digest('hex').slice(0, 24)
     const inTemporary = join(tmpdir(), `tollgate-bell-${elsewhere}.sock`)
     if (Buffer.byteLength(inFolder) <= socketPathBytesMax) {
       const server = await listen(inFolder).catch(() => undefined)
-      if (server !== undefined) return new Doorbell(inFolder, server)
+      if (server !== undefined) return new CommitNotifier(inFolder, server)
     }
-    return new Doorbell(inTemporary, await listen(inTemporary))
+    return new CommitNotifier(inTemporary, await listen(inTemporary))
   }
 
-  ring(channel: number): void {
+  notify(channel: number): void {
     if (this.#listeners.size === 0) return
     const byte = Buffer.of(channel & 255)
     for (const socket of this.#listeners) {
-      // A reader that lags this far will find everything when it looks at what is already on its way.
+      // A reader with this many unread bytes already has a notification to read, so this one can be dropped.
       if (socket.writableLength < unsentBytesMax) socket.write(byte)
     }
   }
@@ -60,8 +60,8 @@ export class Doorbell {
   }
 }
 
-/** The reading side, in another process than the bell, or in a process where nobody rings. */
-export class DoorbellListener {
+/** Receives notifications. Used by the reading processes. */
+export class CommitListener {
   readonly #findPath: () => string | undefined
   readonly #wakeUps = new Map<number, WakeUps>()
   #socket: Socket | undefined
@@ -69,7 +69,7 @@ export class DoorbellListener {
   #isClosed = false
   #connectAfter = 0
 
-  /** `findPath` looks up where the bell of the running writer is; it may be another one each time. */
+  /** `findPath` returns the socket of the current writer, which may be a different one each time. */
   constructor(findPath: () => string | undefined) {
     this.#findPath = findPath
   }
@@ -123,8 +123,8 @@ export class DoorbellListener {
   }
 }
 
-/** Whether somebody listens there. A process that hangs still counts: the kernel answers for it. */
-export function isAnswered(path: string): Promise<boolean> {
+/** Returns whether a process listens on the socket. A hanging process counts as well, because the kernel accepts the connection. */
+export function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)
     socket.on('connect', () => {
@@ -135,12 +135,12 @@ export function isAnswered(path: string): Promise<boolean> {
   })
 }
 
-/** Removes the socket file a killed process left. */
+/** Removes the socket file of a process that was killed. */
 export function removeSocketFile(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It went with its process.
+    // The file was already removed.
   }
 }
 
@@ -152,7 +152,7 @@ function listen(path: string): Promise<Server> {
   })
 }
 
-/** The shortest limit among systems is 104 bytes with the closing zero. */
+/** The shortest limit of a socket path on any system is 104 bytes including the final zero. */
 const socketPathBytesMax = 100
 const unsentBytesMax = 1024
 const recheckMs = 100
