@@ -4,16 +4,16 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { countUsage, productRef, publishEntitlement } from './entitled-customer.ts'
 import { Installation, partitionCount, providerId } from './installation.ts'
 
-/* What ingest asks the control plane about wallets below their threshold, and how long answers to usage wait for it. */
+/* How ingest asks the control plane about wallets below their threshold, and how long responses to usage wait for it. */
 
 const credit = 1_000_000n
 const otherProvider = 'prv_OTHER'
 
 let installation: Installation
 let key: string
-/** Customers that the control plane was asked about. */
+/** Customers that the control plane was asked about, one entry per request. */
 let asked: string[]
-/** What the control plane answers; undefined: nothing. */
+/** The response of the control plane, or undefined if it does not respond. */
 let answered: object | undefined
 let status: number
 let versions = 0
@@ -22,7 +22,7 @@ beforeEach(async () => {
   asked = []
   answered = undefined
   status = 200
-  // Within the period of the entitlement.
+  // The time is within the period of the entitlement.
   installation = await start()
   key = await installation.createKey()
 })
@@ -41,7 +41,7 @@ async function start(settings: Record<string, string> = {}): Promise<Installatio
   return started
 }
 
-/** A customer whose wallet is always below its threshold. */
+/** Publishes a customer whose wallet is always below its threshold. */
 async function publishLow(customerRef: string, grantedCredits = 100n, holder = providerId) {
   const credited = { creditsPerUnit: 1, currency: 'USD' }
   const changes = { cap: null, credit: credited, customerRef, customerRefs: [customerRef] }
@@ -59,7 +59,7 @@ async function use(customerRef: string, secretKey = key): Promise<unknown> {
   return (body['creditDebit'] as { autoRecharge?: unknown }).autoRecharge
 }
 
-it('answers usage soon, though the control plane says nothing', async () => {
+it('answers usage in time although the control plane does not respond', async () => {
   const usedWithinMs = async (): Promise<number> => {
     const customerRef = `cus_${versions}`
     await publishLow(customerRef)
@@ -69,12 +69,12 @@ it('answers usage soon, though the control plane says nothing', async () => {
     expect(asked.at(-1)).toBe(customerRef)
     return performance.now() - startMs
   }
-  // The machine may be busy for once.
+  // The assertion polls, because one request may be slow on a busy machine.
   await expect.poll(usedWithinMs, { timeout: 10_000 }).toBeLessThan(1_000)
 })
 
 it.each([{ triggered: true }, { triggered: false, reason: 'no_card' }])(
-  'asks no more after %j until something is put into the wallet',
+  'sends no more requests after %j until credits are granted',
   async (answer) => {
     answered = answer
     await publishLow('cus_1')
@@ -90,7 +90,7 @@ it.each([{ triggered: true }, { triggered: false, reason: 'no_card' }])(
   },
 )
 
-it('asks again once the pause is over', async () => {
+it('sends a request again after the pause', async () => {
   await installation.remove()
   installation = await start({ TOLLGATE_RECHARGE_PAUSE_SECONDS: '1' })
   key = await installation.createKey()
@@ -105,14 +105,14 @@ it('asks again once the pause is over', async () => {
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000)
 })
 
-it('asks with each debit while the ledger has more than hot state', async () => {
+it('sends a request with each debit while the ledger has a higher balance than the hot state', async () => {
   answered = { triggered: false, reason: 'enough' }
   await publishLow('cus_1')
   for (let more = 0; more < 5; more += 1) await use('cus_1')
   expect(asked).toHaveLength(5)
 })
 
-it('leaves calls to others while wallets of one provider have theirs unanswered', async () => {
+it("leaves calls for other providers while one provider's calls get no response", async () => {
   const wallets = Array.from({ length: 40 }, (_, index) => `cus_${index}`)
   for (const wallet of wallets) await publishLow(wallet)
   await Promise.all(wallets.map((wallet) => use(wallet)))
@@ -124,7 +124,7 @@ it('leaves calls to others while wallets of one provider have theirs unanswered'
   expect(await use('cus_other', otherKey)).toEqual({ triggered: true })
 })
 
-it('asks about other wallets after one is refused', async () => {
+it('sends requests about other wallets after a refusal for one', async () => {
   await publishLow('cus_1')
   await publishLow('cus_2')
   status = 404
@@ -137,7 +137,7 @@ it('asks about other wallets after one is refused', async () => {
 })
 
 it.each([401, 403, 429])(
-  'asks about the wallet again after the key is refused with %i',
+  'sends a request about the wallet again after the key was refused with %i',
   async (refusal) => {
     await publishLow('cus_1')
     status = refusal
