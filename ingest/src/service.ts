@@ -14,7 +14,7 @@ import { openDataPlane, type DataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
-import { createAskForKey } from './http/ask-for-key.ts'
+import { createFetchKey } from './http/fetch-key.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
@@ -37,12 +37,12 @@ export type Ingest = Service & {
   readonly port: number
   readonly adminPort: number
   readonly front: HttpFront['kind'] | undefined
-  /** One line for whoever starts it, where there is one to say. */
+  /** A line for the operator to read at the start, if there is one. */
   readonly notice: string | undefined
 }
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
  * closed at the stop.
  */
 export function createIngest(config: IngestConfig, overrides: IngestOverrides = {}): Ingest {
@@ -97,8 +97,8 @@ async function run(
     counts.forwardedIgnored++
   })
   const proxy = createProxy(config, tracing, onForwardedIgnored)
-  const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
-  const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
+  const controlPlane = { fetchKey: createFetchKey(proxy), callControlPlane: proxy.post }
+  const opened = await openDataPlane(config, parts, metrics, counts, controlPlane)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const { createFront, notice } = givenFront
     ? { createFront: givenFront, notice: undefined }
@@ -108,7 +108,7 @@ async function run(
     ...dataPlane,
     counts,
     unknownNames: counts.unknownNames,
-    askControlPlane: proxy.post,
+    callControlPlane: proxy.post,
   })
   const front = createFront({
     limits: {
@@ -143,7 +143,7 @@ async function run(
     adminPort: () => admin.port,
     front: front.kind,
     notice,
-    // The doors first: what they still finish needs all the others.
+    // Stop the listener and the bus first, because the requests and messages in progress need all other parts.
     stop: async () => {
       await Promise.all([front.close(config.shutdownGraceMs), bus?.stop()])
       dataPlane.follower.stop()
@@ -156,7 +156,7 @@ async function run(
   }
 }
 
-/** Undefined where no message bus is configured. */
+/** Returns undefined if no message bus is configured. */
 async function openBus(
   config: IngestConfig,
   { logger }: OpenedParts,
@@ -168,12 +168,12 @@ async function openBus(
   const serviceSecret = await findServiceSecret(config)
   if (serviceSecret === undefined) {
     throw new SettingsError(
-      'TOLLGATE_SERVICE_SECRET is not set: with TOLLGATE_NATS_URL ingest asks the control plane whose customers messages name',
+      'TOLLGATE_SERVICE_SECRET is not set. Set it together with TOLLGATE_NATS_URL: ingest needs it to read the owners of customers from the control plane',
     )
   }
   return createBus(config, {
     ...dataPlane,
-    askControlPlane: proxy.post,
+    callControlPlane: proxy.post,
     serviceSecret,
     logger,
     metrics,
@@ -192,7 +192,7 @@ function createTrimmer(config: IngestConfig, parts: OpenedParts): Service {
   })
 }
 
-/** Of Kafka the brokers take care. */
+/** Returns undefined for Kafka, whose brokers verify their own segments. */
 function createScrubber(
   config: IngestConfig,
   { logger }: OpenedParts,

@@ -4,12 +4,12 @@ import type { PlacedEvent } from './placed-event.ts'
 
 export type Decided = {
   readonly decision: DebitDecision
-  /** The customer's own reference, where the customer holds the product. */
+  /** The customer's own reference, if the customer has an entitlement to the product. */
   readonly ownRef: string | undefined
 }
 
-/** Whether a usage call is paid from a wallet. The answer is at hand unless something must be read. */
+/** Decides whether a wallet pays for a usage call. The result is synchronous unless the hot state must be read. */
 export interface DebitDecider {
-  /** Rejects with UnavailableError where the customer's wallet pays and nothing can be read now. */
+  /** Rejects with UnavailableError if a wallet paid for this customer and product before and the entitlement cannot be read now. */
   decide(holder: KeyHolder, placed: PlacedEvent): Decided | Promise<Decided>
 }

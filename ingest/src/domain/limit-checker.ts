@@ -4,14 +4,14 @@ import type { KeyHolder } from './key-holder.ts'
 
 export type LimitDecision =
   | { readonly kind: 'answered'; readonly response: LimitsResponse }
-  /** No published purchase answers for now: the control plane must, which may give the customer a free plan. */
+  /** No published purchase matches. The control plane must answer, and may assign a free plan to the customer. */
   | { readonly kind: 'unknown' }
-  /** The counters are too far behind, or cannot be read: the control plane has other ways to know. */
+  /** The counters cannot be read or lag too far behind. The control plane has other sources to answer from. */
   | { readonly kind: 'unanswerable'; readonly reason: 'behind' | 'unreadable' }
 
 /**
- * Says whether a customer may go on, at once where nothing has to be waited for. Fails with UnavailableError when that
- * cannot be said truthfully now.
+ * Decides whether a customer is within the limits. The result is synchronous if nothing must be read or waited for. Fails with
+ * UnavailableError if no correct decision is possible now.
  */
 export interface LimitChecker {
   check(
@@ -21,8 +21,8 @@ export interface LimitChecker {
   ): LimitDecision | Promise<LimitDecision>
 }
 
-/** Has the control plane answer a limit check; resolves with its whole answer, whatever the status. */
-export type AskControlPlane = (
+/** Sends a JSON request to the control plane. Resolves with its response, whatever the status. */
+export type CallControlPlane = (
   path: string,
   authorization: string,
   body: string,

@@ -2,8 +2,8 @@ import type { KeyHolder } from './key-holder.ts'
 
 export type MeterStatus = 'active' | 'archived' | 'unknown'
 
-/** Which meters a provider has. */
+/** Knows the meters of each provider. */
 export interface MeterDirectory {
-  /** The status of each name, in input order. Rejects with UnavailableError when it cannot be found out now. */
+  /** Returns the status of each name, in input order. Rejects with UnavailableError if it cannot be determined now. */
   statusOf(holder: KeyHolder, names: readonly string[]): Promise<MeterStatus[]>
 }

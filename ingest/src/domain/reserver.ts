@@ -6,10 +6,10 @@ export type ReserveRequest = LimitsRequest & {
   readonly reserve: NonNullable<LimitsRequest['reserve']>
 }
 
-/** Reserves units of a customer's cap. Fails with UnavailableError when that cannot be done exactly now. */
+/** Reserves units of a customer's cap. Fails with UnavailableError if that is not possible exactly now. */
 export interface Reserver {
-  /** 'unknown' also where this process cannot reserve: the control plane can. */
+  /** Resolves with 'unknown' also if this process cannot reserve. The control plane can. */
   reserve(holder: KeyHolder, request: ReserveRequest): Promise<LimitDecision>
-  /** Whether the reservation was held until now. */
+  /** Resolves with whether the reservation was held until now. */
   release(holder: KeyHolder, reservationId: string): Promise<boolean | 'unknown'>
 }

@@ -27,8 +27,8 @@ export type ReserverParts = TailParts & {
 }
 
 /**
- * Reserves in hot state, where this process may write to it. The embedded one has one writer at a time, which holds its
- * lock for as long as its own loop is busy; so there ingest only reads, and the control plane reserves.
+ * Reserves in the hot state if this process may write to it. The embedded hot state allows one writer, which holds the lock for as
+ * long as its event loop is busy. There, ingest only reads, and the control plane reserves.
  */
 export class CounterReserver implements Reserver {
   readonly #parts: ReserverParts
@@ -86,7 +86,7 @@ export class CounterReserver implements Reserver {
       customerRef,
       productRef,
       meterName: requestsMeterName,
-      // The schema takes only numbers that have exact micros.
+      // The schema accepts only numbers that are an exact number of micros.
       unitsMicros: BigInt(microsFromNumber(reserve.units)!),
       ttlMs: reserve.ttlSeconds * 1000,
       idempotencyKey,
@@ -98,7 +98,7 @@ export class CounterReserver implements Reserver {
   }
 }
 
-/** Nobody else could do it: the control plane has no other place to reserve in. */
+/** Returns the refusal. The control plane could not reserve either, since reservations exist only in the hot state. */
 function refusalOf(cause: unknown): UnavailableError {
   if (cause instanceof UnavailableError) return cause
   return new UnavailableError('Nothing can be reserved now, try again', { cause })
