@@ -24,13 +24,13 @@ import { clickHouseOf, openParts, type Parts } from './open-parts.ts'
 import { retentionOf } from './retention-config.ts'
 
 export type Aggregator = Service & {
-  /** Where health and metrics are served, once started. */
+  /** Port of health checks and metrics. Valid after the start. */
   readonly adminPort: number
 }
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
- * closed at the stop. A usage store that is passed in is taken to have its tables.
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
+ * closed at the stop. A usage store in `overrides` must already have its tables.
  */
 export function createAggregator(
   config: AggregatorConfig,
@@ -59,7 +59,7 @@ async function startParts(config: AggregatorConfig, overrides: Partial<Parts>): 
   const { services, admin } = compose(config, parts, overrides)
   const started: Service[] = []
   const stop = async (): Promise<void> => {
-    // In reverse, all loops before the parts under them.
+    // Services stop in reverse order: all loops before the parts that they use.
     for (let last = started.pop(); last !== undefined; last = started.pop()) await last.stop()
     await parts.close()
   }
@@ -113,7 +113,7 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     port: config.adminPort,
     metrics: registry,
     readiness: [
-      { name: 'event-log', check: () => askLog(log) },
+      { name: 'event-log', check: () => checkLog(log) },
       { name: 'hot-state', check: () => hotState.ping() },
       ...logSetupHealth(log),
       ...positionsHealth(log, config),
@@ -122,14 +122,14 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
       tableGate.health,
       ...groups.map((group) => group.health),
     ],
-    // Every failure is already treated as a restart would treat it, and a restart brings no store back.
+    // There is no liveness check: the loops already treat every failure like a restart, and a restart repairs no store.
     liveness: [],
   })
   return { admin, services: [admin, observer, tableGate, ...groups, housekeeping] }
 }
 
-/** A log that does not answer holds up every projection, and no lag can be told. */
-async function askLog(log: EventLog): Promise<void> {
+/** Rejects if the log does not respond. Then no projection advances and the lag cannot be measured. */
+async function checkLog(log: EventLog): Promise<void> {
   await log.head(usageTopic('live'), 0)
 }
 
@@ -137,7 +137,7 @@ function isPublished({ hotState, environment, partition }: Partition): Promise<b
   return areCustomersPublished(hotState, environment, partition)
 }
 
-/** How many partitions are counted at a time: one reads and folds while another's step is committed. */
+/** Number of partitions that are counted at a time: one reads and folds while the step of another is committed. */
 const countersConcurrencyMax = 4
 
 function countersGroupOf(
