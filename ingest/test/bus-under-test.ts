@@ -96,11 +96,11 @@ export class BusUnderTest {
       response.writeHead(503).end()
       return
     }
-    const asked = JSON.parse(Buffer.concat(chunks).toString()) as CustomerOwnersInput
-    const owners = asked.references.map((reference) => {
-      if (asked.providerId === undefined && !reference.startsWith('cus_')) return []
+    const input = JSON.parse(Buffer.concat(chunks).toString()) as CustomerOwnersInput
+    const owners = input.references.map((reference) => {
+      if (input.providerId === undefined && !reference.startsWith('cus_')) return []
       const found = customers[reference] ?? []
-      return found.filter((each) => (asked.providerId ?? each.providerId) === each.providerId)
+      return found.filter((each) => (input.providerId ?? each.providerId) === each.providerId)
     })
     const body: CustomerOwnersResponse = { owners }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -12,7 +12,7 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 export type HostileRequest = {
   /** The bytes of the request, packet by packet. */
   readonly packets: readonly Buffer[]
-  /** Whether the client disconnects after the last packet without waiting for a response. */
+  /** True if the client disconnects after the last packet without waiting for a response. */
   readonly isCutOff: boolean
 }
 
@@ -126,10 +126,14 @@ export class HostileRequests {
     const parts: Buffer[] = []
     for (let at = 0; at < body.byteLength;) {
       const size = Math.min(body.byteLength - at, 1 + random.below(5_000))
-      const told = random.chance(0.98)
+      const announcedSize = random.chance(0.98)
         ? size.toString(16)
         : random.pick(['zz', '-1', 'ffffffffff', ''])
-      parts.push(Buffer.from(`${told}\r\n`), body.subarray(at, at + size), Buffer.from('\r\n'))
+      parts.push(
+        Buffer.from(`${announcedSize}\r\n`),
+        body.subarray(at, at + size),
+        Buffer.from('\r\n'),
+      )
       at += size
     }
     if (random.chance(0.95)) parts.push(Buffer.from('0\r\n\r\n'))

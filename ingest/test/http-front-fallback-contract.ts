@@ -31,9 +31,14 @@ function describeRequests(under: () => FrontUnderTest): void {
       await connection.write(
         requestText({ method, target, headers: { 'X-One': 'Yes' } }, '{"ü":1}'),
       )
-      const told = JSON.parse((await connection.answer())!.body) as Record<string, unknown>
-      expect(told).toMatchObject({ method, target, body: '{"ü":1}', remoteAddress: '127.0.0.1' })
-      expect(told['headers']).toContainEqual(['x-one', 'Yes'])
+      const received = JSON.parse((await connection.answer())!.body) as Record<string, unknown>
+      expect(received).toMatchObject({
+        method,
+        target,
+        body: '{"ü":1}',
+        remoteAddress: '127.0.0.1',
+      })
+      expect(received['headers']).toContainEqual(['x-one', 'Yes'])
     },
   )
 

@@ -209,9 +209,9 @@ describe('secret keys', () => {
       const known = await installation.createKey()
       const revoked = await installation.createKey()
       await loseEverything([known, revoked])
-      const asked: string[] = []
+      const requestedUrls: string[] = []
       installation.controlPlane = (request, response) => {
-        asked.push(request.url ?? '')
+        requestedUrls.push(request.url ?? '')
         const isKnown = request.headers.authorization === `Bearer ${known}`
         const own = { keyId: 'key_1', providerId, environment: 'sandbox', expiresAtMs: null }
         response.writeHead(isKnown ? 200 : 401).end(isKnown ? JSON.stringify(own) : '{}')
@@ -220,7 +220,7 @@ describe('secret keys', () => {
       expect((await sendWith(`Bearer ${revoked}`)).body).toMatchObject(unauthorized)
       await sleep(freshMs)
       expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
-      expect(asked).toEqual([ownKeyPath, ownKeyPath])
+      expect(requestedUrls).toEqual([ownKeyPath, ownKeyPath])
     })
 
     it('are not refused while the hot state is not the one that was published to', async () => {
@@ -282,9 +282,9 @@ describe('service keys', () => {
 
   it('of live providers are accepted once the control plane has confirmed that the provider is live', async () => {
     let isMisplaced = true
-    const asked: string[] = []
+    const requestedUrls: string[] = []
     installation.controlPlane = (request, response) => {
-      asked.push(`${request.url} ${request.headers.authorization}`)
+      requestedUrls.push(`${request.url} ${request.headers.authorization}`)
       const key = { keyId: 'service', providerId, environment: 'live', expiresAtMs: null }
       response.writeHead(200).end(JSON.stringify({ ...key, isMisplaced }))
     }
@@ -293,12 +293,12 @@ describe('service keys', () => {
     isMisplaced = false
     await sleep(freshMs)
     expect((await postAs(keyOf('live'))).status).toBe(200)
-    expect(new Set(asked)).toEqual(new Set([`${ownKeyPath} Bearer ${keyOf('live')}`]))
-    const askedCount = asked.length
+    expect(new Set(requestedUrls)).toEqual(new Set([`${ownKeyPath} Bearer ${keyOf('live')}`]))
+    const askedCount = requestedUrls.length
     await sleep(freshMs)
     installation.controlPlane = (_, response) => response.destroy()
     expect((await postAs(keyOf('live'))).status).toBe(200)
-    expect(asked).toHaveLength(askedCount)
+    expect(requestedUrls).toHaveLength(askedCount)
   })
 
   it('are signed with the secret of the data folder if no other is configured', async () => {

@@ -70,7 +70,7 @@ export class RawConnection {
   /** Returns the next complete response, or undefined if the connection ends before one. */
   async answer(): Promise<RawAnswer | undefined> {
     for (;;) {
-      const found = takeAnswer(this.#received)
+      const found = parseAnswer(this.#received)
       if (found !== undefined) {
         this.#received = this.#received.subarray(found.length)
         return found.answer
@@ -95,7 +95,7 @@ export class RawConnection {
   }
 }
 
-function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | undefined {
+function parseAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const [statusLine, ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
@@ -108,7 +108,7 @@ function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | unde
   const status = Number(statusLine!.split(' ')[1])
   const start = headEnd + 4
   if (headers.get('transfer-encoding') === 'chunked') {
-    const body = takeChunked(bytes, start)
+    const body = parseChunked(bytes, start)
     if (body === undefined) return undefined
     return { answer: { status, headers, body: body.text }, length: body.end }
   }
@@ -118,7 +118,7 @@ function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | unde
   return { answer: { status, headers, body }, length: start + length }
 }
 
-function takeChunked(bytes: Buffer, start: number): { text: string; end: number } | undefined {
+function parseChunked(bytes: Buffer, start: number): { text: string; end: number } | undefined {
   const parts: Buffer[] = []
   let at = start
   for (;;) {

@@ -11,7 +11,7 @@ export type BusMessage = {
   readonly data: Uint8Array
   /** Identifies the message and stays the same at every delivery. The idempotency keys of its items begin with it. */
   readonly name: string
-  /** When the bus received the message, in Unix milliseconds. Items without a timestamp of their own get this time. */
+  /** Time at which the bus received the message, in Unix milliseconds. Items without a timestamp get this time. */
   readonly sentAtMs: number
   /** Sequence number of the message in its stream. Only log lines use it. */
   readonly sequence?: number

@@ -1,7 +1,7 @@
 import { Recent } from '@tollgate/platform/memory/recent'
 import type { Environment } from '@tollgate/schemas/environment'
 import {
-  askedOwnersMax,
+  ownersReferencesMax,
   customerOwnersPath,
   customerOwnersResponseSchema,
   type CustomerOwnersInput,
@@ -51,8 +51,8 @@ export class CustomerOwners {
       } else missing.push(reference)
     }
     const chunks: string[][] = []
-    for (let at = 0; at < missing.length; at += askedOwnersMax) {
-      chunks.push(missing.slice(at, at + askedOwnersMax))
+    for (let at = 0; at < missing.length; at += ownersReferencesMax) {
+      chunks.push(missing.slice(at, at + ownersReferencesMax))
     }
     await Promise.all(chunks.map((chunk) => this.#lookUp(chunk, owners)))
     return owners

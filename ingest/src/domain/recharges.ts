@@ -5,7 +5,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 export type LowWallet = {
   readonly environment: Environment
   readonly providerId: string
-  /** The customer's own reference. */
+  /** The customer's own reference (`cus_…`), which identifies the wallet. */
   readonly customerRef: string
   readonly recharge: PublishedRecharge
 }

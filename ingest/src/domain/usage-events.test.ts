@@ -75,7 +75,7 @@ describe('the event of a usage call', () => {
     ['2026-05-02T00:00:00Z', true],
     ['2026-05-01T23:59:59.999Z', false],
     ['2026-06-02T02:00:00+02:00', true],
-  ])('accepts the timestamp %s: %s', (timestamp, isTaken) => {
-    expect(build({ customerRef: 'u', timestamp }) !== undefined).toBe(isTaken)
+  ])('accepts the timestamp %s: %s', (timestamp, isAccepted) => {
+    expect(build({ customerRef: 'u', timestamp }) !== undefined).toBe(isAccepted)
   })
 })

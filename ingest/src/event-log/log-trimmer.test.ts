@@ -51,7 +51,7 @@ async function trimOnce(retentionMs: number, appliedOffset: number, ofLog = log)
   await trimmer.stop()
 }
 
-async function passTo(counters: number, sink: number): Promise<void> {
+async function advanceTo(counters: number, sink: number): Promise<void> {
   const start = { offset: 0, note: '' }
   await log.commit(countersGroup, topic, 1, start, { offset: counters, note: '' })
   await log.commit(sinkGroup, topic, 1, start, { offset: sink, note: '' })
@@ -64,14 +64,14 @@ it.each([
   ['nothing young', 4, 4, nowMs - 2_000, 4, 2],
   ['no record that counters which were lost with the hot state need again', 4, 4, 1_000, 1, 0],
 ])('trimming deletes %s', async (_, counters, sink, retentionMs, appliedOffset, oldest) => {
-  await passTo(counters, sink)
+  await advanceTo(counters, sink)
   await trimOnce(retentionMs, appliedOffset)
   expect(log.oldest(topic, 1)).toBe(oldest)
   expect(await log.head(topic, 1)).toBe(5)
 })
 
 it('continues with the other partitions if one cannot be trimmed', async () => {
-  await passTo(4, 4)
+  await advanceTo(4, 4)
   const broken = new Proxy(log, {
     get: (target, name: keyof EventLog) => {
       if (name !== 'trim') return target[name].bind(target)

@@ -18,7 +18,7 @@ export type DocumentCacheOptions<Value> = {
 }
 
 type Cached<Value> = {
-  /** Undefined if there is no such document. */
+  /** The value is undefined if there is no such document. */
   readonly value: Value | undefined
   readonly readAtMs: number
 }

@@ -14,7 +14,7 @@ export type FollowerParts = {
 
 type Progress = {
   offset: number
-  /** When the offset last advanced or was at the head of the log, by `performance.now()`. */
+  /** Time at which the offset last advanced or was at the head of the log, as `performance.now()` returns it. */
   movedAtMs: number
 }
 

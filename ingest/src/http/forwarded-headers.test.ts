@@ -27,12 +27,12 @@ const spoofed: FallbackRequest['headers'] = [
 ]
 
 const proxies = parseTrustedProxies('10.0.0.0/8')
-const nobody = parseTrustedProxies('')
+const noProxies = parseTrustedProxies('')
 
 describe('headers that are forwarded to the control plane', () => {
   it('contain the address of an untrusted peer, and report it', () => {
     const ignored: string[] = []
-    const flat = requestHeaders(requestWith(spoofed), nobody, (peer) => ignored.push(peer))
+    const flat = requestHeaders(requestWith(spoofed), noProxies, (peer) => ignored.push(peer))
     expect(pairsOf(flat)).toEqual({
       'x-request-id': 'req_1',
       'x-forwarded-for': '10.0.0.1',
@@ -80,7 +80,7 @@ describe('headers that are forwarded to the control plane', () => {
       ['x-secret', '1'],
       ['accept', '*/*'],
     ]
-    const flat = requestHeaders(requestWith(headers), nobody, () => undefined)
+    const flat = requestHeaders(requestWith(headers), noProxies, () => undefined)
     expect(flat.slice(0, 2)).toEqual(['accept', '*/*'])
     expect(flat).not.toContain('x-secret')
   })

@@ -23,7 +23,7 @@ export type HotHead = {
   readonly idempotencyKey: string
   /** The request id of the client, or a generated one. */
   readonly requestId: string
-  /** The query without the question mark. */
+  /** The query, without the question mark in front. */
   readonly query: string
   /** The client requests a refusal if names are unknown. */
   readonly isStrict: boolean
@@ -78,9 +78,9 @@ export type FallbackAnswer = {
   readonly status: number
   /** Headers without those that frame the message and without the request id, which the front sets itself. */
   readonly headers: HeaderList
-  /** Undefined if the method or the status forbids a body. */
+  /** The body is undefined if the method or the status forbids one. */
   readonly body: Uint8Array | string | Readable | undefined
-  /** The Content-Length of a response to HEAD. */
+  /** The Content-Length that a response to HEAD reports. */
   readonly reportedLength?: number
 }
 
@@ -107,7 +107,7 @@ export type FrontOptions = {
   readonly answerFailure: (error: unknown, requestId: string) => Answer
   /** Called for each request that was not forwarded and that no hot route answered with 200. */
   readonly onRefused: (status: number) => void
-  /** Whether the heads of hot routes include the headers of the caller's trace. */
+  /** Makes the heads of hot routes include the headers of the caller's trace. */
   readonly readsTraceHeaders: boolean
 }
 

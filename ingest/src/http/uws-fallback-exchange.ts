@@ -30,7 +30,7 @@ class FallbackExchange {
   readonly hasNoBody: boolean
   readonly #isLast: boolean
   #hasWholeBody = false
-  /** Undefined once the request is answered or aborted. */
+  /** The response is undefined once the request is answered or aborted. */
   #response: HttpResponse | undefined
 
   /** `request` is valid only during this call. */

@@ -18,7 +18,9 @@ export class HotExchange implements Caller {
   readonly #head: HotHead
   readonly #announcedLength: string
   readonly #isLast: boolean
-  /** Undefined once the request is answered or aborted: uWebSockets.js ends the process if it is used after that. */
+  /**
+   * The response is undefined once the request is answered or aborted: uWebSockets.js ends the process if it is used after that.
+   */
   #response: HttpResponse | undefined
   #collector: BodyCollector | undefined
   #hasWholeBody = false
