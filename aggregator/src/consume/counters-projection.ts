@@ -54,7 +54,7 @@ export function createCountersProjection(
 
   const hasFenceMoved = async (at: number): Promise<boolean> => {
     const nowMs = parts.clock.now()
-    // The absolute value also covers a clock that was set back.
+    // With the absolute value, the check also runs after the clock was set back.
     if (Math.abs(nowMs - fenceReadAtMs) < fenceReadIntervalMs) return false
     fenceReadAtMs = nowMs
     return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at
