@@ -116,8 +116,7 @@ export async function openDataPlane(
       hotState,
       onApplied: (environment, partition, offset) =>
         recentKeys.forgetApplied(environment, partition, offset),
-      onFailure: (error) =>
-        logger.warn({ err: error }, 'the position of the counters projection could not be read'),
+      onFailure: (error) => logger.warn({ err: error }, 'cannot read the position of the counters'),
       intervalMs: config.followIntervalMs,
     }),
   }

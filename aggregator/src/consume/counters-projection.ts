@@ -72,10 +72,7 @@ export function createCountersProjection(
     if (outcome instanceof LogDamagedError) {
       const plan = await recoverFromDamage(parts, outcome)
       if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
-      logger.error(
-        { err: outcome, from },
-        'the log is damaged: the counts are rebuilt from ClickHouse, which has its records',
-      )
+      logger.error({ err: outcome, from }, 'the log is damaged, counts are rebuilt from ClickHouse')
       await restoreTo(plan.offset)
       return { kind: 'moved' }
     }
