@@ -17,16 +17,16 @@ const milliseconds = { min: 1, max: 3_600_000 }
 const bytes = { min: 65_536, max: 268_435_456 }
 const days = { min: 1, max: 3_650 }
 /**
- * No event that ingest takes becomes a row of twice its bytes. Rows that the store refuses for their size would be
- * refused for ever, so what a client can make of this many stays below the 64 MiB that the embedded ClickHouse takes.
+ * No event that ingest accepts becomes a row of more than twice its bytes. ClickHouse would refuse a batch that is too large again
+ * at every retry. With this maximum, rows of any content stay below the 64 MiB that the embedded ClickHouse accepts.
  */
 export const sinkBatchBytesMax = 10_485_760
 
-/** Everything the aggregator can be told. Limits and intervals are safe as they are. */
+/** All settings of the aggregator, with safe defaults for limits and intervals. */
 export const aggregatorSettings = {
   projection: choiceSetting(
     'TOLLGATE_PROJECTION',
-    'Which projections of the log this process runs',
+    'Projections of the log that this process runs',
     ['all', 'counters', 'sink'],
     'all',
   ),
@@ -37,112 +37,112 @@ export const aggregatorSettings = {
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_CLICKHOUSE_TIMEOUT_MS',
-    'Milliseconds ClickHouse may take for one batch',
+    'Milliseconds that ClickHouse may take to insert one batch',
     60_000,
     milliseconds,
   ),
   ...operatorSettings,
   countersBatchRecordsMax: integerSetting(
     'TOLLGATE_COUNTERS_BATCH_RECORDS_MAX',
-    'Records counted in one atomic step',
+    'Maximum number of records that are counted in one atomic step',
     5_000,
     { min: 1, max: 100_000 },
   ),
   countersBatchBytesMax: integerSetting(
     'TOLLGATE_COUNTERS_BATCH_BYTES_MAX',
-    'Bytes of the log counted in one atomic step',
+    'Maximum bytes of log records that are counted in one atomic step',
     8_388_608,
     bytes,
   ),
   replayRecordsMax: integerSetting(
     'TOLLGATE_REPLAY_RECORDS_MAX',
-    'A lost partition with fewer stored records is counted from the log again; the counts of one with as many are made from ClickHouse',
+    'A partition with lost counts is counted again from the log if fewer records than this are stored; otherwise its counts are rebuilt from ClickHouse',
     500_000,
     { min: 0, max: 1_000_000_000 },
   ),
   sinkBatchRowsMax: integerSetting(
     'TOLLGATE_SINK_BATCH_ROWS_MAX',
-    'Rows of one insert; a partition with as many waiting is stored at once',
+    'Maximum number of rows of one insert; a partition with as many waiting records is stored immediately',
     20_000,
     { min: 1, max: 500_000 },
   ),
   sinkBatchBytesMax: integerSetting(
     'TOLLGATE_SINK_BATCH_BYTES_MAX',
-    'Bytes of the log stored by one insert; its rows may be twice as large',
+    'Maximum bytes of log records that one insert stores; its rows may be twice as large',
     8_388_608,
     { min: 65_536, max: sinkBatchBytesMax },
   ),
   sinkDelayMs: integerSetting(
     'TOLLGATE_SINK_DELAY_MS',
-    'Milliseconds a record may wait for others before it is stored',
+    'Milliseconds that a record may wait for further records before it is stored',
     500,
     milliseconds,
   ),
   sinkConcurrencyMax: integerSetting(
     'TOLLGATE_SINK_CONCURRENCY_MAX',
-    'Batches in hand at a time, one per partition at most',
+    'Maximum number of batches that are stored at a time, at most one per partition',
     3,
     { min: 1, max: 64 },
   ),
   sinkCountersWaitMs: integerSetting(
     'TOLLGATE_SINK_COUNTERS_WAIT_MS',
-    'Milliseconds the sink lets the counters settle duplicates before it does so itself',
+    'Milliseconds that the sink waits for the counters projection to set deduplication marks before it claims them itself',
     200,
     milliseconds,
   ),
   stuckAfterMs: integerSetting(
     'TOLLGATE_STUCK_AFTER_MS',
-    'Milliseconds a projection may stand still with records behind it before it is unhealthy',
+    'Milliseconds that a projection may make no progress while records wait, before readiness fails',
     30_000,
     milliseconds,
   ),
   repairRequestsIntervalMs: integerSetting(
     'TOLLGATE_REPAIR_REQUESTS_INTERVAL_MS',
-    'Milliseconds between two looks at whether a partition is to be counted or stored again',
+    'Milliseconds between two checks for requests to recount a partition or to store it again',
     1_000,
     milliseconds,
   ),
   observeIntervalMs: integerSetting(
     'TOLLGATE_OBSERVE_INTERVAL_MS',
-    'Milliseconds between two looks at the lag',
+    'Milliseconds between two measurements of the lag',
     1_000,
     milliseconds,
   ),
   housekeepingIntervalMs: integerSetting(
     'TOLLGATE_HOUSEKEEPING_INTERVAL_MS',
-    'Milliseconds between two rounds of deleting what has expired',
+    'Milliseconds between two rounds that delete expired data',
     60_000,
     milliseconds,
   ),
   marksRetentionDays: integerSetting(
     'TOLLGATE_MARKS_RETENTION_DAYS',
-    'Days a repeated idempotency key is known for one',
+    'Days for which a repeated idempotency key is recognized',
     35,
     days,
   ),
   windowsRetentionDays: integerSetting(
     'TOLLGATE_WINDOWS_RETENTION_DAYS',
-    'Days the counters of an ended period are kept',
+    'Days that the counters of an ended period are kept',
     35,
-    // For so long they say what the period leaves to the next one, until that is settled.
+    // The counters determine how many units carry over to the next period, until that amount is final.
     { ...days, min: 33 },
   ),
   slotsRetentionDays: integerSetting(
     'TOLLGATE_SLOTS_RETENTION_DAYS',
-    'Days usage waits for its customer or purchase to be made',
+    'Days that usage waits for its customer or purchase to be created',
     31,
     days,
   ),
   knownSubjectSlotsRetentionMinutes: integerSetting(
     'TOLLGATE_KNOWN_SUBJECT_SLOTS_RETENTION_MINUTES',
-    'The same in minutes, for a customer that is known',
+    'Minutes that usage of a known customer waits for its purchase to be created',
     10,
-    // A first period counts records of the five minutes before it, which must still be there.
+    // The first period counts records of the five minutes before it, so these must still exist.
     { min: 10, max: 100_000 },
   ),
   sweepKeysMax: integerSetting(
     'TOLLGATE_SWEEP_KEYS_MAX',
-    'Keys deleted from the hot state in one step',
+    'Maximum number of keys that are deleted from the hot state in one step',
     1_000,
     { min: 1, max: 100_000 },
   ),

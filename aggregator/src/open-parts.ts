@@ -28,7 +28,7 @@ export type Parts = {
   readonly tracing: Tracing | undefined
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens the parts that the caller did not pass in. */
 export async function openParts(
   config: AggregatorConfig,
   overrides: Partial<Parts>,
@@ -64,7 +64,7 @@ export function clickHouseOf(config: AggregatorConfig): ClickHouseConnection {
   })
 }
 
-/** Ingest writes the log; here it is only read, and the positions of the sink are kept beside it. */
+/** Opens the log for reading, since only ingest writes it. The positions of the sink are stored beside it. */
 function openLog(config: AggregatorConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })

@@ -26,8 +26,8 @@ import { retentionOf } from './retention-config.ts'
 export type Aggregator = HostedService
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
- * closed at the stop. A usage store that is passed in is taken to have its tables.
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
+ * closed at the stop. A usage store in `overrides` must already have its tables.
  */
 export function createAggregator(
   config: AggregatorConfig,
@@ -82,7 +82,7 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
     intervalMs: config.housekeepingIntervalMs,
   })
   const readiness: HealthCheck[] = [
-    { name: 'event-log', check: () => askLog(log) },
+    { name: 'event-log', check: () => checkLog(log) },
     { name: 'hot-state', check: () => hotState.ping() },
     ...logSetupHealth(log),
     ...positionsHealth(log, config),
@@ -94,8 +94,8 @@ function compose(config: AggregatorConfig, parts: Parts, overrides: Partial<Part
   return { registry, readiness, services: [observer, tableGate, ...groups, housekeeping] }
 }
 
-/** A log that does not answer holds up every projection, and no lag can be told. */
-async function askLog(log: EventLog): Promise<void> {
+/** Rejects if the log does not respond. Then no projection advances and the lag cannot be measured. */
+async function checkLog(log: EventLog): Promise<void> {
   await log.head(usageTopic('live'), 0)
 }
 
@@ -103,7 +103,7 @@ function isPublished({ hotState, environment, partition }: Partition): Promise<b
   return areCustomersPublished(hotState, environment, partition)
 }
 
-/** How many partitions are counted at a time: one reads and folds while another's step is committed. */
+/** Number of partitions that are counted at a time: one reads and folds while the step of another is committed. */
 const countersConcurrencyMax = 4
 
 function countersGroupOf(

@@ -5,14 +5,14 @@ import type { Installation } from './installation.ts'
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-/** The aggregator as `npm start` runs it: a process of its own, to be killed at will. */
+/** Starts the aggregator like `npm start`, in a child process that tests can kill. */
 export function forkAggregator(
   projection: 'counters' | 'sink' | 'all',
   { environment, clickhouse }: Installation,
 ): ChildProcess {
   const { url, username, password } = clickhouse.connection
   return fork(main, {
-    // Not those of a worker of vitest, which find sources.
+    // Without the arguments of a vitest worker, which resolve sources instead of built files.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],
@@ -30,7 +30,7 @@ export function forkAggregator(
   })
 }
 
-/** Resolves with the port of its health and metrics. */
+/** Resolves with the port of health checks and metrics. */
 export async function ready(child: ChildProcess): Promise<number> {
   const [message] = (await once(child, 'message')) as [{ readonly adminPort: number }]
   return message.adminPort

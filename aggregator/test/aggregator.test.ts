@@ -51,7 +51,7 @@ it('counts and stores 100,000 events with repeated keys and late events exactly 
   await expectExactlyOnce(installation, expected, generator.customerRefs, 25_000)
 })
 
-it('sets unreadable records aside, and a batch may span more months than ClickHouse likes', async () => {
+it('stores unreadable records separately, and a batch may span more months than ClickHouse accepts in one block', async () => {
   const generator = new EventGenerator(2, 1, Date.UTC(2026, 2, 1))
   const events = generator.take(150).map((event, index) => ({
     ...event,

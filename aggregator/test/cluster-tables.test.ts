@@ -9,9 +9,9 @@ import { unreadableRecordsTable } from '../src/clickhouse/migrations/0003-unread
 import { usageByHourTable } from '../src/clickhouse/migrations/0002-usage-by-hour.ts'
 
 /*
- * What runs here is ClickHouse's own engine without a keeper. Every statement for a cluster is parsed as it stands;
- * replicated tables are checked by the engine until it asks for the keeper; the distributed tables are made and used
- * on a cluster of one server. Not run: ON CLUSTER, replication, and more than one shard.
+ * These tests run ClickHouse's own engine without Keeper. Every statement for a cluster is parsed unchanged. The engine checks
+ * replicated tables until it requires Keeper. Distributed tables are created and used on a cluster of one server. ON CLUSTER,
+ * replication and more than one shard are not tested.
  */
 
 const place = { database: 'live', cluster: 'main' }
@@ -29,19 +29,19 @@ beforeAll(async () => {
 afterAll(() => engine.stop())
 
 describe('the statements for a cluster', () => {
-  it.each(statements)('are read by the engine, each for all servers: %s', async (statement) => {
+  it.each(statements)('are parsed by the engine, each for all servers: %s', async (statement) => {
     expect(statement).toContain(' ON CLUSTER `main`')
     expect(await engine.run(`EXPLAIN AST ${statement}`)).not.toEqual([])
   })
 
   it.each(statements.filter((statement) => statement.includes('= Replicated')))(
-    'lack nothing but a keeper: %s',
+    'fail only because Keeper is missing: %s',
     async (statement) => {
       await expect(engine.run(withoutOnCluster(statement))).rejects.toThrow(/NO_ZOOKEEPER/)
     },
   )
 
-  it('are refused before they get that far where something is wrong with them', async () => {
+  it('are refused earlier if they contain an error', async () => {
     const [good] = createUsageTable(usageRecordsTable, place)
     const refused = (text: string, by: string): Promise<unknown> =>
       engine.run(withoutOnCluster(good!).replace(text, by))
@@ -50,7 +50,7 @@ describe('the statements for a cluster', () => {
   })
 
   it.each([usageRecordsTable, usageByHourTable, unreadableRecordsTable])(
-    'shard $name by columns of its order, so that rows which merge meet',
+    'shards $name by columns of its sorting key, so that rows which merge are on one shard',
     ({ shardedBy, layout }: UsageTable) => {
       const ordered = /ORDER BY \((.*)\)/.exec(layout)![1]!.split(', ')
       const used = shardedBy.replace(/^cityHash64\((.*)\)$/, '$1').split(', ')
@@ -59,7 +59,7 @@ describe('the statements for a cluster', () => {
   )
 })
 
-describe('tables behind distributed ones', () => {
+describe('tables behind distributed tables', () => {
   const insert = (token: string): Promise<unknown> =>
     engine.run(
       `INSERT INTO live.usage_records
@@ -71,7 +71,7 @@ describe('tables behind distributed ones', () => {
          deduplicate_blocks_in_dependent_materialized_views = 1`,
     )
 
-  it('take a repeated insert once, in the records and in the roll-up', async () => {
+  it('store a repeated insert once, in the records and in the roll-up', async () => {
     for (const statement of statements.slice(1)) await engine.run(onOneServer(statement))
     for (const token of ['first', 'first', 'second', 'first']) await insert(token)
     const [found] = await engine.run(`
@@ -89,14 +89,14 @@ describe('tables behind distributed ones', () => {
   })
 })
 
-it('can be asked whether the replicas that would be read lack blocks', async () => {
+it('a query detects replicas that lack blocks', async () => {
   const query = caughtUpQuery('main')
     .replace('{database:String}', "'live'")
     .replace('{tables:Array(String)}', "['usage_records_local']")
   expect(await engine.run(query)).toEqual([{ total: 0 }])
 })
 
-/** The same statement without what needs a keeper. */
+/** Returns the statement without the parts that need Keeper. */
 function onOneServer(statement: string): string {
   return withoutOnCluster(statement)
     .replace(/Replicated(\w+)\([^)]*\)/, '$1')

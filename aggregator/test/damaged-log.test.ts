@@ -34,7 +34,7 @@ it.each([
   ['the header', 0],
   ['a commit', 0.5],
 ])(
-  'makes lost counts again although %s of an old segment is damaged',
+  'rebuilds lost counts although %s of an old segment is damaged',
   async (_, at) => {
     const generator = new EventGenerator(1, 20, Date.UTC(2026, 2, 1, 12))
     const expected = new ExpectedUsage()

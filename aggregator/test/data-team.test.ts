@@ -28,7 +28,7 @@ const queries = new Map(
 )
 
 let clickhouse: SharedUsageStore
-/** The read-only user of data teams, as which every query of the page runs. */
+/** The read-only user of data teams, which runs every query of the page. */
 let reader: UsageStore
 
 beforeAll(async () => {
@@ -88,7 +88,7 @@ async function answer(title: string, onlyFirst = false): Promise<unknown> {
 }
 
 describe('the queries of docs/data-team.md', () => {
-  it('count a record once by its id, within the time that is asked for', async () => {
+  it('count a record once by its id, within the requested time', async () => {
     expect(await answer('Usage of each meter by day, exactly')).toEqual([
       { meter_name: 'requests', day: '2026-03-01', used: '1.5', records: '1' },
       { meter_name: 'requests', day: '2026-03-02', used: '2', records: '1' },
@@ -96,14 +96,14 @@ describe('the queries of docs/data-team.md', () => {
     ])
   })
 
-  it('rank customers from the roll-up, in which the refill is seen', async () => {
+  it('rank customers from the roll-up, in which a refill is visible', async () => {
     expect(await answer('The ten customers with the most usage')).toEqual([
       { customer_ref: 'ada', used: '7', records: '4' },
       { customer_ref: 'cyd', used: '3.000001', records: '1' },
     ])
   })
 
-  it('show the paywall, tools, lateness, activity and progress', async () => {
+  it('report the paywall, tools, lateness, activity and progress', async () => {
     expect(await answer('Who runs into the paywall')).toEqual([
       { customer_ref: 'bob', product_ref: '', refused: '1', allowed: '0', refused_share: 1 },
     ])
@@ -123,19 +123,19 @@ describe('the queries of docs/data-team.md', () => {
     ])
   })
 
-  it('sum what wallets paid', async () => {
+  it('sum the debits of wallets', async () => {
     expect(await answer('credit_debits')).toEqual([
       { day: '2026-03-02', product_ref: 'prd_1', credits: '2' },
     ])
   })
 
-  it('tell where roll-up and records differ', async () => {
+  it('report differences between roll-up and records', async () => {
     expect(await answer('Does the roll-up agree with the records?')).toEqual([
       { meter_name: 'requests', in_records: '6.500001', in_roll_up: '10.000001' },
     ])
   })
 
-  it('agree after the roll-up was made again as docs/operations.md says', async () => {
+  it('report no differences after the roll-up was rebuilt as docs/operations.md describes', async () => {
     const all = [...operations.matchAll(/```sql\n([^`]*)```/g)].map(([, sql]) => sql!)
     const statements = all.filter((sql) => sql.includes('live.usage_by_hour'))
     expect(statements).toHaveLength(2)
@@ -143,7 +143,7 @@ describe('the queries of docs/data-team.md', () => {
     expect(await answer('Does the roll-up agree with the records?')).toEqual([])
   })
 
-  it('are all run here', () => {
+  it('are all executed in this file', () => {
     expect([...page.matchAll(/```sql\nSELECT/g)]).toHaveLength(queries.size)
     expect(queries.size).toBe(9)
   })
@@ -151,7 +151,7 @@ describe('the queries of docs/data-team.md', () => {
 
 describe('the tables of docs/data-team.md', () => {
   it.each(['usage_records', 'usage_by_hour', 'unreadable_records'])(
-    '%s has the columns that are described',
+    '%s has the documented columns',
     async (table) => {
       const section = page.split(`\n## ${table}\n`)[1]!.split('\n## ')[0]!
       const described = [...section.matchAll(/^\| `(\w+)` +\| ([^|]+?) +\|/gm)].map(
@@ -166,7 +166,7 @@ describe('the tables of docs/data-team.md', () => {
   )
 })
 
-/** One request as the read-only user; the query is the body unless the address has one. */
+/** Sends one request as the read-only user. The query is in the body unless the address contains one. */
 async function ask(query: string, address = ''): Promise<{ status: number; text: string }> {
   const { url, username, password } = clickhouse.reader
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
@@ -210,7 +210,7 @@ describe('the read-only user of the embedded store', () => {
     ['EXISTS DATABASE live', '', '1\n'],
     ['SHOW INDEX FROM usage_records', '', undefined],
     ['SELECT 1', '?max_execution_time=10&output_format_json_quote_decimals=1&readonly=2', '1\n'],
-  ])('reads: %s %s', async (query, address, text) => {
+  ])('accepts: %s %s', async (query, address, text) => {
     const answered = await ask(query, address)
     expect(answered).toMatchObject({ status: 200, ...(text === undefined ? {} : { text }) })
   })
@@ -287,26 +287,26 @@ describe('the read-only user of the embedded store', () => {
     expect(status).not.toBe(200)
   })
 
-  it('left everything as it was', async () => {
+  it('has changed no data', async () => {
     expect(await readFile(secret, 'utf8')).toBe('secret\n')
     expect(await ask('SELECT count() FROM usage_records')).toEqual({ status: 200, text: '9\n' })
   })
 })
 
 describe('the user for data teams', () => {
-  // The embedded engine has no access control, so its parser is asked, and not its access manager.
+  // The embedded engine has no access control, so only its parser checks the statements.
   const statements = statementsFile
     .split(/;\n/)
     .map((text) => text.replaceAll(/^--.*$/gm, '').trim())
     .filter(Boolean)
 
-  it.each(statements)('is made by statements that ClickHouse reads: %s', async (statement) => {
+  it.each(statements)('is created by statements that ClickHouse parses: %s', async (statement) => {
     const explained = `EXPLAIN AST ${statement}`
     const password = statement.includes('{password:String}') ? { password: 'x' } : {}
     expect(await clickhouse.store.query(explained, password)).not.toEqual([])
   })
 
-  it('has a policy for one provider that ClickHouse reads', async () => {
+  it('has a policy for one provider that ClickHouse parses', async () => {
     const [, policy] = /```sql\n(CREATE ROW POLICY[^`]*)```/.exec(page)!
     expect(await clickhouse.store.query(`EXPLAIN AST ${policy}`)).not.toEqual([])
   })

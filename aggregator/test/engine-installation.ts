@@ -28,10 +28,10 @@ const variables = [
   'TOLLGATE_TEST_REDIS_URL',
 ] as const
 
-/** The variables that say where the engines are, as far as they are not set. */
+/** The missing variables among those that hold the addresses of the engines. */
 export const missingEngines = variables.filter((variable) => process.env[variable] === undefined)
 
-/** The same as an embedded installation, on topics and keys of its own in Kafka and Redis. */
+/** Creates an installation like the embedded one, with its own topics and keys in Kafka and Redis. */
 export async function createEngineInstallation(): Promise<Installation> {
   const name = `test-${randomBytes(6).toString('hex')}`
   const [brokers, registry, redis] = variables.map((variable) => process.env[variable] ?? '')

@@ -34,7 +34,7 @@ beforeAll(async () => {
     logFolder: join(folder, 'log'),
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
-    // A partition of its own for every run, and for every step of the search for a smaller counter-example.
+    // One partition for every run and for every step of the search for a smaller counterexample.
     topics: { [topic]: 4_000 },
   })
 })
@@ -58,7 +58,7 @@ type Act =
     }
   | { readonly kind: 'lose-hot-state' }
 
-/** One history of one partition on real lmdb. */
+/** One history of one partition, on a real LMDB. */
 class History {
   readonly #partition = runs++
   readonly store = new TokenStore()
@@ -97,7 +97,7 @@ class History {
     this.store.diesHalfway = false
   }
 
-  /** One batch by a process that starts for it, so whatever it knew is gone afterwards. */
+  /** Runs one batch in a new process, which knows nothing of earlier ones. */
   async step(
     actor: Actor,
     recordsMax: number,
@@ -124,7 +124,7 @@ class History {
     const sinkParts = {
       ...parts,
       usageStore: port<UsageStore>(this.store),
-      // It keeps tokens and rows together, as a cluster does.
+      // The fake store keeps tokens and rows together, as a cluster does.
       cluster: 'main',
       countersWaitMs: 0,
       newLineage: () => `lineage-${this.#lineages++}`,
@@ -132,13 +132,13 @@ class History {
     return (await runSinkBatch(sinkParts, position)).kind
   }
 
-  /** Everybody works undisturbed until there is nothing left to do. */
+  /** Both projections run undisturbed until there is nothing left to do. */
   async finish(): Promise<void> {
     while ((await this.step('counters', 3)) !== 'idle');
     while ((await this.step('sink', 3)) !== 'idle');
   }
 
-  /** Micros by customer, summed over the window of all time. */
+  /** Returns the counted micros by customer, summed over a window of all time. */
   async counted(): Promise<string[]> {
     const sums: string[] = []
     for (const customerRef of customerRefs) {
@@ -159,7 +159,7 @@ class History {
   }
 }
 
-/** The first record of an id is the record; only successes count. */
+/** Returns the records that count: the first record of each id, if it is a success. */
 function firstRecords(events: readonly MeterEvent[]): MeterEvent[] {
   const byId = new Map<string, MeterEvent>()
   for (const event of events) if (!byId.has(event.id)) byId.set(event.id, event)
@@ -182,7 +182,7 @@ const anEvent = fc
     meterEvent({
       id: key === null ? `usage_keyless_${keylessTotal++}` : `usage_${key}`,
       idempotencyKey: key === null ? null : `key-${key}`,
-      // A key belongs to one customer, otherwise it would be another id.
+      // A key belongs to one customer. With another customer it would be another id.
       customerRef: customerRefs[key === null ? customer : key % customerRefs.length]!,
       productRef: second === 59 ? null : 'prd_all',
       timestamp: second * 1_000,
@@ -220,7 +220,7 @@ const anAct = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'lose-hot-state' as const }) },
 )
 
-it('counts once and stores once, whoever dies when, however batches are cut', async () => {
+it('counts once and stores once, whichever process dies at any time and however batches are cut', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anAct, { maxLength: 40, size: 'max' }), async (acts) => {
       const history = new History()

@@ -15,12 +15,12 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { expect } from 'vitest'
 import { partitionCount, type Installation } from './installation.ts'
 
-/** What a set of events must come to, by the dullest means: the first record of an id is the record. */
+/** The expected result of a set of events, computed in the simplest way: the first record of an id counts. */
 export class ExpectedUsage {
   readonly #ids = new Set<string>()
-  /** Micros of what counts, by customer. */
+  /** Counted micros by customer. */
   readonly counted = new Map<string, bigint>()
-  /** What wallets paid, by customer. */
+  /** Debits of wallets by customer. */
   readonly debited = new Map<string, bigint>()
   debitedSum = 0n
   storedTotal = 0
@@ -44,7 +44,7 @@ export class ExpectedUsage {
   }
 }
 
-/** A window from the beginning to the end of time, so that everything a subject ever used is in one amount. */
+/** Creates a window of all time, so that one amount contains everything that a subject ever used. */
 export async function openWindows(
   hotState: HotState,
   customerRefs: Iterable<string>,
@@ -60,7 +60,7 @@ export async function openWindows(
   }
 }
 
-/** Waits until the log is counted and stored, and compares both, to the unit, with what it must come to. */
+/** Waits until the log is counted and stored, and compares both exactly with the expected result. */
 export async function expectExactlyOnce(
   { log, hotState, clickhouse }: Installation,
   expected: ExpectedUsage,
@@ -122,14 +122,14 @@ function addressOf(customerRef: string) {
 }
 
 type Stored = {
-  /** Rows as they lie there, before any merge. */
+  /** Number of rows in the table before any merge. */
   readonly rowTotal: number
   readonly idTotal: number
   readonly countedSum: bigint
   readonly rollUpSum: bigint
   readonly rollUpRecords: number
   readonly debitedSum: bigint
-  /** Of the table that a view fills. */
+  /** Sum of the table that a view fills. */
   readonly debitsSum: bigint
 }
 
@@ -153,7 +153,7 @@ export async function readStored(store: UsageStore, environment: Environment): P
   }
 }
 
-/** Waits until at least `rowTotal` rows lie in the table, then gives a late double a moment to show itself. */
+/** Waits until at least `rowTotal` rows are in the table, then waits a moment for a late duplicate. */
 export async function untilStored(
   store: UsageStore,
   rowTotal: number,

@@ -2,9 +2,9 @@ import type { Window } from '@tollgate/platform/hot-state/hot-state'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 
 const day = 86_400
-/** Midnight, UTC. */
+/** The first second is midnight UTC. */
 export const start = 20_000 * day
-/** Cut days, whole days, and one that begins and ends within a minute. */
+/** Windows with partial days, whole days, and one that starts and ends within a minute. */
 export const windows: readonly Window[] = [
   { id: 'first', fromSecond: start + 3_600, toSecond: start + 3 * day },
   { id: 'second', fromSecond: start + 3 * day, toSecond: start + 5 * day + 61 },
@@ -19,7 +19,7 @@ export const places = providers.flatMap((providerId) =>
   ),
 )
 
-/** What its debits are told under. */
+/** Returns the name of the wallet for its debits. */
 export function walletName({
   providerId,
   customerRef,
@@ -27,7 +27,7 @@ export function walletName({
   return JSON.stringify(['wallet', providerId, customerRef])
 }
 
-/** By the dullest means: the first record of a key is the record; only successes count. */
+/** Computes the expected counts in the simplest way: the first record of a key counts, if it is a success. */
 export function expectedOf(events: readonly MeterEvent[]): Map<string, bigint> {
   const sums = new Map<string, bigint>()
   const seen = new Set<string>()

@@ -5,8 +5,8 @@ import { meterEvent } from './meter-event.ts'
 const dayMs = 86_400_000
 
 /**
- * Traffic with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, and
- * debits of wallets (one in five), some of them larger than a number can say exactly.
+ * Generates events with repeated keys (one in ten), late events (one in twenty, up to 60 days), outcomes that do not count, and
+ * debits of wallets (one in five), some of them larger than a number can represent exactly.
  */
 export class EventGenerator {
   readonly customerRefs: readonly string[]

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { countersGroup, sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { keepHouse } from '../src/consume/housekeeping.ts'
+import { runHousekeeping } from '../src/consume/housekeeping.ts'
 import { checkPosition, type Partition } from '../src/consume/partition-parts.ts'
 import { createInstallation, type Installation } from './installation.ts'
 
@@ -15,7 +15,7 @@ let isPublished: boolean
 
 beforeEach(async () => {
   isPublished = true
-  // Each of the five records is in a segment of its own.
+  // Each of the five records is in its own segment.
   installation = await createInstallation({ segmentBytesMax: 1 })
   const { log, hotState } = installation
   partition = { log, hotState, environment: 'sandbox', topic, partition: 0 }
@@ -28,7 +28,7 @@ afterEach(async () => {
   await installation.remove()
 })
 
-async function keepHouseNow(of: Partition = partition): Promise<void> {
+async function runHousekeepingNow(of: Partition = partition): Promise<void> {
   const day = 86_400_000
   const retention = {
     marksMs: 1_000_000,
@@ -38,19 +38,19 @@ async function keepHouseNow(of: Partition = partition): Promise<void> {
     sweepKeysMax: 2,
   }
   const signal = new AbortController().signal
-  await keepHouse(
+  await runHousekeeping(
     { clock: { now: () => nowMs }, retention, isPublished: async () => isPublished },
     of,
     signal,
   )
 }
 
-/** What the writer of the log does from time to time. */
+/** Trims the log as its writer does periodically. */
 async function trimLog(): Promise<void> {
   await installation.log.trim(topic, 0, nowMs, [sinkGroup, countersGroup])
 }
 
-async function passTo(counters: number, sink: number): Promise<void> {
+async function advanceTo(counters: number, sink: number): Promise<void> {
   const { log, hotState } = installation
   await hotState.apply({
     space: 'sandbox',
@@ -64,17 +64,17 @@ async function passTo(counters: number, sink: number): Promise<void> {
   await log.commit(sinkGroup, topic, 0, position, { offset: sink, note: position.note })
 }
 
-it('tells the writer of the log how far the counters are, also when HotState has lost them', async () => {
+it("sets the counters' position in the log to the applied offset, even after HotState lost its counts", async () => {
   const position = async () => (await installation.log.position(countersGroup, topic, 0)).offset
-  await passTo(4, 4)
-  await keepHouseNow()
+  await advanceTo(4, 4)
+  await runHousekeepingNow()
   expect(await position()).toBe(4)
-  // Of the other environment HotState knows as much as one that was wiped.
-  await keepHouseNow({ ...partition, environment: 'live' })
+  // For the other environment, HotState is as empty as after a loss.
+  await runHousekeepingNow({ ...partition, environment: 'live' })
   expect(await position()).toBe(0)
 })
 
-it('sweeps more marks than one step takes, but none that a record of the log may need', async () => {
+it('sweeps more marks than one step deletes, but none that a record in the log may need', async () => {
   const marks = Array.from({ length: 7 }, (_, offset) => ({
     id: `id-${offset}`,
     offset,
@@ -88,19 +88,19 @@ it('sweeps more marks than one step takes, but none that a record of the log may
     const offsets = await installation.hotState.readMarks('sandbox', 0, ids)
     return offsets.filter((offset) => offset !== undefined)
   }
-  await keepHouseNow()
+  await runHousekeepingNow()
   expect(await left()).toHaveLength(8)
   await installation.log.append(topic, 0, Uint8Array.of(5), nowMs)
-  await passTo(5, 5)
-  await keepHouseNow()
+  await advanceTo(5, 5)
+  await runHousekeepingNow()
   await trimLog()
-  await keepHouseNow()
+  await runHousekeepingNow()
   expect(await left()).toEqual([7])
 })
 
-it('a position outside the log is refused, at its end it is not', async () => {
-  await passTo(4, 3)
-  await keepHouseNow()
+it('refuses a position outside of the log, but not one at its end', async () => {
+  await advanceTo(4, 3)
+  await runHousekeepingNow()
   await trimLog()
   await expect(checkPosition(partition, 2)).rejects.toThrow('holds offsets 3 to 5')
   expect(await checkPosition(partition, 3)).toBe(5)
@@ -108,14 +108,14 @@ it('a position outside the log is refused, at its end it is not', async () => {
   await expect(checkPosition(partition, 6)).rejects.toThrow('the projection is at 6')
 })
 
-it('sweeps nothing while windows are missing that it may belong to', async () => {
+it('sweeps nothing while windows are missing that usage may belong to', async () => {
   const { hotState } = installation
   const at = { space: 'sandbox', partition: 0, subject: '4:provada', scope: 'prd' }
   const old = { subject: at.subject, scope: at.scope, series: 'requests', second: 1, amount: 5n }
   const batch = { space: 'sandbox', partition: 0, expectedOffset: 0, nextOffset: 1, marks: [] }
   await hotState.apply({ ...batch, increments: [old], settled: [] })
   isPublished = false
-  await keepHouseNow()
+  await runHousekeepingNow()
   const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_000_000_000 }]
   await hotState.putEntry(at, { version: 1, document: '{}', windows })
   expect((await hotState.readEntry(at, 'requests')).amounts).toEqual(new Map([['all', 5n]]))

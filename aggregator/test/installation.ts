@@ -27,7 +27,7 @@ const topics = Object.fromEntries(
 /** A data folder with a real log and hot state, opened here as ingest opens them, and real ClickHouse tables. */
 export type Installation = {
   readonly dataDir: string
-  /** The settings by which a process finds it, ClickHouse aside. */
+  /** The settings with which a process finds the installation, except for ClickHouse. */
   readonly environment: Readonly<Record<string, string>>
   readonly log: EventLog
   readonly hotState: HotState
@@ -37,9 +37,9 @@ export type Installation = {
 }
 
 export type EmbeddedInstallation = Installation & {
-  /** The hot state is empty from here on. */
+  /** Empties the hot state. */
   loseHotState(): Promise<void>
-  /** The log is read from the disk again. */
+  /** Closes the log and reads it from the disk again. */
   reopenLog(): Promise<void>
 }
 
@@ -97,7 +97,7 @@ export async function createInstallation(
   }
 }
 
-/** The engine is shared by the tests of one file, and these databases have fixed names. */
+/** Empties the tables. The tests of one file share the engine, and these databases have fixed names. */
 export async function emptyUsageTables({ store, connection }: TestUsageStore): Promise<void> {
   for (const environment of environments) {
     await store.command(`DROP DATABASE IF EXISTS ${environment}`)

@@ -1,7 +1,10 @@
-/** What happens at one call to a port, counted over all ports of a process. */
+/** An interruption at one call to a port, counted over all ports of a process. */
 export type Interruption = {
   readonly atCall: number
-  /** The process dies before or after the call has its effect, or others act first and it goes on as a zombie. */
+  /**
+   * The process dies before or after the effect of the call, or other processes act first and this one continues as a stale
+   * process.
+   */
   readonly kind: 'die-before' | 'die-after' | 'others-act'
 }
 
@@ -11,7 +14,7 @@ export class ProcessDied extends Error {
 
 export type CallCounter = { calls: number }
 
-/** The same port, with the interruption waiting at its place. Synchronous methods have no effects and are not counted. */
+/** Returns the port with the interruption at its call. Synchronous methods have no effects and are not counted. */
 const synchronous = new Set<PropertyKey>(['head', 'oldest', 'partitionCount'])
 
 export function interrupted<Port extends object>(

@@ -63,7 +63,7 @@ describe.skipIf(missingEngines.length > 0)(`aggregators on Kafka and Redis${left
   }, 300_000)
 })
 
-/** How many partitions the process says it works on. */
+/** Returns the number of partitions that the process reports. */
 async function partitionsOf({ adminPort }: Aggregator, projection: string): Promise<number> {
   const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
   const series = new RegExp(`^tollgate_projection_position{.*projection="${projection}"`, 'gm')

@@ -30,7 +30,7 @@ async function startChild(projection: 'counters' | 'sink'): Promise<ChildProcess
   return child
 }
 
-/** Of 200 events each. */
+/** Maximum number of batches of 200 events each. */
 const batchesMax = 400
 
 it('counts and stores exactly once while each projection is killed at random moments', async () => {
@@ -42,7 +42,7 @@ it('counts and stores exactly once while each projection is killed at random mom
 
   let isWriting = true
   const write = async (): Promise<void> => {
-    // Bounded, because how long the kills take depends on the machine.
+    // The number is bounded, because the duration of the kills depends on the machine.
     for (let batch = 0; isWriting && batch < batchesMax; batch++) {
       const events = generator.take(200)
       expected.add(events)

@@ -10,9 +10,9 @@ import {
 import { usageTopic } from '@tollgate/schemas/topics'
 import { emptyUsageTables } from './installation.ts'
 
-/** A real log and real ClickHouse tables, for many runs on a partition of its own each. */
+/** A real log and real ClickHouse tables for many runs, each on its own partition. */
 export type LogAndStore = {
-  /** For whatever else a run keeps. */
+  /** A folder for other data of a run. */
   readonly folder: string
   readonly log: EventLog
   readonly clickhouse: TestUsageStore

@@ -7,7 +7,7 @@ import { createLogAndStore, type LogAndStore } from './log-and-store.ts'
 import { meterEvent } from './meter-event.ts'
 import { SteppedProjections } from './stepped-projections.ts'
 
-/** Each is claimed and summed up by itself. */
+/** Each provider is claimed and summed separately. */
 const providers = ['prov_1', 'prov_2']
 const windows = [{ id: 'window', fromSecond: 0, toSecond: 4_000_000_000 }]
 
@@ -22,10 +22,10 @@ afterAll(async () => {
   await logAndStore.remove()
 })
 
-/** One address at which now and then another, empty hot state answers, as after FLUSHALL. */
+/** One address at which from time to time a new, empty hot state answers, as after FLUSHALL. */
 class Emptied {
   #state: HotState | undefined
-  /** How many calls have been made. */
+  /** Number of calls so far. */
   calls = 0
   emptyBeforeCall: number | undefined
   emptyBefore: keyof HotState | undefined
@@ -54,11 +54,11 @@ class Emptied {
   }
 }
 
-/** Two keyed records, counted and stored; then, waiting in the log, the same once more. */
+/** Two records with keys, counted and stored, and then the same records again, waiting in the log. */
 async function begin() {
   const emptied = new Emptied()
   await emptied.empty()
-  // The fence is looked at once a second.
+  // The counters read the fence once a second.
   let nowMs = Date.now()
   const projections = new SteppedProjections(logAndStore, {
     hotState: () => emptied.hotState,
@@ -99,12 +99,15 @@ async function expectExact({ emptied, projections }: Run, when: string): Promise
   })
 }
 
-/** Loses the hot state, and once more before that call; returns how many calls it took to have all counted and stored. */
+/**
+ * Loses the hot state, and loses it again before the call `lostAt`. Returns the number of calls until all records were counted and
+ * stored.
+ */
 async function loseTwice({ emptied, projections }: Run, lostAt: number): Promise<number> {
   await emptied.empty()
   emptied.calls = 0
   emptied.emptyBeforeCall = lostAt
-  // Once more after the end, so that a loss there is noticed too.
+  // One more iteration after the end detects a loss at the end.
   for (let idle = 0; idle < 2;) {
     const counted = await projections.count()
     const stored = await projections.store()
@@ -113,7 +116,7 @@ async function loseTwice({ emptied, projections }: Run, lostAt: number): Promise
   return emptied.calls
 }
 
-it('counts are made again in full when the hot state is lost once more before any call to it', async () => {
+it('counts are rebuilt completely if the hot state is lost again before any call to it', async () => {
   const callsWithout = await loseTwice(await begin(), 0)
   for (let lostAt = 1; lostAt <= callsWithout; lostAt += 1) {
     const run = await begin()
@@ -123,7 +126,7 @@ it('counts are made again in full when the hot state is lost once more before an
   }
 }, 120_000)
 
-it('the sink takes nothing for new because its marks were lost before it read them', async () => {
+it('the sink does not treat a duplicate as new after its marks were lost before it read them', async () => {
   const run = await begin()
   run.emptied.emptyBefore = 'readMarks'
   expect(await run.projections.store()).toBe('rebuilding')

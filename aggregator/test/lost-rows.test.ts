@@ -24,14 +24,14 @@ import {
 } from './parts-on-disk.ts'
 
 /*
- * A single ClickHouse that is killed between the token of a block and its rows has one without the other. Here that is
- * done to the real engine's files, and then the sink does its batch again.
+ * A single ClickHouse server that is killed between the token of a block and its rows has only one of them. These tests produce
+ * that state in the files of the real engine, and then the sink repeats its batch.
  */
 
 const topic = usageTopic('sandbox')
 const nothingElse = async (): Promise<void> => {}
 const hourMs = 3_600_000
-/** The last hour of a month: batches reach into the next. */
+/** The last hour of a month, so that batches reach into the next month. */
 const startMs = Date.UTC(2026, 2, 31, 23)
 
 let logAndStore: LogAndStore
@@ -53,30 +53,30 @@ type Use = Pick<MeterEvent, 'value' | 'outcome' | 'productRef' | 'debit'> & {
   readonly hour: number
 }
 
-/** How a process dies. */
+/** The way in which a process dies. */
 type Death = {
   readonly interruption?: Interruption
-  /** When all of the batch is stored. */
+  /** The process dies when the whole batch is stored. */
   readonly neverCloses?: boolean
-  /** At the insert into such a table with such a token, which reaches ClickHouse later. */
+  /** The process dies at an insert whose table and token match. The insert reaches ClickHouse later. */
   readonly neverInserts?: RegExp
 }
 
-/** One partition with customers of its own: a batch that is stored, and one behind it that is not. */
+/** One partition with its own customers: a batch that is stored, and a later one that is not. */
 class Run {
   readonly #partition = logAndStore.newPartition()
   readonly #events: MeterEvent[] = []
   #unreadableTotal = 0
   #before = new Set<string>()
-  /** What ClickHouse was told since it last died, and may still be at. */
-  #told: (() => Promise<void>)[] = []
+  /** Inserts that ClickHouse received since it last died and may still execute. */
+  #received: (() => Promise<void>)[] = []
 
   async begin(stored: readonly Use[], waiting: readonly Use[]): Promise<void> {
     await emptyTables(logAndStore.clickhouse.store)
     await this.#append(stored)
     expect(await this.store()).toBe('stored')
     this.#before = new Set((await this.#parts()).map(nameOf))
-    this.#told = []
+    this.#received = []
     await this.#append(waiting)
   }
 
@@ -96,7 +96,7 @@ class Run {
     await logAndStore.log.appendAll(topic, records, startMs)
   }
 
-  /** One batch by a process of its own. */
+  /** Runs one batch in a new process. */
   async store({ interruption, neverCloses = false, neverInserts }: Death = {}): Promise<string> {
     const counter = { calls: 0 }
     const { log: all, clickhouse } = logAndStore
@@ -129,34 +129,37 @@ class Run {
     return {
       ...store,
       query: (statement, parameters) => store.query(statement, parameters),
-      insert: async (...told) => {
-        this.#told.push(() => logAndStore.clickhouse.store.insert(...told))
-        if (neverInserts?.test(`${told[0]} ${told[3]}`) === true) throw new ProcessDied()
-        await store.insert(...told)
+      insert: async (...parameters) => {
+        this.#received.push(() => logAndStore.clickhouse.store.insert(...parameters))
+        if (neverInserts?.test(`${parameters[0]} ${parameters[3]}`) === true)
+          throw new ProcessDied()
+        await store.insert(...parameters)
       },
     }
   }
 
-  /** Whether the waiting batch is begun and not known to be stored. */
+  /** Returns whether the waiting batch is open, so that it is not known to be stored. */
   async isOpen(): Promise<boolean> {
     const { note } = await logAndStore.log.position(sinkGroup, topic, this.#partition)
     return readSinkNote(note)?.state === 'open'
   }
 
-  /** Does this to the blocks of the waiting batch, one after the other, and begins anew when there are more. */
+  /**
+   * Applies the damages to the blocks of the waiting batch in turn, and starts again with the first one if there are more blocks.
+   */
   async damage(damages: readonly Damage[]): Promise<void> {
     const parts = (await this.#parts()).filter((part) => !this.#before.has(nameOf(part)))
     const damaged = parts.map((part, at) => [part, damages[at % damages.length]!] as const)
-    this.#told = []
+    this.#received = []
     await damageParts(logAndStore.clickhouse.store, damaged)
   }
 
-  /** The same to all of them that are in one table. */
+  /** Applies one damage to all blocks in one table. */
   async damageTable(table: string, damage: Damage): Promise<void> {
     const parts = (await this.#parts()).filter((part) => !this.#before.has(nameOf(part)))
     const of = parts.filter((part) => part.table === table)
     expect(of.length).toBeGreaterThan(0)
-    this.#told = []
+    this.#received = []
     const forgotten = await damageParts(
       logAndStore.clickhouse.store,
       of.map((part) => [part, damage] as const),
@@ -168,9 +171,9 @@ class Run {
     return await listParts(logAndStore.clickhouse.store)
   }
 
-  /** Inserts that timed out at the sink come to their end in ClickHouse. */
-  async stragglersArrive(): Promise<void> {
-    for (const insert of this.#told) await insert()
+  /** Executes inserts that timed out at the sink. */
+  async executeTimedOutInserts(): Promise<void> {
+    for (const insert of this.#received) await insert()
   }
 
   async expectStoredOnce(): Promise<void> {
@@ -209,7 +212,7 @@ class Run {
     }
   }
 
-  /** By the dullest means. */
+  /** Computes the expected result in the simplest way. */
   #expected(): unknown {
     const hours = new Map<string, { used: bigint; uses: number }>()
     for (const { customerRef, productRef, timestamp, value, outcome } of this.#events) {
@@ -236,7 +239,7 @@ class Run {
   }
 }
 
-/** A process that has it dies when all of a batch is stored. */
+/** Returns a log at which a process dies when a batch is stored completely. */
 function neverClosing(log: EventLog): EventLog {
   return new Proxy(log, {
     get(target, name) {
@@ -256,7 +259,7 @@ function nameOf({ table, name }: Part): string {
   return `${table} ${name}`
 }
 
-/** As ClickHouse writes a decimal of whole units. */
+/** Returns the decimal of whole units as ClickHouse writes it. */
 function unitsOf(micros: bigint): string {
   return String(micros / 1_000_000n)
 }
@@ -282,7 +285,7 @@ it.each(
   tables.flatMap((table) =>
     (['lost', 'forgotten', 'absent'] as const).map((damage) => [table, damage] as const),
   ),
-)('a batch whose block in %s is %s is whole when it is stored again', async (table, damage) => {
+)('a batch whose block in %s is %s is complete after a redo', async (table, damage) => {
   const run = new Run()
   await run.begin(anOrdinaryBatch, anOrdinaryBatch)
   expect(await run.store({ neverCloses: true })).toBe('died')
@@ -291,7 +294,7 @@ it.each(
   await run.expectStoredOnce()
 })
 
-it.each(tables)('what was stored again in %s may be lost as well', async (table) => {
+it.each(tables)('a redo stores rows of %s again, however often they are lost', async (table) => {
   const run = new Run()
   await run.begin(anOrdinaryBatch, anOrdinaryBatch)
   for (let death = 0; death < 3; death += 1) {
@@ -305,21 +308,24 @@ it.each(tables)('what was stored again in %s may be lost as well', async (table)
 it.each([
   ['that stores the batch again', 'credit_debits', /usage_records .*-again-1$/],
   ['that corrects the roll-up', 'usage_by_hour', /-correction-0-/],
-] as const)('an insert %s and times out adds nothing later', async (_, table, neverInserts) => {
-  const run = new Run()
-  await run.begin(anOrdinaryBatch, anOrdinaryBatch)
-  expect(await run.store({ neverCloses: true })).toBe('died')
-  await run.damageTable(table, 'lost')
-  expect(await run.store({ neverInserts })).toBe('died')
-  expect(await run.store()).toBe('stored')
-  await run.stragglersArrive()
-  await run.expectStoredOnce()
-})
+] as const)(
+  'an insert %s and times out adds nothing when it is executed later',
+  async (_, table, neverInserts) => {
+    const run = new Run()
+    await run.begin(anOrdinaryBatch, anOrdinaryBatch)
+    expect(await run.store({ neverCloses: true })).toBe('died')
+    await run.damageTable(table, 'lost')
+    expect(await run.store({ neverInserts })).toBe('died')
+    expect(await run.store()).toBe('stored')
+    await run.executeTimedOutInserts()
+    await run.expectStoredOnce()
+  },
+)
 
 const aDamage = fc.constantFrom<Damage>('none', 'lost', 'forgotten', 'absent')
-/** What happens between one redo and the next, and where that one dies. */
+/** The damage between two redos, and where the second one dies. */
 const aTry = fc.record({
-  /** Undefined: ClickHouse lives on, and comes to the end of what it was told. */
+  /** The damages are undefined if ClickHouse survives and executes the inserts that it received. */
   damages: fc.option(fc.array(aDamage, { minLength: 1, maxLength: 6 }), { nil: undefined }),
   interruption: fc.record({
     atCall: fc.integer({ min: 1, max: 14 }),
@@ -327,7 +333,7 @@ const aTry = fc.record({
   }),
 })
 
-it('whichever blocks are lost or doubled however often, a redo leaves all as if it had been stored once', async () => {
+it('leaves everything as if stored once, whichever blocks are lost or duplicated, however often', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(use, { minLength: 1, maxLength: 6 }),
@@ -345,7 +351,7 @@ it('whichever blocks are lost or doubled however often, a redo leaves all as if 
         await run.store()
         expect(await run.isOpen()).toBe(false)
         await run.expectStoredOnce()
-        await run.stragglersArrive()
+        await run.executeTimedOutInserts()
         await run.expectStoredOnce()
       },
     ),

@@ -1,7 +1,7 @@
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
-/** A valid event, different from the last one only in what the test names. */
+/** Returns a valid event with these fields and defaults for all others. */
 export function meterEvent(fields: Partial<MeterEvent>): MeterEvent {
   return {
     id: 'usage_0000000000000000000000000A',

@@ -35,11 +35,11 @@ async function dropAll(): Promise<void> {
 const once = usageMigrations.map(({ name }) => ({ name, times: '1' }))
 
 describe('the migrations of the usage tables', () => {
-  it('come to the same tables from wherever an earlier start was killed', async () => {
+  it('create the same tables, wherever an earlier start was killed', async () => {
     await migrateUsageTables(clickhouse.connection)
     const whole = await schema()
     expect(whole).toHaveLength(16)
-    // A kill leaves the first statements done, and of the migrations they belong to none or only the last unrecorded.
+    // After a kill, the first statements are executed, and at most the last of their migrations is not recorded.
     for (let done = 0; done <= all.length; done += 1) {
       await dropAll()
       await clickhouse.store.command('CREATE DATABASE sandbox')
@@ -50,7 +50,7 @@ describe('the migrations of the usage tables', () => {
     }
   }, 300_000)
 
-  it('are recorded, and not run again', async () => {
+  it('are recorded and not executed again', async () => {
     await migrateUsageTables(clickhouse.connection)
     await clickhouse.store.command('DROP TABLE sandbox.unreadable_records')
     await migrateUsageTables(clickhouse.connection)
@@ -60,7 +60,7 @@ describe('the migrations of the usage tables', () => {
     expect(found).toEqual({ result: 0 })
   })
 
-  it('keep what a roll-up of before has summed up, and go on with it', async () => {
+  it('keep the sums of an existing roll-up and continue with it', async () => {
     await dropAll()
     const { store } = clickhouse
     await store.command('CREATE DATABASE sandbox')
@@ -84,7 +84,7 @@ describe('the migrations of the usage tables', () => {
     ).toEqual([{ customer_ref: 'cus', value: '2.5', records: '1' }])
   })
 
-  it('may be begun by several sinks at once', async () => {
+  it('may be started by several sinks at once', async () => {
     await dropAll()
     await Promise.all(Array.from({ length: 3 }, () => migrateUsageTables(clickhouse.connection)))
     expect(await schema()).toHaveLength(16)

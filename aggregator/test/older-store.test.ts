@@ -25,8 +25,8 @@ import { OwnStore } from './own-store.ts'
 import { publishAll, startAggregator, untilAllStored } from './running-aggregator.ts'
 
 /*
- * A power cut or a restored backup leaves a ClickHouse that lacks rows which the sink's position says are stored. Here a
- * copy of its folder that was taken before is put back.
+ * After a power cut or from a restored backup, ClickHouse lacks rows that are stored according to the sink's position. These tests
+ * put back an older copy of its folder.
  */
 
 const topic = usageTopic('sandbox')
@@ -75,7 +75,7 @@ async function append(total: number): Promise<void> {
   await installation.appendEvents(events)
 }
 
-/** Appends as many records, and waits until they are stored. */
+/** Appends `total` records and waits until they are stored. */
 async function store(total: number): Promise<void> {
   await append(total)
   await untilAllStored(installation, timeoutMs)
@@ -86,7 +86,7 @@ async function loseHotState(): Promise<void> {
   await publishAll(installation, generator.customerRefs)
 }
 
-/** Leaves an open batch in every partition, of which ClickHouse has got all or nothing. */
+/** Leaves an open batch in every partition. ClickHouse has all of its rows or none. */
 async function dieInBatch(reached: 'all' | 'nothing'): Promise<void> {
   const { log, hotState } = installation
   for (let partition = 0; partition < partitionCount; partition += 1) {
@@ -120,7 +120,7 @@ async function notesOfSink(): Promise<string[]> {
   return (await Promise.all(positions)).map(({ note }) => note)
 }
 
-/** Rows that came twice are one row when ClickHouse has merged them. */
+/** Rows that were inserted twice are one row once ClickHouse has merged them. */
 async function expectEqualSums(): Promise<void> {
   await expect
     .poll(async () => (await readStored(clickhouse.store, 'sandbox')).idTotal, {
@@ -135,7 +135,7 @@ async function expectEqualSums(): Promise<void> {
 }
 
 describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
-  it('stores again what an older copy of ClickHouse lacks, while the sink was stopped', async () => {
+  it('gets the missing records again when an older copy replaced it while the sink was stopped', async () => {
     await start()
     await store(400)
     await stop()
@@ -150,7 +150,7 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     await expectEqualSums()
   })
 
-  it('stores again what an older copy of ClickHouse lacks, under a sink that goes on without new records', async () => {
+  it('gets the missing records again when an older copy replaced it under a running sink without new records', async () => {
     await start()
     await store(400)
     await clickhouse.keepCopy()
@@ -160,7 +160,7 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     await expectEqualSums()
   })
 
-  it('refuses sums of a ClickHouse that the sink has not compared with the log since it started', async () => {
+  it('is not used for sums until the sink has compared it with the log since it started', async () => {
     await start()
     await store(300)
     const isBelieved = async (): Promise<boolean> =>
@@ -179,7 +179,7 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     await expect.poll(isBelieved, { timeout: timeoutMs }).toBe(true)
   })
 
-  it('makes counts that are lost together with rows of ClickHouse from all records of the log', async () => {
+  it('is completed from the log before lost counts of the hot state are rebuilt from it', async () => {
     await start()
     await store(400)
     await clickhouse.keepCopy()
@@ -198,7 +198,7 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     ['replaced by an older copy', 'all', async () => await clickhouse.putOlderCopyBack()],
     ['replaced by an older copy', 'nothing', async () => await clickhouse.putOlderCopyBack()],
   ] as const)(
-    'goes on with an open batch when the hot state is lost and ClickHouse is %s, which had got %s of it',
+    'stores an open batch once when the hot state is lost and ClickHouse is %s, which had %s of the batch',
     async (_, reached, endStore) => {
       await start()
       await store(400)
@@ -216,11 +216,11 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     },
   )
 
-  it('never lowers counts to what ClickHouse has left, when they are to be made again', async () => {
+  it('never lowers counts to its remaining rows when a recount is requested', async () => {
     await start()
     await store(600)
     await expectEqualSums()
-    // Not the newest records, so nothing tells of it by itself.
+    // The newest records stay, so no automatic check detects the loss.
     await clickhouse.store.command(
       `ALTER TABLE sandbox.usage_records DELETE WHERE log_offset < 100 SETTINGS mutations_sync = 2`,
     )
@@ -237,7 +237,7 @@ describe('a ClickHouse that lost rows', { timeout: 3 * timeoutMs }, () => {
     await expectEqualSums()
   })
 
-  it('compares the whole log when it is asked to, and goes on where it was stopped', async () => {
+  it('is compared with the whole log on request, and the comparison continues where it was stopped', async () => {
     await start()
     await store(1_500)
     await clickhouse.store.command(

@@ -16,7 +16,10 @@ import { migrateUsageTables } from '../src/clickhouse/migrate.ts'
 
 const password = 'own-store'
 
-/** A ClickHouse of its own, which can be stopped and get an older copy of its folder. `store` is always the running one. */
+/**
+ * A separate ClickHouse process that can be stopped and restored from an older copy of its folder. `store` is always the running
+ * one.
+ */
 export class OwnStore implements TestUsageStore {
   readonly #root: string
   #gateway!: ChdbGatewayProcess
@@ -47,7 +50,7 @@ export class OwnStore implements TestUsageStore {
     await this.#launch()
   }
 
-  /** Remembers what is stored now. */
+  /** Makes a copy of the stored data. */
   async keepCopy(): Promise<void> {
     await this.#end()
     this.#copy = await keepCopy(this.#folder)

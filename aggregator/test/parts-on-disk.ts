@@ -4,21 +4,21 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 
 const tables = ['usage_records', 'usage_by_hour', 'credit_debits', 'unreadable_records'] as const
 
-/** One block that was inserted: its rows lie in a folder, and its token stands in a file of the table. */
+/** One inserted block: its rows are in a folder, and its token is in a file of the table. */
 export type Part = { readonly table: string; readonly name: string; readonly path: string }
 
 /**
- * What a kill of ClickHouse leaves of a block that it was storing. `lost` is what it leaves between the two steps of today's
- * versions, `forgotten` if they came in the other order, `absent` before both.
+ * The state of a block after a kill of ClickHouse during its insert. Current versions leave `lost` between their two steps. With
+ * the steps in the other order it would be `forgotten`, and before both `absent`.
  */
 export type Damage = 'none' | 'lost' | 'forgotten' | 'absent'
 
-/** So that taking tables away and putting them back stays quick. */
+/** Empties the tables, so that detaching and attaching them stays fast. */
 export async function emptyTables(store: UsageStore): Promise<void> {
   for (const table of tables) await store.command(`TRUNCATE TABLE sandbox.${table}`)
 }
 
-/** Blocks stay apart as they were inserted. ClickHouse forgets this with every table that is taken away and put back. */
+/** Keeps blocks separate as they were inserted. ClickHouse loses this setting whenever a table is detached and attached. */
 export async function keepPartsApart(store: UsageStore): Promise<void> {
   for (const table of tables) await store.command(`SYSTEM STOP MERGES sandbox.${table}`)
 }
@@ -32,8 +32,8 @@ export async function listParts(store: UsageStore): Promise<Part[]> {
 }
 
 /**
- * Takes each table away, does on disk what a kill does, and puts it back, which reads all of it again. Returns how many
- * tokens were known and no longer are.
+ * Detaches each table, changes its files as a kill does, and attaches it, which reads all files again. Returns how many known
+ * tokens were forgotten.
  */
 export async function damageParts(
   store: UsageStore,

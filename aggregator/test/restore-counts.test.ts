@@ -39,7 +39,7 @@ let hotFolders = 0
 let onceTotal = 0
 
 beforeAll(async () => {
-  // One for every run, and for every step of the search for a smaller counter-example.
+  // One partition for every run and for every step of the search for a smaller counterexample.
   logAndStore = await createLogAndStore(1_000)
 })
 
@@ -61,7 +61,7 @@ const event = fc
     debit: fc.option(fc.bigInt({ min: 1n, max: 2n ** 70n })),
   })
   .map(({ number, isKeyed, second, debit, ...fields }) => {
-    // A key may come again with another body, as clients do: the first one counts.
+    // A key may be repeated with another body, as clients do. The first record counts.
     const id = isKeyed ? idOf('keyed', number % 40) : idOf('once', onceTotal++)
     return meterEvent({
       ...fields,
@@ -105,7 +105,7 @@ class History {
   readonly projections: SteppedProjections
   isPublished = true
   #hotState!: HotState
-  /** What the projections are given for it. */
+  /** The hot state that the projections use instead. */
   #given!: HotState
   #versions = 0
 
@@ -137,7 +137,7 @@ class History {
     await this.#hotState.close()
   }
 
-  /** Each call of a restore gets no answer at first; every other one is done all the same. */
+  /** Makes the first attempt of each call of a restore fail, every other one after its effect. */
   failEachCallOnce(): void {
     let calls = 0
     this.#given = new Proxy(this.#hotState, {
@@ -148,7 +148,7 @@ class History {
           const call = /restore/i.test(name) ? calls++ : 1
           if (call % 4 === 0) throw new Error('not done')
           const answer: unknown = await Reflect.apply(method, state, input)
-          if (call % 4 === 2) throw new Error('done, and not told')
+          if (call % 4 === 2) throw new Error('the response was lost after the effect')
           return answer
         }
       },
@@ -200,7 +200,7 @@ class History {
     for (const place of places.keys()) await this.publish(place)
   }
 
-  /** Micros by place, meter and window, and what wallets paid. */
+  /** Returns micros by place, meter and window, and the debits of wallets. */
   async counted(): Promise<Map<string, bigint>> {
     const found = new Map<string, bigint>()
     for (const place of places.keys()) {
@@ -232,7 +232,7 @@ class History {
 }
 
 describe('counts that the hot state lost', () => {
-  it('are what they were, whatever else happens meanwhile', async () => {
+  it('are restored, whatever else happens meanwhile', async () => {
     let restores = 0
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60 }), async (acts) => {
@@ -241,7 +241,7 @@ describe('counts that the hot state lost', () => {
           for (const each of acts) await history.act(each)
           await history.finish()
           expect(await history.counted()).toEqual(expectedOf(history.appended))
-          // All keys are still known: what is sent again counts for nothing.
+          // All keys are still known, so repeated records do not count.
           await history.append(history.appended.filter((each) => each.idempotencyKey !== null))
           await history.finish()
           expect(await history.counted()).toEqual(expectedOf(history.appended))
@@ -255,7 +255,7 @@ describe('counts that the hot state lost', () => {
     expect(restores).toBeGreaterThan(5)
   }, 120_000)
 
-  it('do not take in what is stored while they are made', async () => {
+  it('exclude records that are stored during the restore', async () => {
     const history = await History.begin()
     const everywhere = (round: number): MeterEvent[] =>
       providers.flatMap((providerId) =>
@@ -275,7 +275,7 @@ describe('counts that the hot state lost', () => {
     await history.publish(0)
     for (let round = 1; (await history.projections.restores('restored')) === 0; round += 1) {
       expect(await history.projections.count()).toBe('moved')
-      // The first of them belongs to what is summed up last.
+      // The first of these records belong to the slice that is summed last.
       await history.append(everywhere(round).reverse())
       await history.projections.storeAll()
     }
@@ -284,7 +284,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('are whole for many customers of whom nothing is published yet', async () => {
+  it('are restored for many customers of whom nothing is published yet', async () => {
     const history = await History.begin()
     const many = Array.from({ length: 600 }, (_, index) =>
       meterEvent({
@@ -292,7 +292,7 @@ describe('counts that the hot state lost', () => {
         customerRef: `customer-${index % 300}`,
         productRef: 'prd_a',
         value: 1 + index,
-        // Twice on one day, so that no day is a single second.
+        // Each customer has two records on the day, so that no day is a single second.
         timestamp: (start + 2 * day + index) * 1000,
       }),
     )
@@ -310,7 +310,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('wait for windows that reach further back than slots are kept', async () => {
+  it('are restored after the publication of windows that are longer than slots are kept', async () => {
     const history = await History.begin({ slotsMs: day * 1000 })
     history.isPublished = false
     const old = fc.sample(event, 40).map((each) => ({ ...each, customerRef: 'ada' }))
@@ -326,7 +326,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('are made in one go though every call fails once, before it was done or after', async () => {
+  it('are restored in one run although every call fails once, before or after its effect', async () => {
     const history = await History.begin()
     await history.append(fc.sample(event, 60))
     await history.projections.storeAll()
@@ -338,7 +338,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('are counted from a short log without asking ClickHouse', async () => {
+  it('are counted from a short log without ClickHouse', async () => {
     const history = await History.begin({ replayRecordsMax: 100 })
     await history.append(fc.sample(event, 50))
     await history.projections.countAll()
@@ -350,7 +350,7 @@ describe('counts that the hot state lost', () => {
     await history.close()
   })
 
-  it('include what was moved to ClickHouse from another log', async () => {
+  it('include records that were moved to ClickHouse from another log', async () => {
     const history = await History.begin()
     const moved = fc.sample(event, 40).map((each, index) => ({
       ...each,
@@ -364,7 +364,7 @@ describe('counts that the hot state lost', () => {
     const { log } = logAndStore
     const untouched = await log.position(sinkGroup, topic, history.partition)
     await log.commit(sinkGroup, topic, history.partition, untouched, { offset: 0, note })
-    // Sent once more to the new log: their keys are known.
+    // The records are sent again to the new log, where their keys are known.
     await history.append([...moved.slice(0, 5), ...fc.sample(event, 20)])
     await history.finish()
     expect(await history.counted()).toEqual(expectedOf([...moved, ...history.appended]))

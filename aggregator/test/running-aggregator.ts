@@ -6,9 +6,9 @@ import { readAggregatorConfig } from '../src/config.ts'
 import { createAggregator, type Aggregator } from '../src/service.ts'
 import { openWindows } from './expected-usage.ts'
 import { partitionCount, type Installation } from './installation.ts'
-import { sayPublished } from './say-published.ts'
+import { markPublished } from './mark-published.ts'
 
-/** Starts an aggregator of this process on the open log, hot state and ClickHouse of an installation. */
+/** Starts an aggregator in this process on the open log, hot state and ClickHouse of an installation. */
 export async function startAggregator(
   { dataDir, log, hotState, clickhouse }: Installation,
   settings: Readonly<Record<string, string>> = {},
@@ -31,16 +31,16 @@ export async function startAggregator(
   return aggregator
 }
 
-/** Publishes the windows of all customers, as the control plane does into a hot state that is new or was lost. */
+/** Publishes the windows of all customers, as the control plane does for a new hot state or after a loss. */
 export async function publishAll(
   { hotState }: Installation,
   customerRefs: Iterable<string>,
 ): Promise<void> {
   await openWindows(hotState, customerRefs)
-  await sayPublished(hotState, partitionCount)
+  await markPublished(hotState, partitionCount)
 }
 
-/** Waits until the sink has stored all that the log has of the sandbox. */
+/** Waits until the sink has stored all records of the sandbox that are in the log. */
 export async function untilAllStored({ log }: Installation, timeoutMs: number): Promise<void> {
   const topic = usageTopic('sandbox')
   for (let partition = 0; partition < partitionCount; partition += 1) {

@@ -24,7 +24,7 @@ afterEach(async () => {
   await installation.remove()
 })
 
-/** One batch of partition 0 by a process of its own. Calls in order: read, commit the open note, ..., insert, commit. */
+/** Runs one batch of partition 0 in a new process. The order of its calls: read, commit the open note, ..., insert, commit. */
 async function storeBatch(
   interruption?: Interruption,
   others = nothingElse,
@@ -53,7 +53,7 @@ async function storeBatch(
   return (await runSinkBatch(parts, await log.position(sinkGroup, topic, 0))).kind
 }
 
-/** There is no Keeper here, so no table has replicas that could be asked; all else is the real store. */
+/** There is no Keeper here, so no table has replicas to query. All else is the real store. */
 function withoutReplicas(store: UsageStore): UsageStore {
   return {
     ...store,
@@ -63,7 +63,7 @@ function withoutReplicas(store: UsageStore): UsageStore {
   }
 }
 
-/** A token that was pushed out by those of later blocks, and an open batch that waited for so long. */
+/** Makes ClickHouse forget a token as after many later blocks, with an open batch that waited for that time. */
 async function forgetToken(): Promise<void> {
   const { log } = installation
   const position = await log.position(sinkGroup, topic, 0)
@@ -105,7 +105,7 @@ it.each([
 ] as const)('a sink that dies %s leaves a batch that is redone once', async (_, interruption) => {
   const expected = await appendToPartition0(1, 600)
   await expect(storeBatch(interruption)).rejects.toThrow(ProcessDied)
-  // More records come in: the redo must not take them into the batch.
+  // More records arrive. The redo must not include them in the batch.
   const generator = new EventGenerator(2, 20, Date.UTC(2026, 3, 1))
   const more = generator
     .take(300)
@@ -124,7 +124,7 @@ it.each([
   ['the last commit', { atCall: lastCommitCall, kind: 'die-before' }],
   ['the insert', { atCall: insertCall, kind: 'die-before' }],
 ] as const)(
-  'a cluster that has forgotten the token of a batch that died before %s has it once, the roll-up too',
+  'a cluster stores a batch and its roll-up once after the process died before %s and the token was forgotten',
   async (_, interruption) => {
     const expected = await appendToPartition0(6, 600)
     await expect(storeBatch(interruption, nothingElse, 'main')).rejects.toThrow(ProcessDied)
@@ -135,7 +135,7 @@ it.each([
   },
 )
 
-it('a sink that wakes up after another one took over stores nothing twice and is turned away', async () => {
+it('a stale sink that continues after another one took over stores nothing twice and is fenced', async () => {
   const expected = await appendToPartition0(3, 600)
   const takeOver = async (): Promise<void> => {
     expect(await storeBatch()).toBe('stored')
@@ -145,7 +145,7 @@ it('a sink that wakes up after another one took over stores nothing twice and is
   await expectStored(expected)
 })
 
-it('a sink whose position was lost begins at the oldest record that the log still has', async () => {
+it('a sink that lost its position starts at the oldest record in the log', async () => {
   const { log } = installation
   const expected = await appendToPartition0(4, 300)
   expect(await storeBatch()).toBe('stored')

@@ -17,17 +17,17 @@ const topic = usageTopic('sandbox')
 const forEver = 1e15
 
 export type SteppedOptions = {
-  /** Asked at each step: it may be another one by then. */
+  /** Called at each step, because the hot state may be replaced meanwhile. */
   readonly hotState: () => HotState
   readonly isPublished?: () => boolean
   readonly clock?: Clock
-  /** Default 0: lost counts are always made from ClickHouse. */
+  /** Default 0, so that lost counts are always rebuilt from ClickHouse. */
   readonly replayRecordsMax?: number
   readonly recordsPerBatchMax: number
   readonly slotsMs?: number
 }
 
-/** Both projections of a partition of its own, one step at a time. */
+/** Both projections of one partition, one step at a time. */
 export class SteppedProjections {
   readonly partition: number
   readonly metrics = createProjectionMetrics(createMetrics('test'))
@@ -56,7 +56,7 @@ export class SteppedProjections {
     }
   }
 
-  /** As in a new process. */
+  /** Starts the counters as in a new process. */
   startCounters(): void {
     const { clock = systemClock, replayRecordsMax = 0, slotsMs = forEver } = this.#options
     const retention = {

@@ -20,7 +20,7 @@ afterEach(async () => {
   await installation.remove()
 })
 
-/** An address where nobody listens. */
+/** Returns an address at which no server listens. */
 async function closedUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -29,7 +29,7 @@ async function closedUrl(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-it('counts while ClickHouse is away, and says that it is not ready but should not be restarted', async () => {
+it('counts while ClickHouse is away, fails readiness and stays live', async () => {
   const generator = new EventGenerator(1, 20, Date.now())
   await installation.appendEvents(generator.take(500))
   const config = readAggregatorConfig({

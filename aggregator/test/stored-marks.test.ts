@@ -16,7 +16,7 @@ let clickhouse: TestUsageStore
 beforeAll(async () => {
   clickhouse = await startTestUsageStore()
   await migrateUsageTables(clickhouse.connection)
-  // One customer: 210,000 records in one hour, one in every second after that.
+  // One customer has 210,000 records in one hour, and one record in every second after that.
   await clickhouse.store.command(`
     INSERT INTO sandbox.usage_records
     SELECT concat('usage_', toString(number)), 'prv', 'cus', 'requests', 1,
@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => clickhouse.stop())
 
 test(
-  'the marks of a customer with many records come in answers that can be held, each once',
+  'the marks of a customer with many records are read once each, in results of bounded size',
   { timeout: 120_000 },
   async () => {
     const { store } = clickhouse

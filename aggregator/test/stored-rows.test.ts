@@ -10,8 +10,8 @@ import type { EventRecord, UnreadableRecord } from '../src/domain/decoded-batch.
 import { unreadableColumns, usageColumns } from '../src/domain/usage-rows.ts'
 
 /*
- * What the sink sends is read back from the real engine and compared with a model that is written by other means:
- * decimals and times as text.
+ * Rows that the sink inserts are read back from the real engine and compared with a model that is computed in another way: decimals
+ * and times as text.
  */
 
 let clickhouse: TestUsageStore
@@ -49,7 +49,7 @@ const amount = fc.oneof(
     -Number.MAX_SAFE_INTEGER,
   ),
 )
-/** From 1970 to the end of 2099, the times that the sink stores. */
+/** Times at the edge of what the sink stores, from 1970 to the end of 2099. */
 const edge = fc.constantFrom(
   0,
   951_782_399_999,
@@ -58,7 +58,7 @@ const edge = fc.constantFrom(
   4_102_444_799_999,
 )
 const receivedAt = fc.oneof(edge, fc.integer({ min: 0, max: 4_102_444_799_999 }))
-/** Of few months, since the engine makes a part of each. */
+/** Times of a few months, since the engine creates a part for each month. */
 const timestamp = fc.oneof(edge, fc.integer({ min: 1_772_323_200_000, max: 1_775_001_599_999 }))
 const event: fc.Arbitrary<MeterEvent> = fc.record({
   id: text,
@@ -80,7 +80,7 @@ const event: fc.Arbitrary<MeterEvent> = fc.record({
 })
 const eventsMax = 200
 const batch = fc.record({
-  // An id twice at one time would be one record to the table.
+  // Two events with one id and one time would be one record of the table.
   events: fc.uniqueArray(event, {
     selector: ({ id }) => id,
     minLength: 1,
@@ -90,12 +90,12 @@ const batch = fc.record({
   fromOffset: fc.maxSafeNat().map((offset) => Math.max(0, offset - eventsMax)),
 })
 
-it('usage_records has every event as it was', async () => {
+it('usage_records contains every event unchanged', async () => {
   const table = 'live.usage_records'
   let run = 0
   await fc.assert(
     fc.asyncProperty(batch, async ({ events, fromOffset }) => {
-      // Tells the rows of this run from those of the others.
+      // Separates the rows of this run from those of others.
       const partition = run++
       const records = events.map((each, index) => ({ offset: fromOffset + index, event: each }))
       await clickhouse.store.insert(table, usageColumns(partition), records, `run-${partition}`)
@@ -130,7 +130,7 @@ function rowOf(partition: number, { offset, event }: EventRecord): Record<string
   }
 }
 
-/** As ClickHouse writes a decimal: without zeros at its end. */
+/** Returns the decimal as ClickHouse writes it, without trailing zeros. */
 function decimalText(micros: number | bigint): string {
   const digits = String(micros).replace('-', '').padStart(7, '0')
   const number = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')
@@ -141,7 +141,7 @@ function timeText(unixMs: number): string {
   return new Date(unixMs).toISOString().replace('T', ' ').replace('Z', '')
 }
 
-it('unreadable_records has the bytes as they were', async () => {
+it('unreadable_records contains the bytes unchanged', async () => {
   const records: UnreadableRecord[] = [
     { offset: 4, receivedAtMs: 0, value: Uint8Array.from([0, 255, 10]), error: 'a "b"' },
     { offset: 2 ** 40, receivedAtMs: 4_102_444_799_999, value: new Uint8Array(0), error: '\0' },

@@ -3,14 +3,14 @@ import type { Column, UsageStore } from '@tollgate/platform/usage-store/usage-st
 type Row = Record<string, unknown>
 
 /**
- * What ClickHouse was measured to do with tokens, small enough for thousands of crashes: the table and the view behind
- * it know a token each, and an insert that dies in the middle may have reached the first only.
+ * Imitates how ClickHouse was measured to handle tokens, but fast enough for thousands of crashes. The table and its view remember
+ * a token separately, and an insert that dies halfway may have reached only the table.
  */
 export class TokenStore implements UsageStore {
   readonly rows: Row[] = []
   readonly rollUp: Row[] = []
   readonly #tokens = { rows: new Set<string>(), rollUp: new Set<string>() }
-  /** The next insert stops after the table and throws. */
+  /** Makes the next insert stop after the table and throw. */
   diesHalfway = false
 
   async insert<Given>(

@@ -5,8 +5,8 @@ import { findServiceSecret } from '@tollgate/platform/service/service-secret'
 import type { Registry } from '@tollgate/platform/observability/metrics'
 import type { IngestConfig } from './config.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
-import type { AskForKey, KeyDirectory } from './domain/key-holder.ts'
-import type { AskControlPlane } from './domain/ask-control-plane.ts'
+import type { FetchKey, KeyDirectory } from './domain/key-holder.ts'
+import type { CallControlPlane } from './domain/call-control-plane.ts'
 import { PauseAfterFailure } from './domain/pause-after-failure.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
 import type { Recharges } from './domain/recharges.ts'
@@ -28,7 +28,7 @@ import { ControlPlaneWallets } from './http/control-plane-wallets.ts'
 import { registerGauges, type IngestCounts } from './metrics.ts'
 import type { Parts } from './open-parts.ts'
 
-/** Everything that stands between the hot routes and the log and the hot state. */
+/** The parts between the hot routes on one side, and the log and the hot state on the other. */
 export type DataPlane = {
   readonly keys: KeyDirectory
   readonly meters: MetersCache
@@ -52,7 +52,7 @@ export async function openDataPlane(
   parts: Parts,
   metrics: Registry,
   counts: IngestCounts,
-  elsewhere: ControlPlaneCalls,
+  controlPlane: ControlPlaneCalls,
 ): Promise<DataPlane> {
   const { clock, logger, eventLog: log, schemaId, hotState } = parts
   const nowMs = (): number => clock.now()
@@ -80,7 +80,7 @@ export async function openDataPlane(
     tailBytes: () => tailParts.tails.bytes,
   })
   return {
-    ...openCaches(config, parts, elsewhere.askForKey, await findServiceSecret(config)),
+    ...openCaches(config, parts, controlPlane.fetchKey, await findServiceSecret(config)),
     recorder: new LogRecorder({ log, schemaId, hotState, recentKeys, inFlight: appends, counts }),
     debits: new DebitDecider({
       hotState,
@@ -89,8 +89,8 @@ export async function openDataPlane(
       nowMs,
       payersMax: config.cachedEntitlementsMax,
     }),
-    wallets: await openWallets(config, parts, elsewhere),
-    recharges: new ControlPlaneRecharges(elsewhere.askControlPlane, counts.rechargeRefusals, {
+    wallets: await openWallets(config, parts, controlPlane),
+    recharges: new ControlPlaneRecharges(controlPlane.callControlPlane, counts.rechargeRefusals, {
       callsMax: config.rechargeCallsMax,
       waitMs: config.rechargeWaitMs,
       pauseMs: config.rechargePauseSeconds * 1_000,
@@ -112,25 +112,25 @@ export async function openDataPlane(
       hotState,
       onApplied: (environment, partition, offset) =>
         recentKeys.forgetApplied(environment, partition, offset),
-      onFailure: (error) => logger.warn({ err: error }, 'cannot see how far the counters are'),
+      onFailure: (error) => logger.warn({ err: error }, 'cannot read the position of the counters'),
       intervalMs: config.followIntervalMs,
     }),
   }
 }
 
-/** What the control plane is asked for. */
+/** Requests that ingest sends to the control plane. */
 export type ControlPlaneCalls = {
-  readonly askForKey: AskForKey
-  readonly askControlPlane: AskControlPlane
+  readonly fetchKey: FetchKey
+  readonly callControlPlane: CallControlPlane
 }
 
 async function openWallets(
   config: IngestConfig,
   { eventLog: log, hotState }: Parts,
-  { askControlPlane }: ControlPlaneCalls,
+  { callControlPlane }: ControlPlaneCalls,
 ): Promise<Wallets> {
   if (!hotState.canReserve()) {
-    return new ControlPlaneWallets(askControlPlane, await readFolderSecret(config.dataDir))
+    return new ControlPlaneWallets(callControlPlane, await readFolderSecret(config.dataDir))
   }
   return new HotWallets(
     { log, hotState },
@@ -145,12 +145,12 @@ async function openWallets(
 function openCaches(
   config: IngestConfig,
   { hotState, clock }: Parts,
-  askForKey: AskForKey,
+  fetchKey: FetchKey,
   serviceSecret: string | undefined,
 ): Pick<DataPlane, 'keys' | 'meters'> {
   const ages = { freshMs: config.cacheFreshMs, staleMs: config.cacheStaleMs }
   return {
-    keys: new KeyCache(hotState, askForKey, clock, {
+    keys: new KeyCache(hotState, fetchKey, clock, {
       ...ages,
       keysMax: config.cachedKeysMax,
       refusedMax: config.cachedRefusedKeysMax,

@@ -2,28 +2,28 @@ import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/obs
 import type { UnknownNameCounts } from './http/unknown-in-call.ts'
 
 /**
- * What the request path counts. Plain numbers, because a labelled counter of the metrics library costs as much as
- * parsing a small body; they are read when somebody asks for the metrics.
+ * Counts on the request path. They are plain numbers, because a labelled counter of the metrics library costs as much as parsing a
+ * small body. The metrics are computed from them when they are scraped.
  */
 export class IngestCounts {
   accepted = 0
   duplicates = 0
-  /** Keyed records whose marks could not be read, and which were appended all the same. */
+  /** Records with an idempotency key that were appended although their marks could not be read. */
   unreadMarks = 0
-  /** Stretches of the log whose keys could not be read at the start. */
-  unreadKeyStretches = 0
-  /** Usage calls that were answered without a word on debits, because the entries could not be read. */
+  /** Ranges of the log whose keys could not be read at the start. */
+  unreadKeyRanges = 0
+  /** Usage calls whose response says nothing about debits, because the entitlements could not be read. */
   unreadDebits = 0
   limitsAllowed = 0
   limitsDenied = 0
   limitsForwarded = 0
-  /** Limit checks that had to wait for the counters projection. */
+  /** Limit checks that waited for the counters projection. */
   projectionWaits = 0
-  /** Limit checks that added the log's tail to the counters. */
+  /** Limit checks that added the tail of the log to the counters. */
   tailFallbacks = 0
-  /** Limit checks that the control plane was asked for, because the counters were too far behind or not to be read. */
+  /** Limit checks that the control plane answered, because the counters lagged too far behind or could not be read. */
   readonly limitFallbacks = { behind: 0, unreadable: 0 }
-  /** Requests with X-Forwarded-For from a peer that is no trusted proxy. */
+  /** Requests with X-Forwarded-For from a peer that is not a trusted proxy. */
   forwardedIgnored = 0
   /** Names in requests that the operation does not know. */
   readonly unknownNames: UnknownNameCounts = {
@@ -31,7 +31,7 @@ export class IngestCounts {
     parameter: { warned: 0, refused: 0 },
   }
   readonly refused = new Map<number, number>()
-  /** Calls for automatic top-ups that began none, by the control plane's reason. */
+  /** Requests for automatic top-ups that started no charge, by the control plane's reason. */
   readonly rechargeRefusals = new Map<string, number>()
   readonly #appendSeconds: Histogram
 
@@ -58,7 +58,7 @@ export type Gauges = {
 export function createIngestCounts(registry: Registry): IngestCounts {
   const appendSeconds = new Histogram({
     name: 'tollgate_ingest_append_seconds',
-    help: 'From handing records to the log until they are durable',
+    help: 'Seconds from handing records to the event log until they are durable',
     buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [registry],
   })
@@ -74,22 +74,42 @@ export function createIngestCounts(registry: Registry): IngestCounts {
       },
     })
   }
-  count('events_accepted', 'Usage records acknowledged as new', () => counts.accepted)
-  count('events_duplicate', 'Usage records known by their key', () => counts.duplicates)
-  count('marks_unread', 'Keyed records appended without knowing', () => counts.unreadMarks)
+  count('events_accepted', 'Usage records that were acknowledged as new', () => counts.accepted)
+  count(
+    'events_duplicate',
+    'Usage records whose idempotency key was already used',
+    () => counts.duplicates,
+  )
+  count(
+    'marks_unread',
+    'Usage records with an idempotency key that were appended although their deduplication marks could not be read',
+    () => counts.unreadMarks,
+  )
   count(
     'recent_keys_unread',
-    'Parts of the log whose keys could not be read at the start',
-    () => counts.unreadKeyStretches,
+    'Ranges of the event log whose idempotency keys could not be read at the start',
+    () => counts.unreadKeyRanges,
   )
-  count('debits_unread', 'Usage calls without a word on debits', () => counts.unreadDebits)
-  count('projection_waits', 'Limit checks that waited', () => counts.projectionWaits)
+  count(
+    'debits_unread',
+    'Usage calls whose response says nothing about debits, because the entitlements could not be read',
+    () => counts.unreadDebits,
+  )
+  count(
+    'projection_waits',
+    'Limit checks that waited for the counters projection',
+    () => counts.projectionWaits,
+  )
   count(
     'forwarded_ignored',
-    'Requests with X-Forwarded-For from a peer that is no trusted proxy',
+    'Requests with X-Forwarded-For from a peer that is not a trusted proxy',
     () => counts.forwardedIgnored,
   )
-  count('tail_fallbacks', 'Limit checks that added the tail of the log', () => counts.tailFallbacks)
+  count(
+    'tail_fallbacks',
+    'Limit checks that added the newest records of the event log to the counters',
+    () => counts.tailFallbacks,
+  )
   countByLabel(registry, counts)
   return counts
 }
@@ -97,7 +117,7 @@ export function createIngestCounts(registry: Registry): IngestCounts {
 function countByLabel(registry: Registry, counts: IngestCounts): void {
   new Counter({
     name: 'tollgate_ingest_limit_checks_total',
-    help: 'Limit checks by how they ended',
+    help: 'Limit checks, by result',
     labelNames: ['result'],
     registers: [registry],
     collect() {
@@ -109,7 +129,7 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
   })
   new Counter({
     name: 'tollgate_ingest_limit_fallbacks_total',
-    help: 'Limit checks that the control plane was asked for instead, by what was wrong with the counters',
+    help: 'Limit checks that the control plane answered instead, by the problem with the counters',
     labelNames: ['reason'],
     registers: [registry],
     collect() {
@@ -121,7 +141,7 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
   })
   new Counter({
     name: 'tollgate_ingest_recharge_refusals_total',
-    help: 'Calls for automatic top-ups that began none, by the reason',
+    help: 'Requests for automatic top-ups that started no charge, by reason',
     labelNames: ['reason'],
     registers: [registry],
     collect() {
@@ -131,7 +151,7 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
   })
   new Counter({
     name: 'tollgate_ingest_unknown_names_total',
-    help: 'Fields and parameters of hot routes that are unknown, by what the client got',
+    help: 'Unknown fields and parameters in requests to hot routes, by outcome',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
     collect() {
@@ -143,7 +163,7 @@ function countByLabel(registry: Registry, counts: IngestCounts): void {
   })
   new Counter({
     name: 'tollgate_ingest_refused_total',
-    help: 'Requests to hot routes that were refused, by status',
+    help: 'Requests to hot routes that were refused, by HTTP status',
     labelNames: ['status'],
     registers: [registry],
     collect() {
@@ -164,25 +184,41 @@ export function registerGauges(registry: Registry, gauges: Gauges): void {
       },
     })
   }
-  gauge('appends_in_flight', 'Records on their way to the log', gauges.appendsInFlight)
-  gauge('append_bytes_in_flight', 'Bytes on their way to the log', gauges.appendBytesInFlight)
-  gauge('recent_keys', 'Keyed records without a mark so far', gauges.recentKeys)
-  gauge('tail_bytes', 'Memory for the sums of the log beyond the counters', gauges.tailBytes)
+  gauge(
+    'appends_in_flight',
+    'Records that are being appended to the event log',
+    gauges.appendsInFlight,
+  )
+  gauge(
+    'append_bytes_in_flight',
+    'Bytes that are being appended to the event log',
+    gauges.appendBytesInFlight,
+  )
+  gauge(
+    'recent_keys',
+    'Usage records with an idempotency key whose deduplication mark is not set yet',
+    gauges.recentKeys,
+  )
+  gauge(
+    'tail_bytes',
+    'Bytes of memory for the sums of the newest records of the event log, which the counters have not applied yet',
+    gauges.tailBytes,
+  )
 }
 
-/** Of the embedded log's old segments. */
+/** Creates the metrics of the verification of old segments of the embedded log. */
 export function createScrubMetrics(registry: Registry): {
   readonly onScrubbed: (bytes: number) => void
   readonly onDamaged: (segments: number) => void
 } {
   const scrubbed = new Counter({
     name: 'tollgate_log_scrubbed_bytes_total',
-    help: 'Bytes of old segments whose sums were checked',
+    help: 'Bytes of old segments of the event log whose checksums were verified',
     registers: [registry],
   })
   const damaged = new Gauge({
     name: 'tollgate_log_damaged_segments',
-    help: 'Old segments of the log that cannot be read, as of the last pass',
+    help: 'Old segments of the event log that cannot be read, as of the last verification',
     registers: [registry],
   })
   return {

@@ -20,13 +20,13 @@ export type Parts = {
   readonly clock: Clock
   readonly logger: Logger
   readonly eventLog: EventLog
-  /** What the log calls the current schema of meter events. */
+  /** Id of the current schema of meter events in the log. */
   readonly schemaId: number
   readonly hotState: HotState
   readonly tracing: Tracing | undefined
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens the parts that the caller did not pass in. */
 export async function openParts(
   config: IngestConfig,
   overrides: Partial<Parts>,
@@ -63,7 +63,7 @@ function openUntraced(config: IngestConfig, overrides: Partial<Parts>): Promise<
   })
 }
 
-/** On one machine this process alone writes the log; in a cluster every process of its kind does. */
+/** On one machine only this process writes the log. In a cluster every ingest process does. */
 function openLog(config: IngestConfig, logger: Logger): Promise<WritableEventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForWriting(config, { topics, values: meterEventValues, logger })

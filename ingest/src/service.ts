@@ -14,7 +14,7 @@ import { openDataPlane, type DataPlane } from './data-plane.ts'
 import { InFlightLimit } from './domain/in-flight-limit.ts'
 import { createLogTrimmer } from './event-log/log-trimmer.ts'
 import type { ProjectionFollower } from './hot-state/projection-follower.ts'
-import { createAskForKey } from './http/ask-for-key.ts'
+import { createFetchKey } from './http/fetch-key.ts'
 import { createAnswerFailure } from './http/answer-failure.ts'
 import { chooseFront } from './http/create-front.ts'
 import type { CreateHttpFront, HttpFront } from './http/http-front.ts'
@@ -36,14 +36,14 @@ export type IngestOverrides = Partial<Parts> & {
 type IngestFacts = {
   readonly port: number
   readonly front: HttpFront['kind'] | undefined
-  /** One line for whoever starts it, where there is one to say. */
+  /** A line for the operator to read at the start, if there is one. */
   readonly notice: string | undefined
 }
 
 export type Ingest = HostedService<IngestFacts>
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
  * closed at the stop.
  */
 export function createIngest(config: IngestConfig, overrides: IngestOverrides = {}): Ingest {
@@ -64,7 +64,7 @@ async function open(
     counts.forwardedIgnored++
   })
   const proxy = await host.own(createProxy(config, tracing, onForwardedIgnored))
-  const elsewhere = { askForKey: createAskForKey(proxy), askControlPlane: proxy.post }
+  const elsewhere = { fetchKey: createFetchKey(proxy), callControlPlane: proxy.post }
   const opened = await openDataPlane(config, parts, metrics, counts, elsewhere)
   const dataPlane = tracing === undefined ? opened : traceDataPlane(tracing, opened)
   const { createFront, notice } = overrides.front
@@ -75,7 +75,7 @@ async function open(
     ...dataPlane,
     counts,
     unknownNames: counts.unknownNames,
-    askControlPlane: proxy.post,
+    callControlPlane: proxy.post,
   })
   const front = createFront({
     limits: {
@@ -103,7 +103,7 @@ async function open(
   await host.start(createTrimmer(config, parts))
   if (scrubber !== undefined) await host.start(scrubber)
   let port = config.port
-  // The doors stop first: what they still finish needs all the others.
+  // The listener and the bus stop first, because the requests and messages in progress need all other parts.
   await host.start({
     start: async () => {
       port = await front.listen(config.host, config.port)
@@ -114,7 +114,7 @@ async function open(
   return { port, front: front.kind, notice }
 }
 
-/** Undefined where no message bus is configured. */
+/** Returns undefined if no message bus is configured. */
 async function openBus(
   config: IngestConfig,
   { logger }: Parts,
@@ -126,12 +126,12 @@ async function openBus(
   const serviceSecret = await findServiceSecret(config)
   if (serviceSecret === undefined) {
     throw new SettingsError(
-      'TOLLGATE_SERVICE_SECRET is not set: with TOLLGATE_NATS_URL ingest asks the control plane whose customers messages name',
+      'TOLLGATE_SERVICE_SECRET is not set. Set it together with TOLLGATE_NATS_URL: ingest needs it to read the owners of customers from the control plane',
     )
   }
   return createBus(config, {
     ...dataPlane,
-    askControlPlane: proxy.post,
+    callControlPlane: proxy.post,
     serviceSecret,
     logger,
     metrics,
@@ -150,7 +150,7 @@ function createTrimmer(config: IngestConfig, parts: Parts): Service {
   })
 }
 
-/** Of Kafka the brokers take care. */
+/** Returns undefined for Kafka, whose brokers verify their own segments. */
 function createScrubber(
   config: IngestConfig,
   { logger }: Parts,

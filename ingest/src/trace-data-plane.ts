@@ -3,7 +3,7 @@ import type { DataPlane } from './data-plane.ts'
 import type { KeyDirectory } from './domain/key-holder.ts'
 import type { PlaceEvent } from './domain/placed-event.ts'
 
-/** What of the data plane knows something that spans should tell, or gets something from them. */
+/** Adds tracing to the parts of the data plane that contribute attributes to spans or need the trace. */
 export function traceDataPlane(tracing: Tracing, dataPlane: DataPlane): DataPlane {
   return {
     ...dataPlane,
@@ -12,27 +12,27 @@ export function traceDataPlane(tracing: Tracing, dataPlane: DataPlane): DataPlan
   }
 }
 
-/** The key says which environment a request is for. */
+/** The key determines the environment of a request. */
 function traceKeys(tracing: Tracing, keys: KeyDirectory): KeyDirectory {
-  const tell = (found: ReturnType<KeyDirectory['peek']>): void => {
+  const setEnvironment = (found: ReturnType<KeyDirectory['peek']>): void => {
     if (typeof found === 'string') return
     tracing.active()?.set({ 'tollgate.environment': found.environment })
   }
   return {
     peek(authorization) {
       const found = keys.peek(authorization)
-      tell(found)
+      setEnvironment(found)
       return found
     },
     async find(authorization) {
       const found = await keys.find(authorization)
-      tell(found)
+      setEnvironment(found)
       return found
     },
   }
 }
 
-/** An event of a sampled request carries its trace through the log, to the batches that count and store it. */
+/** Stores the trace of a sampled request in its event, so that the batches that count and store the event continue the trace. */
 function tracePlaces(tracing: Tracing, place: PlaceEvent): PlaceEvent {
   return (environment, event) => {
     const span = tracing.active()

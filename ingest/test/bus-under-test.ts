@@ -15,7 +15,7 @@ export const otherProviderId = 'prv_OTHERPROVIDER'
 
 type Owner = { readonly providerId: string; readonly environment: Environment }
 
-/** What the control plane would answer. External references are there only for those who name the provider. */
+/** Responses of the control plane. External references are found only by requests that name the provider. */
 const customers: Readonly<Record<string, readonly Owner[]>> = {
   cus_OWN: [{ providerId, environment: 'sandbox' }],
   cus_OWN2: [{ providerId, environment: 'sandbox' }],
@@ -33,7 +33,7 @@ export type BusOptions = {
   readonly log?: (log: EventLog) => EventLog
 }
 
-/** Ingest on the NATS server of the run, with a service, a stream and a consumer of its own. */
+/** Runs ingest on the NATS server of the test run, with its own service name, stream and consumer. */
 export class BusUnderTest {
   readonly installation: Installation
   readonly connection: NatsConnection
@@ -96,17 +96,17 @@ export class BusUnderTest {
       response.writeHead(503).end()
       return
     }
-    const asked = JSON.parse(Buffer.concat(chunks).toString()) as CustomerOwnersInput
-    const owners = asked.references.map((reference) => {
-      if (asked.providerId === undefined && !reference.startsWith('cus_')) return []
+    const input = JSON.parse(Buffer.concat(chunks).toString()) as CustomerOwnersInput
+    const owners = input.references.map((reference) => {
+      if (input.providerId === undefined && !reference.startsWith('cus_')) return []
       const found = customers[reference] ?? []
-      return found.filter((each) => (asked.providerId ?? each.providerId) === each.providerId)
+      return found.filter((each) => (input.providerId ?? each.providerId) === each.providerId)
     })
     const body: CustomerOwnersResponse = { owners }
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
 
-  /** Of an item in a message of its own, or of several as one bulk. */
+  /** Publishes one item, or a bulk of several items, as one message. */
   async publish(body: object | string | Uint8Array, messageId?: string): Promise<void> {
     const isBulk = typeof body === 'object' && 'events' in body
     await this.publishTo(isBulk ? 'recordBulk' : 'record', body, messageId)
@@ -131,7 +131,7 @@ export class BusUnderTest {
     await this.connection.flush()
   }
 
-  /** A counter or gauge of the bus; of counters the one with this label. */
+  /** Returns the value of a gauge or counter of the bus. For a counter, `label` selects one label value. */
   async metric(name: string, label?: string): Promise<number> {
     const { adminPort } = this.installation.ingest
     const page = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
@@ -144,7 +144,7 @@ export class BusUnderTest {
     return line === undefined ? 0 : Number(line.split(' ').at(-1))
   }
 
-  /** Waits until so many messages have come to this end. */
+  /** Waits until `count` messages have the outcome `end`. */
   async untilMessages(count: number, end = 'acknowledged'): Promise<void> {
     await expect.poll(() => this.metric('messages', end), { timeout: 30_000 }).toBe(count)
   }

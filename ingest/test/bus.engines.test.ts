@@ -8,7 +8,7 @@ const isLeftOut = process.env['TOLLGATE_TEST_NATS_URL'] === undefined
 let bus: BusUnderTest
 afterEach(() => bus.remove())
 
-/** The log with another way to append. */
+/** Returns the log with another append function. */
 function appendingBy(
   append: (real: EventLog, ...input: Parameters<EventLog['appendAll']>) => Promise<number[]>,
 ) {
@@ -24,7 +24,7 @@ function appendingBy(
     })
 }
 
-/** A log that takes nothing while it is told so. */
+/** Returns a log that refuses appends while `isRefusing` is set. */
 function refusingLog() {
   const state = { isAway: false, refused: 0 }
   const log = appendingBy((real, ...input) => {
@@ -78,7 +78,7 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
     ])
   })
 
-  it('drops and counts bad items, and keeps the good ones of their batch', async () => {
+  it('drops and counts invalid items, and records the valid items of their batch', async () => {
     await start()
     const tooOld = new Date(Date.now() - 31 * 86_400_000).toISOString()
     const bad: readonly (readonly [string, unknown])[] = [
@@ -115,7 +115,7 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
     }
   })
 
-  it('drops messages that hold no items, for good', async () => {
+  it('drops messages without items permanently', async () => {
     await start()
     const undecodable = [
       '',
@@ -140,7 +140,7 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
       .toMatchObject({ num_pending: 0, num_ack_pending: 0 })
   })
 
-  it('takes more items in one message than one call may have', async () => {
+  it('records more items from one message than one bulk call may contain', async () => {
     await start()
     await bus.publish({ events: Array.from({ length: 2_500 }, () => own()) })
     await bus.untilMessages(1)
@@ -164,7 +164,7 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
     expect(await bus.metric('items', 'duplicate')).toBe(2)
   })
 
-  it('serves one provider and one environment alone if it is told so', async () => {
+  it('serves only the configured provider and environment', async () => {
     const settings = { TOLLGATE_NATS_PROVIDER: providerId, TOLLGATE_NATS_ENVIRONMENT: 'sandbox' }
     await start({ settings })
     const names = ['cus_OWN', 'cus_LIVE', 'cus_OTHER', 'user-1', 'user-2', 'user-3']
@@ -176,7 +176,7 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
     expect(await bus.metric('bad_items', 'unknown_customer')).toBe(3)
   })
 
-  it('drops an external reference that names customers of both environments', async () => {
+  it('drops an external reference that names customers in both environments', async () => {
     await start({ settings: { TOLLGATE_NATS_PROVIDER: providerId } })
     await bus.publish({ events: [{ userId: 'user-1' }, { userId: 'user-2' }] })
     await bus.untilMessages(1)
@@ -201,14 +201,14 @@ describe.skipIf(isLeftOut).each(modes)('the message bus in mode %s', (mode) => {
     state.isAway = false
     await bus.untilMessages(1)
     expect(await bus.installation.stored()).toBe(1)
-    // What is known of customers stays in use.
+    // Cached owners of customers stay in use.
     bus.isControlPlaneAway = true
     await bus.publish(own())
     await bus.untilMessages(2)
     expect(await bus.installation.stored()).toBe(2)
   })
 
-  it('degrades readiness, and HTTP goes on, while nothing can be consumed', async () => {
+  it('degrades readiness and still serves HTTP while nothing can be consumed', async () => {
     await start()
     const url = `http://127.0.0.1:${bus.installation.ingest.adminPort}/health/ready`
     const health = async () => (await (await fetch(url)).json()) as { status: string }
@@ -229,7 +229,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
   const start = async (options?: BusOptions) =>
     void (bus = await BusUnderTest.start('jetstream', options))
 
-  it('counts 3,000 messages once that are all delivered three times', async () => {
+  it('counts 3,000 messages once although all are delivered three times', async () => {
     await start()
     const total = 3_000
     const messages = Array.from({ length: total }, (_, number) => number)
@@ -238,7 +238,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
     )
     await bus.untilMessages(total)
     for (const delivery of [2, 3]) {
-      // Created again, it begins at the start of the stream.
+      // A new consumer starts at the beginning of the stream.
       await bus.manager.consumers.delete(bus.name, bus.name)
       await bus.untilMessages(delivery * total)
     }
@@ -271,7 +271,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
     expect(await bus.installation.stored()).toBe(2)
   })
 
-  it('records a message id once, also after the window of the server', async () => {
+  it("records a message id once, also after the server's duplicate window", async () => {
     await start()
     await bus.publish({ events: [own(), own()] }, 'message-1')
     await bus.untilMessages(1)
@@ -283,7 +283,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
     expect(await bus.installation.stored()).toBe(2)
   })
 
-  it('extends the time of messages that the log takes long for', async () => {
+  it('extends the acknowledgement deadline of messages whose append is slow', async () => {
     let release = (): void => {}
     const gate = new Promise<void>((resolve) => (release = resolve))
     const log = appendingBy((real, ...input) => gate.then(() => real.appendAll(...input)))
@@ -295,7 +295,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
     await bus.untilMessages(1)
   })
 
-  it('holds no more than it may, and finishes what it holds at a stop', async () => {
+  it('holds at most the configured number of messages, and finishes them at a stop', async () => {
     const { state, log } = refusingLog()
     await start({
       log,
@@ -317,7 +317,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
     expect(await bus.installation.stored()).toBe(50)
   })
 
-  it('refuses a stream that stores other subjects, and says so', async () => {
+  it('refuses a stream that stores other subjects, with the reason in readiness', async () => {
     await start()
     await bus.manager.streams.delete(bus.name)
     const subjects = [`${bus.name}.meter.*`, `${bus.name}.other`]
@@ -331,7 +331,7 @@ describe.skipIf(isLeftOut)('a JetStream consumer', () => {
 })
 
 describe.skipIf(isLeftOut)('plain subjects', () => {
-  it('drop what exceeds the bounds while the log is away, and count it', async () => {
+  it('drops and counts messages beyond the bounds while the log is away', async () => {
     const { state, log } = refusingLog()
     const settings = { TOLLGATE_NATS_MESSAGES_IN_FLIGHT_MAX: '10' }
     bus = await BusUnderTest.start('subjects', { log, settings })

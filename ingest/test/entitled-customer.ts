@@ -9,7 +9,7 @@ export const productRef = 'prd_1'
 const startSecond = Date.UTC(2026, 0, 1) / 1000
 export const periodEndSecond = Date.UTC(2026, 1, 1) / 1000
 
-/** Ten units a month, for a customer whose references are in different partitions. */
+/** An entitlement to 10 units a month, for a customer whose references are in different partitions. */
 export const entitlement: Entitlement = {
   customerRef: 'cus_1',
   purchaseRef: 'pur_1',
@@ -23,7 +23,7 @@ export const entitlement: Entitlement = {
   customerRefs: ['cus_1', 'user-1', 'user-2', 'user-3'],
 }
 
-/** What a denied customer is shown. */
+/** The offer in the response to a denied customer. */
 export const offer = {
   product: { reference: productRef, name: 'One' },
   plans: [
@@ -45,7 +45,7 @@ export function placeOf(
   return { subject, partition: partitionOf(subject, partitionCount) }
 }
 
-/** As the control plane does. */
+/** Publishes the entitlement as the control plane does. */
 export async function publishEntitlement(
   { hotState }: Installation,
   changes: Partial<Entitlement> = {},
@@ -61,7 +61,7 @@ export async function publishEntitlement(
   await hotState.putDocument(offerKey, JSON.stringify(offer))
 }
 
-/** Counts all that is in the log, as the projection does, and ends no reservation. */
+/** Counts all records of the log as the counters projection does, and ends no reservation. */
 export async function countUsage(installation: Installation): Promise<void> {
   const { hotState, log } = installation
   for (let partition = 0; partition < partitionCount; partition++) {

@@ -46,7 +46,7 @@ export class ExecutingFront {
     return this.#front.kind
   }
 
-  /** Sends the bytes on a connection of their own and waits until the front has closed it. */
+  /** Sends the bytes on a new connection and waits until the front has closed it. */
   async send(
     packets: readonly string[],
   ): Promise<{ readonly statuses: number[]; readonly executed: readonly string[] }> {

@@ -1,13 +1,13 @@
-/** Raw bytes whose requests two programs may count differently, and the requests that may be executed. */
+/** Raw bytes in which two programs may find different requests, with the requests that may be executed. */
 export type FramingCase = {
   readonly name: string
-  /** With `{first}` for the target of the first request. */
+  /** Contains `{first}` in place of the target of the first request. */
   readonly bytes: string
-  /** Bodies of the executed first request and of those that follow, on node:http. */
+  /** Bodies of the requests that node:http executes: the first one and those that follow. */
   readonly executed: readonly string[]
-  /** The same on uWebSockets.js if it refuses more; it never executes more. */
+  /** The same for uWebSockets.js if it refuses more. It never executes more. */
   readonly executedByUws?: readonly string[]
-  /** Statuses of the answer that ends the connection, if one does. */
+  /** Possible statuses of the response that ends the connection, if there is one. */
   readonly refusedWith?: readonly number[]
 }
 
@@ -16,19 +16,19 @@ const next = 'POST /next HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nnext'
 const nothing: readonly string[] = []
 const only = ['hello']
 
-/** One head, a body and another request in one packet. */
+/** Returns a case with one head, a body and another request in one packet. */
 function refused(name: string, head: string, body = 'hello'): FramingCase {
   return { ...refusedOrIgnored(name, head, body), refusedWith: [400] }
 }
 
-/** The native parser does not answer some heads: it waits for more, and executes nothing of it. */
+/** Returns a case that the native parser may leave unanswered: it waits for more bytes and executes nothing. */
 function refusedOrIgnored(name: string, head: string, body = 'hello'): FramingCase {
   return { name, bytes: `${post}${head}\r\n\r\n${body}${next}`, executed: nothing }
 }
 
 const chunkedHead = `${post}Transfer-Encoding: chunked\r\n\r\n`
 
-/** node:http reads chunked bodies; uWebSockets.js answers 411. */
+/** Returns a case that node:http executes and uWebSockets.js answers with 411. */
 function chunked(name: string, body: string, executed: readonly string[]): FramingCase {
   return { name, bytes: `${chunkedHead}${body}${next}`, executed, executedByUws: nothing }
 }
@@ -180,7 +180,7 @@ export const framingCases: readonly FramingCase[] = [
   ...heads,
 ]
 
-/** What well-meaning clients send: executed by both. */
+/** Requests of well-behaved clients, which both fronts execute. */
 export const plainCases: readonly FramingCase[] = [
   { name: 'a length', bytes: `${post}Content-Length: 5\r\n\r\nhello`, executed: only },
   {

@@ -25,7 +25,7 @@ describe.each(fronts)('framing at $name', ({ create, isMissing }) => {
     front.kind === 'uws' ? (executedByUws ?? executed) : executed
 
   it.skipIf(isMissing).each(cases)(
-    'executes only what is certain: $name ($target)',
+    'executes only unambiguous requests: $name ($target)',
     async ({ each, target }) => {
       const { statuses, executed } = await front.send([each.bytes.replaceAll('{first}', target)])
       expect(executed).toEqual(wantedOf(each))
@@ -34,7 +34,7 @@ describe.each(fronts)('framing at $name', ({ create, isMissing }) => {
   )
 
   it.skipIf(isMissing).each(targets)(
-    'executes no more of it when it comes line by line (%s)',
+    'executes no more requests if they arrive line by line (%s)',
     async (target) => {
       for (const each of framingCases) {
         const lines = each.bytes.replaceAll('{first}', target).split(/(?<=\n)/)
@@ -49,7 +49,7 @@ describe.each(fronts)('framing at $name', ({ create, isMissing }) => {
   )
 })
 
-/** Header lines that two programs may read differently, and a few that they may not. */
+/** Header lines that two programs may read differently, and a few unambiguous ones. */
 const headerLines = [
   ...['Content-Length: 5', 'Content-Length: 0', 'Content-Length: 47', 'Content-Length:'],
   ...['content-length: 005', 'Content-Length: 5, 5', 'Content-Length: +5', 'Content-Length : 9'],
@@ -78,7 +78,7 @@ describe.skipIf(lacksGlibcOfUws)('the same bytes at both fronts', () => {
   })
   afterAll(() => Promise.all(fronts.map((front) => front.close())))
 
-  it('lead uWebSockets.js to execute nothing that node:http does not', async () => {
+  it('make uWebSockets.js execute nothing that node:http does not execute', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(requestArbitrary, { minLength: 1, maxLength: 3 }), async (sent) => {
         const [byUws, byNode] = await Promise.all(

@@ -14,8 +14,8 @@ import { loadUws, UwsNotLoadableError } from '../src/http/uws-load.ts'
 import { RawConnection } from './raw-connection.ts'
 
 /**
- * True where the C library is too old for the native binary of this Node: there is no native front to test. Any other
- * reason not to load fails the tests.
+ * True if the C library is too old for the native binary of this Node, so that there is no native front to test. Any other reason
+ * that prevents loading fails the tests.
  */
 export const lacksGlibcOfUws: boolean = await loadUws('pinned').then(
   () => false,
@@ -37,16 +37,16 @@ export const testLimits = {
   collectedBytesMax: 400_000,
 }
 
-/** A front with a few routes that show what it hands on and what it makes of answers. */
+/** A front with a few routes that show what it passes to routes and how it sends their responses. */
 export class FrontUnderTest {
   readonly front: HttpFront
   port = 0
-  /** What reached a route. */
+  /** Requests that reached a route. */
   readonly calls: string[] = []
   readonly failures: unknown[] = []
   readonly refused: number[] = []
   fallback: Fallback = async () => ({ status: 200, headers: [], body: 'unset' })
-  /** Lets `/gated` answer. */
+  /** Makes the route `/gated` respond. */
   openGate: () => void = () => undefined
   readonly #gate = new Promise<void>((resolve) => {
     this.openGate = resolve
@@ -136,7 +136,7 @@ export function sha256Of(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Tells what a fallback was given. */
+/** A fallback that responds with the parts of its request. */
 export const echoFallback: Fallback = async (request): Promise<FallbackAnswer> => ({
   status: 200,
   headers: [['content-type', 'application/json']],

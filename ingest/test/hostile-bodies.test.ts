@@ -13,7 +13,7 @@ const paths = [
 const ok = '"customerRef":"u","productRef":"prd_1"'
 const nested = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth)
 
-/** Bodies that every hot route must refuse, and what is said about them. */
+/** Bodies that every hot route must refuse, with the expected status and message. */
 const refusedByAll: readonly [string, string | Uint8Array, number, RegExp][] = [
   ['empty', '', 400, /empty/],
   ['blank', '   ', 400, /not valid JSON/],
@@ -27,7 +27,7 @@ const refusedByAll: readonly [string, string | Uint8Array, number, RegExp][] = [
   ['an array', '[]', 400, /Validation failed/],
   ['a number', '1', 400, /Validation failed/],
   ['text', '"x"', 400, /Validation failed/],
-  ['nothing that is asked for', '{}', 400, /Validation failed/],
+  ['an object without the required fields', '{}', 400, /Validation failed/],
   [
     'only a prototype',
     '{"__proto__":{"customerRef":"u","productRef":"p"}}',
@@ -38,7 +38,7 @@ const refusedByAll: readonly [string, string | Uint8Array, number, RegExp][] = [
   ['a million brackets', '['.repeat(1_000_000), 400, /not valid JSON/],
 ]
 
-/** Single records that usage calls must refuse. */
+/** Single records that the usage routes must refuse. */
 const refusedUsages: readonly [string, string][] = [
   ['customerRef that is a number', '{"customerRef":1}'],
   ['customerRef with a length of its own', '{"customerRef":{"length":{"toString":1}}}'],
@@ -71,7 +71,7 @@ const refusedUsages: readonly [string, string][] = [
   ['a negative duration', `{${ok},"duration":-1}`],
 ]
 
-describe('bodies that no client should send', () => {
+describe('malformed and hostile bodies', () => {
   let installation: Installation
   let key: string
   beforeAll(async () => {
@@ -130,12 +130,12 @@ describe('bodies that no client should send', () => {
     'multipart/form-data; boundary=x',
     'application/x-www-form-urlencoded',
     'Application/X-WWW-Form-Urlencoded; charset=utf-8',
-  ])('of type %s are refused by name', async (contentType) => {
+  ])('of type %s are refused with 415', async (contentType) => {
     for (const path of paths) await expectRefusal(path, `{${ok}}`, 415, contentType)
     expect(await installation.stored()).toBe(0)
   })
 
-  it('that are no error: other content types, repeated keys, unknown fields, prototypes beside', async () => {
+  it('are accepted with other content types, repeated keys, unknown fields and prototypes beside the known fields', async () => {
     const accepted: readonly [string, string][] = [
       [`{${ok}}`, 'text/plain'],
       [`{${ok}}`, 'application/json; charset=utf-8'],
@@ -159,7 +159,7 @@ describe('bodies that no client should send', () => {
     expect(new Set(events.map((event) => event.value))).toEqual(new Set([1_000_000]))
   })
 
-  it('leave the memory flat', async () => {
+  it('do not increase the memory of the process', async () => {
     const body = Buffer.alloc(10_000_000, 'x')
     const sendMany = async (times: number): Promise<void> => {
       for (let index = 0; index < times; index++) {

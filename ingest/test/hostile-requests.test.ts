@@ -5,7 +5,7 @@ import { Installation } from './installation.ts'
 
 const requestsPerSeed = 500
 const inParallel = 25
-/** Many of them are never answered, and a busy machine is late with the others. */
+/** Milliseconds to wait for a response. Many of the requests never get one, and a busy machine is late with the others. */
 const answerTimeoutMs = 400
 
 describe.each([
@@ -22,7 +22,7 @@ describe.each([
   afterAll(() => installation.remove())
 
   it.each([1, 2])(
-    'get no 5xx but 503, and store only what was acknowledged (seed %i)',
+    'get no 5xx except 503, and only acknowledged records are stored (seed %i)',
     async (seed) => {
       const requests = new HostileRequests(seed, key)
       const outcomes = new Map<HostileOutcome, number>()
@@ -33,7 +33,7 @@ describe.each([
         )
         for (const result of results) outcomes.set(result, (outcomes.get(result) ?? 0) + 1)
       }
-      // 505 is what the native parser says to what it does not take for HTTP/1.1.
+      // The native parser answers with 505 if it does not recognize a request as HTTP/1.1.
       const failures = [...outcomes.keys()].filter(
         (outcome) =>
           outcome !== 'no answer' && outcome >= 500 && outcome !== 503 && outcome !== 505,

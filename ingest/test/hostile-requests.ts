@@ -4,19 +4,19 @@ import { hostileBody } from './hostile-values.ts'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 
 /*
- * Requests that no well-meaning client sends: broken, oversized, lying or cut off, each a function of the seed and its
- * number. Whoever runs them asserts that the service lives, answers nothing with 5xx but a deliberate 503 (and, where
- * the native parser did not take it for HTTP/1.1, its 505), and stores only what it acknowledged.
+ * Requests that no well-behaved client sends: malformed, oversized, cut off, or with a false length. Each is a function of the seed
+ * and its number. The tests assert that the service stays up, that its only 5xx is 503 (and 505 from the native parser for bytes
+ * that it does not recognize as HTTP/1.1), and that it stores only acknowledged records.
  */
 
 export type HostileRequest = {
-  /** Bytes to send, packet by packet. */
+  /** The bytes of the request, packet by packet. */
   readonly packets: readonly Buffer[]
-  /** Whether to leave after the last packet without waiting for an answer. */
+  /** True if the client disconnects after the last packet without waiting for a response. */
   readonly isCutOff: boolean
 }
 
-/** What came of one request: the status of the first answer, or none before the connection ended. */
+/** The status of the first response, or 'no answer' if the connection ended without one. */
 export type HostileOutcome = number | 'no answer'
 
 const targets = [
@@ -67,7 +67,7 @@ const strangeHeaders = [
   ' folded: yes',
 ]
 
-/** `secretKey` opens the service, so that bodies are looked at and not only keys. */
+/** Generates the requests. With the valid `secretKey` the bodies are parsed too, rather than only the keys checked. */
 export class HostileRequests {
   readonly #random: SeededRandom
   readonly #secretKey: string
@@ -113,7 +113,7 @@ export class HostileRequests {
     ])
   }
 
-  /** Mostly the truth. */
+  /** Returns the announced length of a body, which is correct in most cases. */
   #announced(body: Buffer): number {
     const random = this.#random
     return random.chance(0.97)
@@ -126,10 +126,14 @@ export class HostileRequests {
     const parts: Buffer[] = []
     for (let at = 0; at < body.byteLength;) {
       const size = Math.min(body.byteLength - at, 1 + random.below(5_000))
-      const told = random.chance(0.98)
+      const announcedSize = random.chance(0.98)
         ? size.toString(16)
         : random.pick(['zz', '-1', 'ffffffffff', ''])
-      parts.push(Buffer.from(`${told}\r\n`), body.subarray(at, at + size), Buffer.from('\r\n'))
+      parts.push(
+        Buffer.from(`${announcedSize}\r\n`),
+        body.subarray(at, at + size),
+        Buffer.from('\r\n'),
+      )
       at += size
     }
     if (random.chance(0.95)) parts.push(Buffer.from('0\r\n\r\n'))
@@ -147,7 +151,7 @@ export class HostileRequests {
   }
 }
 
-/** Sends one request on a connection of its own and waits a little for an answer. */
+/** Sends one request on a new connection and waits for a response for a limited time. */
 export function sendHostile(
   port: number,
   request: HostileRequest,

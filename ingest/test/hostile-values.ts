@@ -1,6 +1,6 @@
 import type { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 
-/** JSON texts of values that sit on, or far beyond, some boundary. */
+/** JSON texts of values at a boundary or far beyond it. */
 const values = [
   'null',
   'true',
@@ -63,7 +63,7 @@ const fields = [
   '',
 ]
 
-/** The JSON text of some value. */
+/** Returns the JSON text of a random value. */
 function hostileValue(random: SeededRandom): string {
   if (random.chance(0.8)) return random.pick(values)
   switch (random.below(4)) {
@@ -78,7 +78,7 @@ function hostileValue(random: SeededRandom): string {
   }
 }
 
-/** The JSON text of an object in which some fields are right and some are anything but. */
+/** Returns the JSON text of an object with some valid fields and some arbitrary ones. */
 function hostileObject(random: SeededRandom, depth = 0): string {
   const members: string[] = []
   if (random.chance(0.9)) members.push('"customerRef":"hostile"')
@@ -97,7 +97,7 @@ function hostileList(random: SeededRandom, depth: number): string {
   return `[${Array.from({ length }, () => item).join(',')}]`
 }
 
-/** The bytes of a body. */
+/** Returns the bytes of a random body. */
 export function hostileBody(random: SeededRandom): Buffer {
   const object = (): Buffer => Buffer.from(hostileObject(random))
   switch (random.below(10)) {

@@ -4,12 +4,12 @@ import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { FrontUnderTest } from './front-under-test.ts'
 import { requestText } from './raw-connection.ts'
 
-/** How every HttpFront ends, and what it says when it cannot begin. */
+/** The behaviour of every HttpFront at a close, and if it cannot start. */
 export function describeClosing(
   under: () => FrontUnderTest,
   create: () => Promise<CreateHttpFront>,
 ): void {
-  it('answers what is in flight, then ends its connections', async () => {
+  it('answers requests in flight, then closes its connections', async () => {
     const busy = await under().connect()
     const idle = await under().connect()
     await busy.write(requestText({ target: '/gated' }, 'x'))
@@ -25,7 +25,7 @@ export function describeClosing(
     await expect(under().connect()).rejects.toThrow('ECONNREFUSED')
   })
 
-  it('does not wait longer than it is told', async () => {
+  it('does not wait longer than the grace period', async () => {
     const connection = await under().connect()
     await connection.write(requestText({ target: '/gated' }, 'x'))
     await isAsked(under())
@@ -36,7 +36,9 @@ export function describeClosing(
     under().openGate()
   })
 
-  /** A request that was not read yet is not in flight: closing may end its connection at once. */
+  /**
+   * Resolves once the request has been read. A request that was not read yet is not in flight, so closing may end its connection.
+   */
   async function isAsked({ calls }: FrontUnderTest): Promise<void> {
     await vi.waitUntil(() => calls.includes('/gated'), { timeout: 20_000, interval: 5 })
   }
@@ -44,7 +46,7 @@ export function describeClosing(
   it('does not wait for a connection that never sent a request', async () => {
     const { front } = under()
     const silent = await under().connect()
-    // Once a later connection is served, the silent one is accepted too.
+    // Once a later connection is served, the silent one has been accepted too.
     const asking = await under().connect()
     await asking.write(requestText({ target: '/echo' }, ''))
     await asking.answer()
@@ -54,7 +56,7 @@ export function describeClosing(
     await silent.closed()
   })
 
-  it('says that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     const other = new FrontUnderTest(await create())
     await expect(other.front.listen('127.0.0.1', under().port)).rejects.toThrow(/in use/)
   })

@@ -6,7 +6,7 @@ import { echoFallback, FrontUnderTest, sha256Of, testLimits } from './front-unde
 import { describeRequestIds, describeTraceHeaders } from './head-contract.ts'
 import { headText, requestText, type RawConnection } from './raw-connection.ts'
 
-/** What every HttpFront does for hot routes, on raw sockets. */
+/** The behaviour of every HttpFront for hot routes, tested on raw sockets. */
 export function describeHotRoutes(name: string, create: () => Promise<CreateHttpFront>): void {
   describe(`hot routes of the front: ${name}`, () => {
     let under: FrontUnderTest
@@ -26,7 +26,7 @@ export function describeHotRoutes(name: string, create: () => Promise<CreateHttp
 
 function describeBodies(under: () => FrontUnderTest): void {
   it.each(['/echo', '/later'])(
-    'hands on the head and a body that comes at once (%s)',
+    'passes on the head and a body that arrives in one piece (%s)',
     async (target) => {
       const connection = await under().connect()
       const headers = { Authorization: 'Bearer x', 'Content-Type': 'application/json' }
@@ -43,7 +43,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     },
   )
 
-  it('hands on the keys of X-API-Key and Idempotency-Key', async () => {
+  it('passes on the keys of X-API-Key and Idempotency-Key', async () => {
     const connection = await under().connect()
     const headers = { 'X-API-Key': 'k', 'Idempotency-Key': 'i' }
     await connection.write(requestText({ target: '/keys', headers }, '{}'))
@@ -60,14 +60,14 @@ function describeBodies(under: () => FrontUnderTest): void {
     expect((await connection.answer())?.body).toBe(body)
   })
 
-  it('takes an absent body and absent headers for empty ones', async () => {
+  it('treats an absent body and absent headers as empty', async () => {
     const connection = await under().connect()
     await connection.write(headText({ target: '/echo' }))
     const body = JSON.parse((await connection.answer())!.body) as object
     expect(body).toMatchObject({ authorization: '', contentType: '', bytes: 0 })
   })
 
-  it('puts a body together that comes byte by byte', async () => {
+  it('joins a body that arrives byte by byte', async () => {
     const connection = await under().connect()
     const body = 'ü'.repeat(40)
     for (const byte of Buffer.from(requestText({ target: '/echo' }, body))) {
@@ -79,7 +79,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     })
   })
 
-  it('puts a large body together that comes in pieces', async () => {
+  it('joins a large body that arrives in pieces', async () => {
     const connection = await under().connect()
     const body = 'x'.repeat(testLimits.bodyBytesMax)
     const request = requestText({ target: '/echo' }, body)
@@ -96,9 +96,9 @@ function describeBodies(under: () => FrontUnderTest): void {
     ['no length', {}, ''],
     ['a chunked body', { 'transfer-encoding': 'chunked' }, '2\r\nhi\r\n0\r\n\r\n'],
     ['an empty chunked body', { 'transfer-encoding': 'chunked' }, '0\r\n\r\n'],
-  ])('answers a request with %s that is split in two anywhere', async (_, headers, body) => {
+  ])('answers a request with %s that is split in two at any position', async (_, headers, body) => {
     const request = headText({ target: '/later', headers }) + body
-    // The native parser takes the first line only whole, and says so; it never takes half of it for a request.
+    // The native parser requires the first line in one packet and refuses it otherwise. It never treats half of it as a request.
     const refusedUpTo = under().front.kind === 'uws' ? request.indexOf('\r\n') + 1 : 0
     const places = Array.from({ length: request.length - 1 }, (_, index) => index + 1)
     const statuses = await Promise.all(
@@ -120,7 +120,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     }
   })
 
-  it('reads a chunked body, split within its chunk heads', async () => {
+  it('reads a chunked body that is split within its chunk heads', async () => {
     const connection = await under().connect()
     const headers = { 'transfer-encoding': 'chunked' }
     const parts = ['3\r', '\nabc\r\n1', '0\r\n0123456789', 'abcdef\r', '\n0\r\n\r\n']
@@ -136,7 +136,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     })
   })
 
-  it('tells a client to go on that asks before it sends its body', async () => {
+  it('sends 100 Continue to a client that waits for it before it sends its body', async () => {
     const connection = await under().connect()
     const headers = { 'content-length': '2', expect: '100-continue' }
     await connection.write(headText({ target: '/echo', headers }))
@@ -145,7 +145,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ bytes: 2 })
   })
 
-  it('answers one request after another on one connection', async () => {
+  it('answers consecutive requests on one connection', async () => {
     const connection = await under().connect()
     for (const body of ['a', 'bb', 'ccc']) {
       await connection.write(requestText({ target: '/later' }, body))
@@ -153,11 +153,11 @@ function describeBodies(under: () => FrontUnderTest): void {
     }
   })
 
-  it('never mixes up requests that are sent without waiting', async () => {
+  it('answers pipelined requests in order', async () => {
     const connection = await under().connect()
     const bodies = ['a', 'bb', 'ccc', 'dddd']
     await connection.write(bodies.map((body) => requestText({ target: '/later' }, body)).join(''))
-    // A front may refuse to overlap requests and close instead; what it answers is in order.
+    // A front may refuse pipelined requests and close the connection, but its responses are in order.
     for (const body of bodies) {
       const answer = await connection.answer()
       if (answer === undefined) break
@@ -165,7 +165,7 @@ function describeBodies(under: () => FrontUnderTest): void {
     }
   })
 
-  it('sends other statuses and more headers', async () => {
+  it('sends other statuses and additional headers', async () => {
     const connection = await under().connect()
     await connection.write(requestText({ target: '/created' }, ''))
     const answer = await connection.answer()
@@ -177,7 +177,7 @@ function describeBodies(under: () => FrontUnderTest): void {
   it.each([
     ['/throws', 'thrown'],
     ['/rejects', 'rejected'],
-  ])('answers what the failure is translated to (%s)', async (target, message) => {
+  ])('sends the response that a failure is mapped to (%s)', async (target, message) => {
     const connection = await under().connect()
     await connection.write(requestText({ target }, ''))
     expect((await connection.answer())?.status).toBe(503)
@@ -185,7 +185,7 @@ function describeBodies(under: () => FrontUnderTest): void {
   })
 }
 
-/** uWebSockets.js does not read chunked bodies, as we cannot check how its parser reads them. */
+/** uWebSockets.js does not accept chunked bodies, because its parser of chunks is not safe. */
 async function isRefusedAsChunked(
   { front, calls }: FrontUnderTest,
   connection: RawConnection,
@@ -213,7 +213,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
     })
   })
 
-  it('answers 405 to HEAD, without a body', async () => {
+  it('answers HEAD with 405 and without a body', async () => {
     const connection = await under().connect()
     await connection.write(headText({ method: 'HEAD', target: '/echo' }))
     const head = await connection.until('\r\n\r\n')
@@ -223,7 +223,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
     expect(connection.receivedBytes).toBe(0)
   })
 
-  it('leaves OPTIONS to the fallback', async () => {
+  it('passes OPTIONS to the fallback', async () => {
     under().fallback = echoFallback
     const connection = await under().connect()
     await connection.write(headText({ method: 'OPTIONS', target: '/echo' }))
@@ -242,7 +242,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
         error: 'Payload Too Large',
         requestId: answer?.headers.get('x-request-id'),
       })
-      // The connection is good for the next one.
+      // The connection can be used for the next request.
       await connection.write(requestText({ target: '/created' }, 'x'))
       expect((await connection.answer())?.status).toBe(201)
       expect(under().calls).toEqual(['/created'])
@@ -264,23 +264,26 @@ function describeRefusals(under: () => FrontUnderTest): void {
   it.each([
     ['announced', { 'content-length': '99999999999' }, ''],
     ['chunked', { 'transfer-encoding': 'chunked' }, `${(64 * 1024).toString(16)}\r\n`],
-  ])('stops reading an endless body (%s): 413, then the end', async (_, headers, chunkHead) => {
-    const connection = await under().connect()
-    await connection.write(headText({ target: '/echo', headers }))
-    if (chunkHead !== '' && (await isRefusedAsChunked(under(), connection))) return
-    const chunkEnd = chunkHead === '' ? '' : '\r\n'
-    const piece = Buffer.from(chunkHead + 'x'.repeat(64 * 1024) + chunkEnd)
-    let writtenBytes = 0
-    while (!connection.isClosed && writtenBytes < 200_000_000) {
-      await connection.write(piece)
-      writtenBytes += piece.byteLength
-    }
-    expect(connection.isClosed).toBe(true)
-    expect(writtenBytes).toBeLessThan(20_000_000)
-    expect(under().refused).toEqual([413])
-  })
+  ])(
+    'stops reading an endless body (%s): sends 413, then closes the connection',
+    async (_, headers, chunkHead) => {
+      const connection = await under().connect()
+      await connection.write(headText({ target: '/echo', headers }))
+      if (chunkHead !== '' && (await isRefusedAsChunked(under(), connection))) return
+      const chunkEnd = chunkHead === '' ? '' : '\r\n'
+      const piece = Buffer.from(chunkHead + 'x'.repeat(64 * 1024) + chunkEnd)
+      let writtenBytes = 0
+      while (!connection.isClosed && writtenBytes < 200_000_000) {
+        await connection.write(piece)
+        writtenBytes += piece.byteLength
+      }
+      expect(connection.isClosed).toBe(true)
+      expect(writtenBytes).toBeLessThan(20_000_000)
+      expect(under().refused).toEqual([413])
+    },
+  )
 
-  it('refuses by the head alone while the body is still coming', async () => {
+  it('refuses a request by its head while the body is still arriving', async () => {
     const connection = await under().connect()
     const headers = { authorization: 'no', 'content-length': '20000' }
     await connection.write(headText({ target: '/echo', headers }))
@@ -292,7 +295,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
     expect(under().calls).toEqual([])
   })
 
-  it('holds only so many bytes of unfinished bodies', async () => {
+  it('bounds the bytes of unfinished bodies', async () => {
     const connections = await Promise.all(Array.from({ length: 8 }, () => under().connect()))
     const headers = { 'content-length': '90001' }
     for (const connection of connections) {
@@ -307,7 +310,7 @@ function describeRefusals(under: () => FrontUnderTest): void {
     expect([2, 3]).toContain(taken)
     expect(statuses.filter((status) => status === 503).length).toBe(8 - taken)
     expect(answers.find((answer) => answer?.status === 503)?.headers.get('retry-after')).toBe('1')
-    // What was held has been given back.
+    // The memory of the refused bodies has been released.
     const next = await under().connect()
     await next.write(requestText({ target: '/echo' }, 'x'.repeat(90_000)))
     expect((await next.answer())?.status).toBe(200)
@@ -324,7 +327,7 @@ function describeAborts(under: () => FrontUnderTest): void {
     ['in the body', 20_000],
     ['before the last byte', request.length - 1],
     ['while the answer is made', request.length],
-  ])('outlives a client that leaves %s', async (_, length) => {
+  ])('survives a client that disconnects %s', async (_, length) => {
     for (let index = 0; index < 20; index++) {
       const connection = await under().connect()
       await connection.write(request.slice(0, length))
@@ -338,7 +341,7 @@ function describeAborts(under: () => FrontUnderTest): void {
     expect(under().failures).toEqual([])
   })
 
-  it('answers garbage with an error or the end, and lives on', async () => {
+  it('answers malformed bytes with an error or by closing the connection, and stays up', async () => {
     for (const garbage of [
       '\0\0\0\0\r\n\r\n',
       'POST\r\n\r\n',

@@ -6,7 +6,7 @@ import type { CreateHttpFront } from '../src/http/http-front.ts'
 import { echoFallback, FrontUnderTest, testLimits } from './front-under-test.ts'
 import { headText, requestText } from './raw-connection.ts'
 
-/** What every HttpFront does for requests that are no hot routes, on raw sockets. */
+/** The behaviour of every HttpFront for requests outside the hot routes, tested on raw sockets. */
 export function describeFallback(name: string, create: () => Promise<CreateHttpFront>): void {
   describe(`fallback of the front: ${name}`, () => {
     let under: FrontUnderTest
@@ -23,7 +23,7 @@ export function describeFallback(name: string, create: () => Promise<CreateHttpF
 
 function describeRequests(under: () => FrontUnderTest): void {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'hands on %s as it came',
+    'passes on %s requests unchanged',
     async (method) => {
       under().fallback = echoFallback
       const connection = await under().connect()
@@ -31,13 +31,18 @@ function describeRequests(under: () => FrontUnderTest): void {
       await connection.write(
         requestText({ method, target, headers: { 'X-One': 'Yes' } }, '{"ü":1}'),
       )
-      const told = JSON.parse((await connection.answer())!.body) as Record<string, unknown>
-      expect(told).toMatchObject({ method, target, body: '{"ü":1}', remoteAddress: '127.0.0.1' })
-      expect(told['headers']).toContainEqual(['x-one', 'Yes'])
+      const received = JSON.parse((await connection.answer())!.body) as Record<string, unknown>
+      expect(received).toMatchObject({
+        method,
+        target,
+        body: '{"ü":1}',
+        remoteAddress: '127.0.0.1',
+      })
+      expect(received['headers']).toContainEqual(['x-one', 'Yes'])
     },
   )
 
-  it('gathers a body that comes in pieces', async () => {
+  it('joins a body that arrives in pieces', async () => {
     under().fallback = echoFallback
     const connection = await under().connect()
     const body = 'x'.repeat(testLimits.bodyBytesMax)
@@ -48,7 +53,7 @@ function describeRequests(under: () => FrontUnderTest): void {
     expect(JSON.parse((await connection.answer())!.body)).toMatchObject({ body })
   })
 
-  it('answers what the failure is translated to', async () => {
+  it('sends the response that a failure is mapped to', async () => {
     under().fallback = () => Promise.reject(new Error('rejected'))
     const connection = await under().connect()
     await connection.write(headText({ method: 'GET', target: '/any' }))
@@ -56,7 +61,7 @@ function describeRequests(under: () => FrontUnderTest): void {
     expect(under().failures).toEqual([new Error('rejected')])
   })
 
-  it('tells the fallback when the client leaves', async () => {
+  it('aborts the fallback when the client disconnects', async () => {
     let signal: AbortSignal | undefined
     under().fallback = (request) => {
       signal = request.signal
@@ -89,7 +94,7 @@ function describeAnswers(under: () => FrontUnderTest): void {
     expect(text).toMatch(/content-length: 4\r\n/i)
   })
 
-  it('reports the length of a body that HEAD leaves out', async () => {
+  it('reports the length of the body that a response to HEAD omits', async () => {
     under().fallback = async () => ({
       status: 200,
       headers: [],
@@ -112,7 +117,7 @@ function describeAnswers(under: () => FrontUnderTest): void {
 }
 
 function describeStreams(under: () => FrontUnderTest): void {
-  it('passes a stream on, whole and in order', async () => {
+  it('sends a stream complete and in order', async () => {
     const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(10_000, index % 251))
     under().fallback = async () => ({ status: 200, headers: [], body: Readable.from(pieces) })
     const connection = await under().connect()
@@ -123,7 +128,7 @@ function describeStreams(under: () => FrontUnderTest): void {
     expect((await connection.answer())?.status).toBe(200)
   })
 
-  it('reads no further than a slow client does, and stops when it leaves', async () => {
+  it('reads the stream only as fast as a slow client, and stops when the client disconnects', async () => {
     let produced = 0
     const body = new Readable({
       read() {
@@ -136,14 +141,14 @@ function describeStreams(under: () => FrontUnderTest): void {
     connection.pause()
     await connection.write(headText({ method: 'GET', target: '/any' }))
     await sleep(300)
-    // The sockets' own buffers take a few megabytes; without backpressure it would be hundreds.
+    // The buffers of the sockets hold a few megabytes. Without backpressure hundreds would be produced.
     expect(produced).toBeLessThan(32 * 1024 * 1024)
     const gone = once(body, 'close')
     connection.destroy()
     await gone
   })
 
-  it('breaks the connection when the source breaks', async () => {
+  it('closes the connection when the source of a stream fails', async () => {
     const body = new Readable({ read: () => undefined })
     under().fallback = async () => ({ status: 200, headers: [], body })
     const connection = await under().connect()

@@ -3,7 +3,7 @@ import { createNodeFront, createUwsFront, lacksGlibcOfUws } from './front-under-
 import { describeHotRoutes } from './http-front-contract.ts'
 import { describeFallback } from './http-front-fallback-contract.ts'
 
-describe.skipIf(lacksGlibcOfUws)('native', () => {
+describe.skipIf(lacksGlibcOfUws)('the native front', () => {
   describeHotRoutes('uWebSockets.js', createUwsFront)
   describeFallback('uWebSockets.js', createUwsFront)
 })

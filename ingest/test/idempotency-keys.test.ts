@@ -24,7 +24,7 @@ describe('idempotency keys', () => {
     return installation.send(path, { method: 'POST', body: JSON.stringify(body), headers })
   }
 
-  it('are taken from the header of a usage call whose body has none', async () => {
+  it('are read from the header of a usage call whose body has none', async () => {
     const first = await send('once', { customerRef: 'u' })
     const again = await send('once', { customerRef: 'u', idempotencyKey: '' })
     const named = await send('other', { customerRef: 'u', idempotencyKey: 'once' })
@@ -51,7 +51,7 @@ describe('idempotency keys', () => {
     [meterEventsBulk, 'events', { meterName: 'pages', value: 2 }],
     [meterEventsBulk, 'records', { meterName: 'requests' }],
   ])(
-    'are taken from the header of %s for each of its %s without one',
+    'are read from the header of %s for each of its %s without a key',
     async (path, list, fields) => {
       await installation.publishMeters({ pages: 'active' })
       const item = { customerRef: 'u', ...fields }
@@ -75,7 +75,7 @@ describe('idempotency keys', () => {
     },
   )
 
-  it('of meter events belong to a customer and are shared with usages', async () => {
+  it('of meter events belong to a customer and are shared with usage calls', async () => {
     const event = { customerRef: 'u', idempotencyKey: 'once' }
     for (let times = 0; times < 2; times += 1) {
       const reply = await installation.post(meterEvents, key, { ...event, value: 2 })

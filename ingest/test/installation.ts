@@ -52,12 +52,12 @@ export type Reply = {
   readonly body: Record<string, unknown>
 }
 
-/** A real log and hot state in a folder of their own, an HTTP server where the control plane would be, and ingest. */
+/** A real log and hot state in a temporary folder, an HTTP server in place of the control plane, and ingest. */
 export class Installation {
   readonly dataDir: string
   readonly log: EventLog
   readonly hotState: HotState
-  /** Answers what ingest passes on. */
+  /** Answers the requests that ingest forwards. */
   controlPlane: (request: IncomingMessage, response: ServerResponse) => void = (_, response) => {
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"from":"control plane"}')
   }
@@ -117,7 +117,7 @@ export class Installation {
     await this.#ingest.start()
   }
 
-  /** As after a crash: the same folder, nothing remembered. */
+  /** Restarts ingest as after a crash: on the same folder, with nothing in memory. */
   async restart(options: InstallationOptions = {}): Promise<void> {
     await this.#ingest.stop()
     await this.stopControlPlane()
@@ -129,7 +129,7 @@ export class Installation {
     await new Promise((resolve) => this.#upstream.close(resolve))
   }
 
-  /** The value of a counter whose label has this value. */
+  /** Returns the value of a metric for one label value. */
   async metric(name: string, label: string): Promise<number | undefined> {
     const page = await (await fetch(`http://127.0.0.1:${this.#ingest.adminPort}/metrics`)).text()
     const line = page
@@ -138,7 +138,7 @@ export class Installation {
     return line === undefined ? undefined : Number(line.split(' ').at(-1))
   }
 
-  /** Says that the control plane has published everything of these kinds. */
+  /** Marks all documents of these kinds as published by the control plane. */
   async publishAll(published: readonly PublishedKind[]): Promise<void> {
     const { hotState } = this
     const start: PublicationsStart = { id: randomUUID(), incarnation: await hotState.incarnation() }
@@ -197,7 +197,7 @@ export class Installation {
     return { status: response.status, headers: response.headers, body }
   }
 
-  /** Records in the log, over all partitions. */
+  /** Returns the number of records in the log, over all partitions. */
   async stored(environment: Environment = 'sandbox'): Promise<number> {
     const topic = usageTopic(environment)
     let count = 0

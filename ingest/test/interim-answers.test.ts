@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createNodeFront, FrontUnderTest } from './front-under-test.ts'
 
-/* `Expect: 100-continue` behind another request on the same connection, at node:http. uWebSockets.js closes such connections. */
+/* `Expect: 100-continue` after another request on the same connection, with node:http. uWebSockets.js closes such connections. */
 
 let under: FrontUnderTest
 let openGate: () => void
-/** Resolves once the front has handed on a request for the path, and all that it can do about it is done. */
+/** Resolves once the front has passed on a request for the path and has done all that it can for it. */
 let handedOn: (path: string) => Promise<void>
 beforeEach(async () => {
   under = new FrontUnderTest(await createNodeFront())
@@ -28,10 +28,10 @@ const first = 'GET /first HTTP/1.1\r\nHost: a\r\n\r\n'
 const expecting = (length: number): string =>
   `POST /second HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\n\r\n`
 
-it('puts no interim answer between the head and the body of an answer', async () => {
+it('sends no interim response between the head and the body of a response', async () => {
   const connection = await under.connect()
   await connection.write(`${first}${expecting(0)}`)
-  // The second request is answered first, and its answer waits.
+  // The second request is answered first, and its response waits.
   await handedOn('/second')
   openGate()
   const text = await connection.until('/second ')
@@ -39,7 +39,7 @@ it('puts no interim answer between the head and the body of an answer', async ()
   expect(text).toMatch(/Content-Length: 8\r\n\r\n\/second $/)
 })
 
-it('sends the interim answer when it is its turn, and takes the body then', async () => {
+it('sends the interim response in turn, and reads the body after it', async () => {
   const connection = await under.connect()
   await connection.write(`${first}${expecting(4)}`)
   await handedOn('/first')

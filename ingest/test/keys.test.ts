@@ -16,7 +16,7 @@ import { Installation, providerId } from './installation.ts'
 
 const usages = '/v1/sdk/usages'
 const body = '{"customerRef":"u"}'
-/** Longer than a key is taken from memory here. */
+/** Milliseconds that are longer than `TOLLGATE_CACHE_FRESH_MS` in these tests. */
 const freshMs = 150
 const unauthorized = {
   statusCode: 401,
@@ -49,7 +49,7 @@ describe('secret keys', () => {
     }
   })
 
-  it('are taken from X-API-Key where there is no Authorization header', async () => {
+  it('are read from X-API-Key if there is no Authorization header', async () => {
     const [key, reading] = [
       await installation.createKey(),
       await installation.createKey('sandbox', null, providerId, ['read']),
@@ -68,7 +68,7 @@ describe('secret keys', () => {
     expect(await sendAs({ 'x-api-key': reading, authorization: `Bearer ${key}` })).toBe(200)
   })
 
-  it('record usage only where that is what they are for', async () => {
+  it('record usage only with the scope for it', async () => {
     const before = await installation.stored()
     const reading = await installation.createKey('sandbox', null, providerId, ['read', 'manage'])
     for (let call = 0; call < 2; call += 1) {
@@ -85,7 +85,7 @@ describe('secret keys', () => {
     expect((await sendWith(`Bearer ${ingesting}`)).status).toBe(200)
   })
 
-  it('of providers that are not live yet do not fit', async () => {
+  it('of providers that are not live yet are refused as a mismatch', async () => {
     const key = await installation.createKey('live', null, providerId, undefined, true)
     for (let call = 0; call < 2; call += 1) {
       const reply = await sendWith(`Bearer ${key}`)
@@ -96,7 +96,7 @@ describe('secret keys', () => {
     }
   })
 
-  it('that nobody issued are refused, however they look', async () => {
+  it('that were never issued are refused, whatever their form', async () => {
     const before = await installation.stored()
     const issued = await installation.createKey()
     const mistyped = issued.slice(0, -1) + (issued.endsWith('a') ? 'b' : 'a')
@@ -122,7 +122,7 @@ describe('secret keys', () => {
     expect(await installation.stored()).toBe(before)
   })
 
-  it('are asked for before anything is said about the body', async () => {
+  it('are checked before the body', async () => {
     const reply = await installation.send(usages, {
       method: 'POST',
       body: '{',
@@ -131,14 +131,14 @@ describe('secret keys', () => {
     expect(reply.body).toMatchObject(unauthorized)
   })
 
-  it('work at once after they were refused for not being there yet', async () => {
+  it('work immediately after a refusal because they did not exist yet', async () => {
     const key = generateSecretKey('sandbox', randomBytes)
     expect((await sendWith(`Bearer ${key}`)).status).toBe(401)
     const issued = await installation.createKey()
     expect((await sendWith(`Bearer ${issued}`)).status).toBe(200)
   })
 
-  it('that are revoked stop working within the time they are remembered for', async () => {
+  it('stop working after a revocation, within the time that they are cached for', async () => {
     const key = await installation.createKey()
     expect((await sendWith(`Bearer ${key}`)).status).toBe(200)
     await installation.revokeKey(key)
@@ -150,7 +150,7 @@ describe('secret keys', () => {
     expect((await sendWith(`Bearer ${key}`)).body).toMatchObject(unauthorized)
   })
 
-  it('that expire stop working at that millisecond', async () => {
+  it('stop working at the millisecond at which they expire', async () => {
     const key = await installation.createKey('sandbox', nowMs + 10_000)
     expect((await sendWith(`Bearer ${key}`)).status).toBe(200)
     nowMs += 9_999
@@ -159,7 +159,7 @@ describe('secret keys', () => {
     expect((await sendWith(`Bearer ${key}`)).body).toMatchObject(unauthorized)
   })
 
-  it('record into the environment they were issued for', async () => {
+  it('record into the environment that they were issued for', async () => {
     const live = await installation.createKey('live')
     const before = [await installation.stored('sandbox'), await installation.stored('live')]
     await sendWith(`Bearer ${live}`)
@@ -169,7 +169,7 @@ describe('secret keys', () => {
     ])
   })
 
-  describe('whose documents the hot state has lost', () => {
+  describe('with documents that the hot state has lost', () => {
     const unavailable = {
       statusCode: 503,
       message: 'Published settings cannot be read now, try again',
@@ -183,7 +183,7 @@ describe('secret keys', () => {
       await installation.publishAll(publishedKinds)
     })
 
-    it('work as long as they are remembered, and are not refused after, without a control plane', async () => {
+    it('work while they are cached, and are not refused afterwards, without a control plane', async () => {
       const known = await installation.createKey()
       const forgotten = await installation.createKey()
       expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
@@ -193,7 +193,7 @@ describe('secret keys', () => {
       expect((await sendWith(`Bearer ${forgotten}`)).body).toMatchObject(unavailable)
     })
 
-    it('are refused again once all keys are published, others still being on their way', async () => {
+    it('are refused again once all keys are published, while other documents are still missing', async () => {
       const revoked = await installation.createKey()
       expect((await sendWith(`Bearer ${revoked}`)).status).toBe(200)
       await loseEverything([revoked])
@@ -205,13 +205,13 @@ describe('secret keys', () => {
       expect((await sendWith(`Bearer ${revoked}`)).body).toMatchObject(unauthorized)
     })
 
-    it('are what the control plane says, asked once for a while', async () => {
+    it('are read from the control plane, once per cache period', async () => {
       const known = await installation.createKey()
       const revoked = await installation.createKey()
       await loseEverything([known, revoked])
-      const asked: string[] = []
+      const requestedUrls: string[] = []
       installation.controlPlane = (request, response) => {
-        asked.push(request.url ?? '')
+        requestedUrls.push(request.url ?? '')
         const isKnown = request.headers.authorization === `Bearer ${known}`
         const own = { keyId: 'key_1', providerId, environment: 'sandbox', expiresAtMs: null }
         response.writeHead(isKnown ? 200 : 401).end(isKnown ? JSON.stringify(own) : '{}')
@@ -220,10 +220,10 @@ describe('secret keys', () => {
       expect((await sendWith(`Bearer ${revoked}`)).body).toMatchObject(unauthorized)
       await sleep(freshMs)
       expect((await sendWith(`Bearer ${known}`)).status).toBe(200)
-      expect(asked).toEqual([ownKeyPath, ownKeyPath])
+      expect(requestedUrls).toEqual([ownKeyPath, ownKeyPath])
     })
 
-    it('are not refused while the hot state is another one than was published to', async () => {
+    it('are not refused while the hot state is not the one that was published to', async () => {
       const { hotState } = installation
       const document = (await hotState.readDocument(publicationsStartKey)) ?? ''
       const start = { ...(JSON.parse(document) as PublicationsStart), incarnation: 'another' }
@@ -240,7 +240,7 @@ describe('secret keys', () => {
   })
 })
 
-describe('keys of other services', () => {
+describe('service keys', () => {
   const secret = 'a secret that the services of this test share'
   let installation: Installation
   beforeAll(async () => {
@@ -257,7 +257,7 @@ describe('keys of other services', () => {
       ['prv_ONE', 'prv_TWO'].map((holder) => postAs(keyOf('sandbox', holder))),
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    // The second time from memory.
+    // The second request is answered from the cache.
     expect((await postAs(keyOf('sandbox', 'prv_ONE'))).status).toBe(200)
     const events = await installation.events()
     expect(events.map((event) => event.providerId).sort()).toEqual([
@@ -268,7 +268,7 @@ describe('keys of other services', () => {
     expect(await installation.events('live')).toEqual([])
   })
 
-  it('are malformed keys when made of another secret, or for another provider or environment', async () => {
+  it('are malformed keys with another secret, provider or environment', async () => {
     const mac = keyOf('sandbox').slice(-32)
     for (const key of [
       keyOf('sandbox', providerId, `${secret}!`),
@@ -280,11 +280,11 @@ describe('keys of other services', () => {
     }
   })
 
-  it('of live providers are good once the control plane has said that the provider is live', async () => {
+  it('of live providers are accepted once the control plane has confirmed that the provider is live', async () => {
     let isMisplaced = true
-    const asked: string[] = []
+    const requestedUrls: string[] = []
     installation.controlPlane = (request, response) => {
-      asked.push(`${request.url} ${request.headers.authorization}`)
+      requestedUrls.push(`${request.url} ${request.headers.authorization}`)
       const key = { keyId: 'service', providerId, environment: 'live', expiresAtMs: null }
       response.writeHead(200).end(JSON.stringify({ ...key, isMisplaced }))
     }
@@ -293,15 +293,15 @@ describe('keys of other services', () => {
     isMisplaced = false
     await sleep(freshMs)
     expect((await postAs(keyOf('live'))).status).toBe(200)
-    expect(new Set(asked)).toEqual(new Set([`${ownKeyPath} Bearer ${keyOf('live')}`]))
-    const askedCount = asked.length
+    expect(new Set(requestedUrls)).toEqual(new Set([`${ownKeyPath} Bearer ${keyOf('live')}`]))
+    const askedCount = requestedUrls.length
     await sleep(freshMs)
     installation.controlPlane = (_, response) => response.destroy()
     expect((await postAs(keyOf('live'))).status).toBe(200)
-    expect(asked).toHaveLength(askedCount)
+    expect(requestedUrls).toHaveLength(askedCount)
   })
 
-  it('are made of the secret of the data folder where no other is configured', async () => {
+  it('are signed with the secret of the data folder if no other is configured', async () => {
     await installation.restart()
     const folderSecret = await readFolderSecret(installation.dataDir)
     expect((await postAs(keyOf('sandbox', providerId, folderSecret))).status).toBe(200)

@@ -45,7 +45,7 @@ describe('limit checks', () => {
   const use = (customerRef = 'user-1', units = 1) =>
     installation.post(usages, key, { customerRef, productRef, units })
 
-  it('are passed on while nothing is published, with key and body', async () => {
+  it('are forwarded with key and body while nothing is published', async () => {
     const seen: unknown[] = []
     installation.controlPlane = (request, response) => {
       request.on('data', (data: Buffer) => seen.push(JSON.parse(data.toString())))
@@ -63,7 +63,7 @@ describe('limit checks', () => {
     ])
   })
 
-  it('are passed on when a checkout session is wanted, and when no period holds the moment', async () => {
+  it('are forwarded if they request a checkout session or no period includes the current time', async () => {
     await publish()
     const passedOn = { status: 200, body: { from: 'control plane' } }
     expect(await check('user-1', { includeCheckoutSession: true })).toMatchObject(passedOn)
@@ -73,7 +73,7 @@ describe('limit checks', () => {
     expect(await check()).toMatchObject(passedOn)
   })
 
-  it('see all acknowledged usage once it is counted, under any reference of the customer', async () => {
+  it('include all acknowledged usage once it is counted, under any reference of the customer', async () => {
     await publish()
     expect((await check()).body).toEqual({
       withinLimits: true,
@@ -87,7 +87,7 @@ describe('limit checks', () => {
     expect((await check('user-1')).body['remaining']).toBe(3)
   })
 
-  it('wait for the projection', async () => {
+  it('wait for the counters projection', async () => {
     await publish()
     await use()
     const checked = check()
@@ -96,7 +96,7 @@ describe('limit checks', () => {
     expect((await checked).body['remaining']).toBe(9)
   })
 
-  it('fold the tail of the log when the projection does not come', async () => {
+  it('add the tail of the log if the counters projection makes no progress', async () => {
     await publish()
     await Promise.all(Array.from({ length: 7 }, () => use()))
     expect((await check()).body['remaining']).toBe(3)
@@ -109,21 +109,21 @@ describe('limit checks', () => {
     await installation.post('/v1/sdk/usages/bulk', key, { events })
   }
 
-  it('are passed on when the tail is longer than the bound', async () => {
+  it('are forwarded if the tail is longer than the bound', async () => {
     await publish()
     await useMoreThanTheTail()
     expect((await check()).body).toEqual({ from: 'control plane' })
     expect(await installation.metric('tollgate_ingest_limit_fallbacks_total', 'behind')).toBe(1)
   })
 
-  it('are passed on when what is published cannot be read', async () => {
+  it('are forwarded if the published documents cannot be read', async () => {
     const at = { space: 'sandbox', ...placeOf('user-1'), scope: productRef }
     await installation.hotState.putEntry(at, { version: 1, document: 'torn', windows: [] })
     expect((await check()).body).toEqual({ from: 'control plane' })
     expect(await installation.metric('tollgate_ingest_limit_fallbacks_total', 'unreadable')).toBe(1)
   })
 
-  it('are passed on a bounded number at a time', async () => {
+  it('are forwarded up to a bounded number at a time', async () => {
     await publish()
     await useMoreThanTheTail()
     const waiting: (() => void)[] = []
@@ -139,7 +139,7 @@ describe('limit checks', () => {
     expect((await Promise.all(checks)).map(({ status }) => status)).toEqual([200, 200, 200])
   })
 
-  it('are denied with what may be bought when the cap is reached', async () => {
+  it('are denied with an offer when the cap is reached', async () => {
     await publish()
     await use('user-1', 10)
     await project()
@@ -152,7 +152,7 @@ describe('limit checks', () => {
     })
   })
 
-  it('say of a usage call why nothing was debited', async () => {
+  it('agree with the responses to usage calls about why nothing is debited', async () => {
     const reason = async () => ((await use()).body['creditDebit'] as { reason: string }).reason
     expect(await reason()).toBe('customer_not_found')
     await installation.hotState.putEntry(

@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Installation } from './installation.ts'
 import { headText, RawConnection, requestText } from './raw-connection.ts'
 
-describe('what is passed on to the control plane', () => {
+describe('requests that are forwarded to the control plane', () => {
   let installation: Installation
   beforeEach(async () => {
     installation = await Installation.start()
   })
   afterEach(() => installation.remove())
 
-  /** Has the control plane tell what reached it. */
+  /** Makes the control plane respond with the request that it received. */
   const reflect = (): void => {
     installation.controlPlane = (request, response) => {
       void readBody(request).then((body) => {
@@ -28,7 +28,7 @@ describe('what is passed on to the control plane', () => {
     }
   }
 
-  it('arrives whole, without what belongs to the connection', async () => {
+  it('arrive complete, without the headers of the connection', async () => {
     reflect()
     const connection = await RawConnection.open(installation.port)
     const headers = {
@@ -61,7 +61,7 @@ describe('what is passed on to the control plane', () => {
     for (const name of ['x-private', 'te', 'expect']) expect(told.headers).not.toHaveProperty(name)
   })
 
-  it('keeps its status, its cookies and its 404', async () => {
+  it("get the control plane's status, cookies and 404", async () => {
     reflect()
     const created = await installation.send('/v1/sdk/products', { method: 'POST', body: '{}' })
     expect(created.status).toBe(201)
@@ -71,7 +71,7 @@ describe('what is passed on to the control plane', () => {
     expect([missing.status, missing.body]).toEqual([404, { statusCode: 404 }])
   })
 
-  it('streams large answers in order', async () => {
+  it('get large responses streamed in order', async () => {
     const piece = Buffer.alloc(100_000, 'x')
     installation.controlPlane = (_, response) => {
       void (async () => {
@@ -87,7 +87,7 @@ describe('what is passed on to the control plane', () => {
     expect(text.endsWith('xend')).toBe(true)
   })
 
-  it('answers HEAD and OPTIONS', async () => {
+  it('are answered for HEAD and OPTIONS', async () => {
     installation.controlPlane = (request, response) => {
       if (request.method === 'OPTIONS') response.writeHead(204, { allow: 'GET' }).end()
       else response.writeHead(200, { 'content-length': 12_345, etag: '"1"' }).end()
@@ -100,7 +100,7 @@ describe('what is passed on to the control plane', () => {
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET'])
   })
 
-  it('is given up when the client leaves', async () => {
+  it('are aborted when the client disconnects', async () => {
     const arrived = new Promise<IncomingMessage>((resolve) => {
       installation.controlPlane = (request) => resolve(request)
     })
@@ -112,7 +112,7 @@ describe('what is passed on to the control plane', () => {
     await gone
   })
 
-  it('is 413 with a body over the bound, and 405 with a strange method', async () => {
+  it('are refused with 413 for a body over the bound, and with 405 for an unknown method', async () => {
     reflect()
     const body = 'x'.repeat(1_048_577)
     const large = await installation.send('/v1/sdk/products', { method: 'POST', body })
@@ -124,7 +124,7 @@ describe('what is passed on to the control plane', () => {
     connection.destroy()
   })
 
-  it('is 503 while the control plane is down, and works again when it is back', async () => {
+  it('are answered with 503 while the control plane is down, and succeed when it is back', async () => {
     await installation.stopControlPlane()
     const reply = await installation.send('/v1/sdk/products', {})
     expect(reply.status).toBe(503)
@@ -135,7 +135,7 @@ describe('what is passed on to the control plane', () => {
     expect(usage.status).toBe(200)
   })
 
-  it('breaks off when the control plane breaks off', async () => {
+  it('are cut off when the control plane closes the connection', async () => {
     installation.controlPlane = (_, response) => {
       response.writeHead(200)
       response.write('half')

@@ -6,7 +6,7 @@ export type RawAnswer = {
   readonly body: string
 }
 
-/** A client that decides about every packet itself. */
+/** An HTTP client that controls every packet. */
 export class RawConnection {
   readonly #socket: Socket
   #received = Buffer.alloc(0)
@@ -36,7 +36,7 @@ export class RawConnection {
     })
   }
 
-  /** Resolves when the kernel has taken the bytes, or the connection is gone. */
+  /** Resolves when the kernel has accepted the bytes or the connection is closed. */
   write(bytes: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket.destroyed) return void setImmediate(resolve)
@@ -49,7 +49,7 @@ export class RawConnection {
     this.#socket.pause()
   }
 
-  /** Sends nothing more, and resolves when the other side has closed too: it has read everything by then. */
+  /** Ends the sending side. Resolves when the server has closed the connection, so it has read everything by then. */
   async end(): Promise<void> {
     this.#socket.end()
     await this.closed()
@@ -67,10 +67,10 @@ export class RawConnection {
     return this.#received.byteLength
   }
 
-  /** The next whole answer; undefined when the connection ends before there is one. */
+  /** Returns the next complete response, or undefined if the connection ends before one. */
   async answer(): Promise<RawAnswer | undefined> {
     for (;;) {
-      const found = takeAnswer(this.#received)
+      const found = parseAnswer(this.#received)
       if (found !== undefined) {
         this.#received = this.#received.subarray(found.length)
         return found.answer
@@ -80,7 +80,7 @@ export class RawConnection {
     }
   }
 
-  /** The next bytes as text, until they contain `text`. */
+  /** Returns the next bytes as text, up to and including `text`. */
   async until(text: string): Promise<string> {
     while (!this.#received.includes(text) && !this.isClosed) await this.#more()
     const taken = this.#received.toString('latin1')
@@ -95,7 +95,7 @@ export class RawConnection {
   }
 }
 
-function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | undefined {
+function parseAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined
   const [statusLine, ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n')
@@ -108,7 +108,7 @@ function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | unde
   const status = Number(statusLine!.split(' ')[1])
   const start = headEnd + 4
   if (headers.get('transfer-encoding') === 'chunked') {
-    const body = takeChunked(bytes, start)
+    const body = parseChunked(bytes, start)
     if (body === undefined) return undefined
     return { answer: { status, headers, body: body.text }, length: body.end }
   }
@@ -118,7 +118,7 @@ function takeAnswer(bytes: Buffer): { answer: RawAnswer; length: number } | unde
   return { answer: { status, headers, body }, length: start + length }
 }
 
-function takeChunked(bytes: Buffer, start: number): { text: string; end: number } | undefined {
+function parseChunked(bytes: Buffer, start: number): { text: string; end: number } | undefined {
   const parts: Buffer[] = []
   let at = start
   for (;;) {
@@ -147,7 +147,7 @@ export function headText({ method = 'POST', target, headers = {} }: RawHead): st
   return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/** A request with its length, as one text. */
+/** Returns a request with its Content-Length as one text. */
 export function requestText(head: RawHead, body: string): string {
   const length = Buffer.byteLength(body).toString()
   return headText({ ...head, headers: { ...head.headers, 'content-length': length } }) + body

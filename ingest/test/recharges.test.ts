@@ -4,25 +4,25 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { countUsage, productRef, publishEntitlement } from './entitled-customer.ts'
 import { Installation, partitionCount, providerId } from './installation.ts'
 
-/* What ingest asks the control plane about wallets below their threshold, and how long answers to usage wait for it. */
+/* These tests cover the requests about wallets below their threshold, and how long responses to usage wait for them. */
 
 const credit = 1_000_000n
 const otherProvider = 'prv_OTHER'
 
 let installation: Installation
 let key: string
-/** Customers that the control plane was asked about. */
-let asked: string[]
-/** What the control plane answers; undefined: nothing. */
-let answered: object | undefined
+/** Customers that the control plane was asked about, one entry per request. */
+let requestedCustomers: string[]
+/** The response of the control plane, or undefined if it does not respond. */
+let answerBody: object | undefined
 let status: number
 let versions = 0
 
 beforeEach(async () => {
-  asked = []
-  answered = undefined
+  requestedCustomers = []
+  answerBody = undefined
   status = 200
-  // Within the period of the entitlement.
+  // The time is within the period of the entitlement.
   installation = await start()
   key = await installation.createKey()
 })
@@ -34,14 +34,14 @@ async function start(settings: Record<string, string> = {}): Promise<Installatio
   started.controlPlane = (request, response) => {
     if (request.url !== rechargeBeginningsPath) return void response.writeHead(404).end('{}')
     request.on('data', (data: Buffer) => {
-      asked.push((JSON.parse(data.toString()) as { customerRef: string }).customerRef)
-      if (answered !== undefined) response.writeHead(status).end(JSON.stringify(answered))
+      requestedCustomers.push((JSON.parse(data.toString()) as { customerRef: string }).customerRef)
+      if (answerBody !== undefined) response.writeHead(status).end(JSON.stringify(answerBody))
     })
   }
   return started
 }
 
-/** A customer whose wallet is always below its threshold. */
+/** Publishes a customer whose wallet is always below its threshold. */
 async function publishLow(customerRef: string, grantedCredits = 100n, holder = providerId) {
   const credited = { creditsPerUnit: 1, currency: 'USD' }
   const changes = { cap: null, credit: credited, customerRef, customerRefs: [customerRef] }
@@ -59,76 +59,76 @@ async function use(customerRef: string, secretKey = key): Promise<unknown> {
   return (body['creditDebit'] as { autoRecharge?: unknown }).autoRecharge
 }
 
-it('answers usage soon, though the control plane says nothing', async () => {
+it('answers usage in time although the control plane does not respond', async () => {
   const usedWithinMs = async (): Promise<number> => {
     const customerRef = `cus_${versions}`
     await publishLow(customerRef)
     await countUsage(installation)
     const startMs = performance.now()
     expect(await use(customerRef)).toEqual({ triggered: false })
-    expect(asked.at(-1)).toBe(customerRef)
+    expect(requestedCustomers.at(-1)).toBe(customerRef)
     return performance.now() - startMs
   }
-  // The machine may be busy for once.
+  // The assertion polls, because one request may be slow on a busy machine.
   await expect.poll(usedWithinMs, { timeout: 10_000 }).toBeLessThan(1_000)
 })
 
 it.each([{ triggered: true }, { triggered: false, reason: 'no_card' }])(
-  'asks no more after %j until something is put into the wallet',
+  'sends no more requests after %j until credits are granted',
   async (answer) => {
-    answered = answer
+    answerBody = answer
     await publishLow('cus_1')
     const { triggered } = answer
     expect(await use('cus_1')).toEqual({ triggered })
     for (let more = 0; more < 5; more += 1) {
       expect(await use('cus_1')).toEqual({ triggered: false })
     }
-    expect(asked).toHaveLength(1)
+    expect(requestedCustomers).toHaveLength(1)
     await publishLow('cus_1', 200n)
     expect(await use('cus_1')).toEqual({ triggered })
-    expect(asked).toHaveLength(2)
+    expect(requestedCustomers).toHaveLength(2)
   },
 )
 
-it('asks again once the pause is over', async () => {
+it('sends a request again after the pause', async () => {
   await installation.remove()
   installation = await start({ TOLLGATE_RECHARGE_PAUSE_SECONDS: '1' })
   key = await installation.createKey()
-  answered = { triggered: false, reason: 'declined' }
+  answerBody = { triggered: false, reason: 'declined' }
   await publishLow('cus_1')
   const askedAgain = async (): Promise<number> => {
     await use('cus_1')
-    return asked.length
+    return requestedCustomers.length
   }
   const startMs = performance.now()
   await expect.poll(askedAgain, { timeout: 20_000 }).toBe(2)
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(1_000)
 })
 
-it('asks with each debit while the ledger has more than hot state', async () => {
-  answered = { triggered: false, reason: 'enough' }
+it('sends a request with each debit while the ledger has a higher balance than the hot state', async () => {
+  answerBody = { triggered: false, reason: 'enough' }
   await publishLow('cus_1')
   for (let more = 0; more < 5; more += 1) await use('cus_1')
-  expect(asked).toHaveLength(5)
+  expect(requestedCustomers).toHaveLength(5)
 })
 
-it('leaves calls to others while wallets of one provider have theirs unanswered', async () => {
+it("leaves calls for other providers while one provider's calls get no response", async () => {
   const wallets = Array.from({ length: 40 }, (_, index) => `cus_${index}`)
   for (const wallet of wallets) await publishLow(wallet)
   await Promise.all(wallets.map((wallet) => use(wallet)))
-  expect(asked).toHaveLength(8)
+  expect(requestedCustomers).toHaveLength(8)
   await countUsage(installation)
   const otherKey = await installation.createKey('sandbox', null, otherProvider)
   await publishLow('cus_other', 100n, otherProvider)
-  answered = { triggered: true }
+  answerBody = { triggered: true }
   expect(await use('cus_other', otherKey)).toEqual({ triggered: true })
 })
 
-it('asks about other wallets after one is refused', async () => {
+it('sends requests about other wallets after a refusal for one', async () => {
   await publishLow('cus_1')
   await publishLow('cus_2')
   status = 404
-  answered = { triggered: true }
+  answerBody = { triggered: true }
   expect(await use('cus_1')).toEqual({ triggered: false })
   status = 200
   expect(await use('cus_1')).toEqual({ triggered: false })
@@ -137,13 +137,13 @@ it('asks about other wallets after one is refused', async () => {
 })
 
 it.each([401, 403, 429])(
-  'asks about the wallet again after the key is refused with %i',
+  'sends a request about the wallet again after the key was refused with %i',
   async (refusal) => {
     await publishLow('cus_1')
     status = refusal
     expect(await use('cus_1')).toEqual({ triggered: false })
     status = 200
-    answered = { triggered: true }
+    answerBody = { triggered: true }
     expect(await use('cus_1')).toEqual({ triggered: true })
   },
 )

@@ -64,7 +64,7 @@ describe('recording usage', () => {
     })
 
     it.each(['paywall', 'fail'])(
-      'with outcome %s is stored and says nothing on debits',
+      'with outcome %s is stored and its response mentions no debit',
       async (outcome) => {
         const reply = await installation.post(usages, key, { customerRef: 'u', outcome })
         expect(reply.body).toEqual({ success: true, reference: expect.any(String) as string })
@@ -72,14 +72,14 @@ describe('recording usage', () => {
       },
     )
 
-    it('of a customer nobody knows is stored all the same', async () => {
+    it('for an unknown customer is stored too', async () => {
       const body = { customerRef: 'u', productRef: 'prd_1' }
       const reply = await installation.post(usages, key, body)
       expect(reply.body['creditDebit']).toEqual({ debited: false, reason: 'customer_not_found' })
       expect(await installation.stored()).toBe(1)
     })
 
-    it('goes to the environment of its key and nowhere else', async () => {
+    it('is stored only in the environment of its key', async () => {
       const live = await installation.createKey('live')
       await installation.post(usages, live, { customerRef: 'u', environment: 'sandbox' })
       expect([await installation.stored('sandbox'), await installation.stored('live')]).toEqual([
@@ -92,7 +92,7 @@ describe('recording usage', () => {
       [-30 * 24 * 3600 - 5, 400],
       [24 * 3600 - 5, 200],
       [24 * 3600 + 5, 400],
-    ])('stamped %i s from now is answered %i', async (seconds, status) => {
+    ])('with a timestamp %i s from now is answered with %i', async (seconds, status) => {
       const timestamp = new Date(Date.now() + seconds * 1000).toISOString()
       const reply = await installation.post(usages, key, { customerRef: 'u', timestamp })
       expect(reply.status).toBe(status)
@@ -103,7 +103,7 @@ describe('recording usage', () => {
   describe('an idempotency key', () => {
     const body = { customerRef: 'u', idempotencyKey: 'once' }
 
-    it('used in a hundred parallel calls makes one record, and one reference', async () => {
+    it('in a hundred parallel calls makes one record and one reference', async () => {
       const replies = await Promise.all(
         Array.from({ length: 100 }, () => installation.post(usages, key, body)),
       )
@@ -118,7 +118,7 @@ describe('recording usage', () => {
       expect(firsts.length).toBe(1)
     })
 
-    it('is known after a restart, before any projection has seen it', async () => {
+    it('is known after a restart, before a projection has applied its record', async () => {
       const first = await installation.post(usages, key, body)
       await installation.restart()
       const second = await installation.post(usages, key, body)
@@ -130,7 +130,7 @@ describe('recording usage', () => {
       expect(await installation.stored()).toBe(1)
     })
 
-    it('is known by its mark once the projection has passed it', async () => {
+    it('is known by its deduplication mark once the counters projection has applied its record', async () => {
       const first = await installation.post(usages, key, body)
       for (let partition = 0; partition < partitionCount; partition++) {
         const nextOffset = await installation.log.head('tollgate.usage.sandbox', partition)
@@ -174,7 +174,7 @@ describe('recording usage', () => {
       expect(await installation.stored()).toBe(2)
     })
 
-    it('in many bulk calls at once makes one record', async () => {
+    it('in many concurrent bulk calls makes one record', async () => {
       const lists = Array.from({ length: 20 }, (_, index) => ({
         events: Array.from({ length: 10 }, (_, at) => ({
           customerRef: `u${(at + index) % 10}`,
@@ -191,7 +191,7 @@ describe('recording usage', () => {
   })
 
   describe('a bulk call', () => {
-    it('with one bad item stores nothing and names it', async () => {
+    it('with one invalid item stores nothing and names the item', async () => {
       const events = Array.from({ length: 50 }, () => ({ customerRef: 'u', units: 1 }))
       events[37] = { customerRef: 'u', units: -1 }
       const reply = await installation.post(usagesBulk, key, { events })
@@ -201,7 +201,7 @@ describe('recording usage', () => {
       expect(await installation.stored()).toBe(0)
     })
 
-    it('with one time outside the window stores nothing and names it', async () => {
+    it('with one timestamp outside the window stores nothing and names the item', async () => {
       const records = [
         { customerRef: 'u' },
         { customerRef: 'u', timestamp: '2001-01-01T00:00:00Z' },
@@ -213,7 +213,7 @@ describe('recording usage', () => {
     })
 
     it.each([usagesBulk, meterEventsBulk])(
-      'takes 1000 items, under either name (%s)',
+      'accepts 1000 items under either name (%s)',
       async (path) => {
         for (const listName of ['events', 'records']) {
           const items = Array.from({ length: 1000 }, (_, index) => ({ customerRef: `u${index}` }))
@@ -234,7 +234,7 @@ describe('recording usage', () => {
   })
 
   describe('meter events', () => {
-    it('count for the meter they name, with 6 decimals', async () => {
+    it('count for the meter that they name, with 6 decimals', async () => {
       await installation.publishMeters({ tokens: 'active' })
       const reply = await installation.post(meterEvents, key, {
         customerRef: 'u',
@@ -256,7 +256,7 @@ describe('recording usage', () => {
       ])
     })
 
-    it('are refused for unknown and archived meters, in bulk with their places', async () => {
+    it('are refused for unknown and archived meters, in bulk with their positions', async () => {
       await installation.publishMeters({ old: 'archived' })
       const unknown = await installation.post(meterEvents, key, {
         customerRef: 'u',
@@ -276,7 +276,7 @@ describe('recording usage', () => {
       expect(await installation.stored()).toBe(0)
     })
 
-    it('take a meter that was published a moment ago', async () => {
+    it('are accepted for a meter that was published a moment ago', async () => {
       await installation.publishMeters({})
       await installation.post(meterEvents, key, { customerRef: 'u', meterName: 'fresh' })
       await installation.publishMeters({ fresh: 'active' })
@@ -298,8 +298,8 @@ describe('recording usage', () => {
   })
 })
 
-describe('a log that takes nothing', () => {
-  it('is told as 503 with a time to come again, and nothing is half accepted', async () => {
+describe('a log that refuses appends', () => {
+  it('causes a 503 with Retry-After, and nothing is stored in part', async () => {
     let isFull = true
     const refuse = (): Promise<never> => Promise.reject(new EventLogUnavailableError('disk full'))
     const installation = await Installation.start({
@@ -324,7 +324,7 @@ describe('a log that takes nothing', () => {
       const bulk = await installation.post(usagesBulk, key, { events: [keyed] })
       expect(bulk.status).toBe(503)
       isFull = false
-      // The failed call has not used the key up.
+      // The failed call has not used the key.
       const retried = await installation.post(usages, key, keyed)
       expect(retried.body['creditDebit']).toEqual({ debited: false, reason: 'no_product_ref' })
       expect(await installation.stored()).toBe(1)
@@ -333,7 +333,7 @@ describe('a log that takes nothing', () => {
     }
   })
 
-  it('that is too slow is not given more than the bound', async () => {
+  it('that is slow gets no more than the bounded number of records at a time', async () => {
     const installation = await Installation.start({
       settings: { TOLLGATE_APPENDS_IN_FLIGHT_MAX: '10' },
     })

@@ -56,7 +56,7 @@ describe('reservations', () => {
   const use = (customerRef: string, units: number, more: object = {}) =>
     installation.post('/v1/sdk/usages', key, { customerRef, productRef, units, ...more })
 
-  it('hold units that others do not get, under whichever reference they ask', async () => {
+  it('hold units that other checks do not get, under any reference of the customer', async () => {
     await publish()
     const before = Date.now()
     const first = await reserve(4)
@@ -87,7 +87,7 @@ describe('reservations', () => {
     expect((await reserve(0.000001)).body).toMatchObject({ withinLimits: false, remaining: 0 })
   })
 
-  it('change nothing for a check that reserves nothing', async () => {
+  it('do not affect a check that reserves nothing', async () => {
     await publish()
     await reserve(10)
     const plain = { customerRef: 'user-1', productRef }
@@ -96,14 +96,14 @@ describe('reservations', () => {
     expect(checked.body).not.toHaveProperty('reservation')
   })
 
-  it('are always given where there is no cap', async () => {
+  it('always succeed without a cap', async () => {
     await publish({ cap: null })
     const given = await reserve(9_000_000_000)
     expect(given.body).toMatchObject({ withinLimits: true, remaining: 999_999 })
     expect(reservationOf(given)?.units).toBe(9_000_000_000)
   })
 
-  it('hold credits where a wallet pays, up to half of the holds of a wallet', async () => {
+  it("hold credits if a wallet pays, up to half of a wallet's holds", async () => {
     await publish({ cap: null, credit: { creditsPerUnit: 5, currency: 'USD' } })
     const grant = (credits: bigint, version: number) => {
       const wallet = walletEntry({ grantedMicros: credits * 1_000_000n, removedMicros: 0n }, [])
@@ -136,7 +136,7 @@ describe('reservations', () => {
     expect((await use('user-1', 1)).body['creditDebit']).toMatchObject({ amount: 5 })
   })
 
-  it('count beside acknowledged usage of every reference, for which they wait', async () => {
+  it('are added to acknowledged usage of every reference, for which they wait', async () => {
     await publish()
     const refs = entitlement.customerRefs
     expect(new Set(refs.map((ref) => placeOf(ref).partition)).size).toBe(2)
@@ -147,7 +147,7 @@ describe('reservations', () => {
     expect((await reserve(1)).body).toMatchObject({ withinLimits: false, remaining: 0 })
   })
 
-  it('are 503 when the counters do not come', async () => {
+  it('are answered with 503 if the counters make no progress', async () => {
     await publish()
     await use('user-1', 1)
     const reply = await reserve(1)
@@ -156,7 +156,7 @@ describe('reservations', () => {
     expect((await reserve(1)).body).toMatchObject({ withinLimits: true, remaining: 8 })
   })
 
-  it('are the same one for the same key, under whichever reference, until it is released', async () => {
+  it('are the same for the same key under any reference, until they are released', async () => {
     await publish()
     const first = await reserve(7, { idempotencyKey: 'job' })
     const again = await reserve(7, { idempotencyKey: 'job', customerRef: 'cus_1' })
@@ -172,7 +172,7 @@ describe('reservations', () => {
     })
   })
 
-  it('are given back by their own provider only, and in their own environment', async () => {
+  it('are released only by their own provider in their own environment', async () => {
     await publish()
     const { id } = reservationOf(await reserve(10))!
     const stranger = await installation.createKey('sandbox', null, 'prv_OTHER')
@@ -185,7 +185,7 @@ describe('reservations', () => {
     expect((await reserve(10)).body['withinLimits']).toBe(true)
   })
 
-  it('are named by usage of every kind', async () => {
+  it('are named by every kind of usage', async () => {
     const event = { customerRef: 'user-1', productRef, reservationId: 'rsv_1.cus_1.prd_1' }
     for (const path of ['/v1/sdk/usages', '/v1/sdk/meter-events']) {
       expect((await installation.post(path, key, event)).status).toBe(200)
@@ -197,7 +197,7 @@ describe('reservations', () => {
     expect(named).toEqual([...Array<string>(4).fill(event.reservationId), null])
   })
 
-  it('are kept up to a number, beyond which the answer is 503', async () => {
+  it('are bounded in number, beyond which the response is 503', async () => {
     await publish({ cap: null })
     for (let number = 0; number < 20; number++) expect((await reserve(1)).status).toBe(200)
     expect((await reserve(1)).status).toBe(503)
@@ -213,14 +213,14 @@ describe('reservations', () => {
     [{ units: 1, ttlSeconds: 601 }, ['reserve', 'ttlSeconds']],
     [{ units: 1 }, ['reserve', 'ttlSeconds']],
     [true, ['reserve']],
-  ])('are refused when nobody can make them: %j', async (wanted, path) => {
+  ])('are refused if no part of the system can make them: %j', async (wanted, path) => {
     await publish()
     const reply = await reserve(1, { reserve: wanted })
     expect(reply.status).toBe(400)
     expect(reply.body['errors']).toMatchObject([{ path }])
   })
 
-  it('are passed on while nothing is published', async () => {
+  it('are forwarded while nothing is published', async () => {
     expect(await reserve(1)).toMatchObject({ status: 200, body: { from: 'control plane' } })
   })
 })

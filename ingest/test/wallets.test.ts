@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { countUsage, entitlement, productRef, publishEntitlement } from './entitled-customer.ts'
 import { Installation, partitionCount, providerId, type Reply } from './installation.ts'
 
-/* What the deploy workspace's contract of wallets cannot do: take the log and the hot state away. */
+/* Cases that the wallet tests of the deploy workspace cannot cover: the log or the hot state is unavailable. */
 
 const { customerRef } = entitlement
 const name = { environment: 'sandbox', providerId, customerRef } as const
@@ -21,7 +21,7 @@ let isLogDown = false
 
 beforeEach(async () => {
   isLogDown = false
-  // Within the period of the entitlement.
+  // The time is within the period of the entitlement.
   const clock = { now: () => Date.UTC(2026, 0, 15) }
   installation = await Installation.start({ log: breakable, clock })
   key = await installation.createKey()
@@ -48,13 +48,13 @@ function breakable(log: EventLog): EventLog {
 const use = (more: object = {}): Promise<Reply> =>
   installation.post('/v1/sdk/usages', key, { customerRef: 'user-1', productRef, ...more })
 
-/** Credits that are left: those held are not. */
+/** Returns the available credits, without those on hold. */
 async function left(): Promise<bigint> {
   const wallet = await readWallet(installation, name, 5_000)
   return (wallet.grantedMicros - wallet.spentMicros) / credit
 }
 
-it('says in the record what a wallet paid, beside the wallet', async () => {
+it("stores the debit in the record, in the wallet's partition", async () => {
   expect((await use({ units: 3 })).body['creditDebit']).toEqual({
     debited: true,
     amount: 15,
@@ -65,7 +65,7 @@ it('says in the record what a wallet paid, beside the wallet', async () => {
   expect(await left()).toBe(85n)
 })
 
-it('holds credits of few calls while the log is down, and goes on when it is back', async () => {
+it('holds credits of only few calls while the log is down, and continues when it is back', async () => {
   expect((await use()).status).toBe(200)
   await countUsage(installation)
   isLogDown = true
@@ -73,14 +73,14 @@ it('holds credits of few calls while the log is down, and goes on when it is bac
   for (let more = 0; more < 20; more += 1) refused.push(await use())
   expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
   expect(await left()).toBeGreaterThanOrEqual(95n - 5n * 5n)
-  // What no wallet pays is not kept from trying.
+  // Calls that no wallet pays for still try to append.
   expect((await use({ outcome: 'fail' })).status).toBe(503)
   isLogDown = false
   expect((await use({ outcome: 'fail' })).status).toBe(200)
   await expect.poll(async () => (await use()).status, { timeout: 20_000 }).toBe(200)
 })
 
-it('gives a retry with the same key what the first try held', async () => {
+it('uses the hold of the first attempt for a retry with the same key', async () => {
   isLogDown = true
   expect((await use({ idempotencyKey: 'again' })).status).toBe(503)
   expect(await left()).toBe(95n)
@@ -92,7 +92,7 @@ it('gives a retry with the same key what the first try held', async () => {
   expect(await left()).toBe(95n)
 })
 
-it('refuses a customer whose wallet paid the last time while the entries are lost, and nobody else', async () => {
+it('refuses only customers whose wallet paid the last time while the entitlements are lost', async () => {
   expect((await use()).status).toBe(200)
   for (const ref of entitlement.customerRefs) {
     await installation.hotState.deleteEntry({ ...placeFor(ref), scope: productRef })
@@ -103,9 +103,9 @@ it('refuses a customer whose wallet paid the last time while the entries are los
 })
 
 it.each([
-  { isKeyed: true, of: 'a call that may have a twin', held: 5n },
-  { isKeyed: false, of: 'a call that has none', held: 0n },
-])('leaves what $of took held or not, when another wallet fails it', async ({ isKeyed, held }) => {
+  { isKeyed: true, of: 'a call with a key', held: 5n },
+  { isKeyed: false, of: 'a call without a key', held: 0n },
+])('leaves $held credits of $of on hold when another wallet fails', async ({ isKeyed, held }) => {
   const other = { ...name, customerRef: 'user-2' }
   const failing = new Proxy(installation.hotState, {
     get(target, property: keyof HotState) {

@@ -1,10 +1,10 @@
 import { keyScopes, type KeyScope } from './key-scopes.ts'
 
-/** `member` looks at everything, `admin` changes everything too, `owner` also says who the owners are. */
+/** `member` may read everything, `admin` may also change everything, and `owner` may also appoint owners. */
 export const consoleRoles = ['owner', 'admin', 'member'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
 
-/** What a user of the console may do, in the words of what a key may do. */
+/** Returns the scopes of a console user's role. They are the same as the scopes of secret keys. */
 export function scopesOfRole(role: ConsoleRole): readonly KeyScope[] {
   return role === 'member' ? ['read'] : keyScopes
 }

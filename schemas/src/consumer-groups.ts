@@ -1,6 +1,6 @@
 /**
- * The groups whose positions say how far the log has been used. The log may be trimmed behind both, and by its writer
- * only; HotState owns the counters' true position, `countersGroup` follows it for the trimmer's sake.
+ * The consumer groups of the two projections. Only the writer of the log may trim it, and only up to the positions of both groups.
+ * The counters' actual position is in HotState; `countersGroup` follows it for the trimmer.
  */
 export const sinkGroup = 'clickhouse-sink'
 export const countersGroup = 'counters'

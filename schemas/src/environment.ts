@@ -1,4 +1,4 @@
-/** The two worlds of a provider. A secret key belongs to exactly one of them, and nothing crosses over. */
+/** The two environments of a provider. A secret key belongs to exactly one of them, and no data is shared between them. */
 export const environments = ['sandbox', 'live'] as const
 
 export type Environment = (typeof environments)[number]

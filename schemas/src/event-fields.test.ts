@@ -3,8 +3,8 @@ import { eventTypes, type EventType } from './event-types.ts'
 import { sampleEvents } from './http/examples/events.ts'
 
 /*
- * What receivers were promised, written down a second time and not read from the catalogue: they go by these names, and a
- * field that is renamed, dropped or told in another unit breaks them without anybody here noticing.
+ * The fields that receivers were promised, written a second time and not derived from the catalogue. Receivers use these names, so
+ * a field that is renamed, removed or sent in another unit would break them unnoticed.
  */
 
 const payment =
@@ -72,7 +72,7 @@ const promised: Readonly<Record<EventType, string>> = {
   'plan.archived': plan,
 }
 
-/** Whatever is neither is text, but for the product of a new customer. */
+/** All other fields are text, except for the product of a new customer. */
 const numbers =
   'amount arrival_date carriedOverUnits created credits expires_at nextBillingAt nextRetryAt periodEnd ' +
   'periodStart price quantity recordedAt retryCount trialEndsAt'
@@ -85,14 +85,14 @@ function kindOf(field: string): string {
 
 const unixTimes = /^(created|.*At|.*_at|arrival_date|period(Start|End))$/
 
-it.each(eventTypes)('%s tells what was promised of it, and nothing else', (type) => {
+it.each(eventTypes)('%s has exactly the promised fields', (type) => {
   const event = sampleEvents.find((sample) => sample.type === type)!
   const { object, previous_attributes: previous } = event.data
   expect(Object.keys(object).toSorted()).toEqual(promised[type].split(' ').toSorted())
   for (const [field, value] of Object.entries(object)) {
     if (value === null || (type === 'customer.created' && field === 'product')) continue
     expect([field, typeof value]).toEqual([field, kindOf(field)])
-    // In seconds: milliseconds would be 1,000 times as many.
+    // Timestamps are in seconds. In milliseconds they would be 1,000 times as large.
     if (unixTimes.test(field)) expect(Number(value)).toBeLessThan(10_000_000_000)
     if (field === 'currency') expect(value).toMatch(/^[a-z]{3}$/)
   }

@@ -14,7 +14,7 @@ describe('the catalogue of events', () => {
   })
 
   it.each(sampleEvents.map((event) => [event.type, event] as const))(
-    'has an example of %s',
+    'has a valid example of %s',
     (type, event) => {
       expect(eventEnvelopeSchema.parse(event)).toEqual(event)
       const { object, previous } = definitions[type]!
@@ -24,7 +24,7 @@ describe('the catalogue of events', () => {
     },
   )
 
-  it('refuses what an event does not tell', () => {
+  it('refuses a field that the event type does not have', () => {
     for (const { type, data } of sampleEvents) {
       const { object } = definitions[type]!
       expect(object.safeParse({ ...data.object, more: 1 }).success, type).toBe(false)

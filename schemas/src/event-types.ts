@@ -9,8 +9,8 @@ import { usageEvents } from './events/usage-events.ts'
 import type { EventDefinition } from './events/event.ts'
 
 /*
- * What happens in the business, by the names that webhooks tell it with, and what each of them tells. Types are only ever
- * added: receivers that asked for all of them get new ones too.
+ * The event types of webhooks and the fields of each. Types are only added: receivers that subscribed to all types get new ones
+ * too.
  */
 
 export const eventDefinitions = {
@@ -34,15 +34,15 @@ export function isEventType(text: string): text is EventType {
   return Object.hasOwn(eventDefinitions, text)
 }
 
-/** `data.object` of the type. */
+/** The type of `data.object` of an event type. */
 export type EventObject<Type extends EventType> = z.infer<EventDefinitions[Type]['object']>
 
-/** Types that tell what was before. */
+/** Event types whose events also contain previous values. */
 export type ChangeType = {
   [Type in EventType]: EventDefinitions[Type] extends { previous: z.ZodObject } ? Type : never
 }[EventType]
 
-/** `data.previous_attributes` of the type. */
+/** The type of `data.previous_attributes` of an event type. */
 export type PreviousAttributes<Type extends ChangeType> = z.infer<
   EventDefinitions[Type]['previous']
 >
@@ -58,43 +58,43 @@ export const eventCategories: readonly EventCategory[] = [
   {
     category: 'customer',
     label: 'Customers',
-    description: 'Who uses and pays',
+    description: 'Customers of the provider',
     events: customerEvents,
   },
   {
     category: 'purchase',
     label: 'Purchases & subscriptions',
-    description: 'Who holds which plan, and until when',
+    description: 'Purchases of plans and their states',
     events: purchaseEvents,
   },
   {
     category: 'payment',
     label: 'Payments',
-    description: 'Money that moved, or did not',
+    description: 'Payments, refunds and disputes',
     events: paymentEvents,
   },
   {
     category: 'payout',
     label: 'Payouts',
-    description: 'Money on its way to the provider',
+    description: 'Payouts to the provider',
     events: payoutEvents,
   },
   {
     category: 'checkout_session',
     label: 'Checkout sessions',
-    description: 'Hosted payment pages',
+    description: 'Hosted checkout pages',
     events: checkoutEvents,
   },
   {
     category: 'credit',
     label: 'Credits',
-    description: 'Pre-paid wallets',
+    description: 'Prepaid wallets',
     events: creditEvents,
   },
   {
     category: 'usage',
     label: 'Usage',
-    description: 'What was counted, and charged for',
+    description: 'Recorded and charged usage',
     events: usageEvents,
   },
   {

@@ -12,7 +12,7 @@ function nested(levels: number, leaf: unknown = 1): unknown {
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, index]))
 
-/** An object whose JSON text has exactly that many bytes. */
+/** Returns an object whose JSON text has exactly `bytes` bytes. */
 const sized = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
 
 describe('faultOfJsonObject', () => {
@@ -24,7 +24,7 @@ describe('faultOfJsonObject', () => {
     ['16 KiB', sized(jsonObjectBytesMax)],
     ['a pair of surrogates', { a: '\ud83d\ude00' }],
     ['harmless look-alikes', { proto: 1, Constructor: 2, toString: 3 }],
-  ])('takes %s', (_name, value) => {
+  ])('accepts %s', (_name, value) => {
     expect(faultOfJsonObject(value)).toBeUndefined()
   })
 
@@ -48,17 +48,17 @@ describe('faultOfJsonObject', () => {
     ['constructor', { constructor: 1 }, /constructor/],
     ['prototype', { a: [{ prototype: 1 }] }, /prototype/],
     ['infinity', JSON.parse('{"a":1e999}'), /finite/],
-    ['what JSON cannot say', { a: 1n }, /JSON/],
+    ['a value that JSON cannot represent', { a: 1n }, /JSON/],
   ])('refuses %s', (_name, value, fault) => {
     expect(faultOfJsonObject(value)).toMatch(fault)
   })
 
-  it('survives any nesting that a body can have', () => {
+  it('handles any nesting that a body can have', () => {
     const deep = JSON.parse(`{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}`) as unknown
     expect(faultOfJsonObject(deep)).toMatch(/levels/)
   })
 
-  it('measures size as the encoded bytes, whatever its estimate says', () => {
+  it('measures the encoded bytes, whatever its estimate', () => {
     const text = fc.string({
       unit: fc.constantFrom('a', 'é', '😀', '"', '\u0001'),
       minLength: 2500,
@@ -75,7 +75,7 @@ describe('faultOfJsonObject', () => {
 })
 
 describe('isStorableText', () => {
-  it('is what survives UTF-8 and PostgreSQL', () => {
+  it('accepts text that UTF-8 and PostgreSQL can store', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom('a', '\0', '\ud800', '\udc00', 'é') }),

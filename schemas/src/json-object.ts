@@ -4,18 +4,18 @@ import { jsonObjectBytesMax, jsonObjectDepthMax, jsonObjectKeysMax } from './lim
 /** A free-form object of a client: `properties`, `metadata`, `config`, `features`, `limits`. */
 export type JsonObject = { readonly [key: string]: unknown }
 
-/** Keys that could reach a prototype when somebody copies the object carelessly. */
+/** Keys that could change a prototype when code copies the object carelessly. */
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Text that every part can store: no lone surrogates (they have no UTF-8, and would come back changed) and no U+0000
- * (PostgreSQL takes none).
+ * Returns whether every part can store the text. It must not contain lone surrogates, which have no UTF-8 form, or U+0000, which
+ * PostgreSQL refuses.
  */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** What is wrong with the value as a free-form object; undefined: nothing. Never recurses deeper than the limit. */
+/** Returns why the value is not a valid free-form object, or undefined if it is. Recursion is bounded by the depth limit. */
 export function faultOfJsonObject(value: unknown): string | undefined {
   if (!isPlainObject(value)) return 'Expected an object'
   if (Object.keys(value).length > jsonObjectKeysMax) {
@@ -24,7 +24,7 @@ export function faultOfJsonObject(value: unknown): string | undefined {
   const walk: Walk = { bytesAtMost: 0 }
   const fault = faultOfObject(value, 1, walk)
   if (fault !== undefined) return fault
-  // Encoding is the costly part, and the estimate spares it for all but large objects.
+  // Encoding is expensive, and the estimate avoids it for all but large objects.
   if (walk.bytesAtMost <= jsonObjectBytesMax) return undefined
   if (Buffer.byteLength(JSON.stringify(value)) > jsonObjectBytesMax) {
     return `At most ${jsonObjectBytesMax} bytes of JSON are allowed`
@@ -32,19 +32,19 @@ export function faultOfJsonObject(value: unknown): string | undefined {
   return undefined
 }
 
-/** Whether the value is an object with names, of any depth and size. */
+/** Returns whether the value is an object with named members, of any depth and size. */
 export function isPlainObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 type Walk = {
-  /** An upper bound of the encoded size. */
+  /** An upper bound of the encoded size in bytes. */
   bytesAtMost: number
 }
 
-/** A character is at most six bytes of JSON: `\u0001`. */
+/** A character has at most 6 bytes in JSON: `\u0001`. */
 const bytesPerCharMax = 6
-/** Quotes, colon, comma, brackets, or the longest number. */
+/** Bytes for quotes, colon, comma and brackets, or for the longest number. */
 const bytesPerValueMax = 32
 
 function faultOfObject(value: JsonObject, depth: number, walk: Walk): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * What a secret key may be used for. `ingest`: recording usage and checking limits, all that a proxy or an SDK needs;
- * `read`: looking at everything; `manage`: changing it, keys included; `webhooks`: the endpoints that are told of events.
+ * Scopes of a secret key. `ingest`: record usage and check limits, which is all that a proxy or an SDK needs. `read`: read
+ * everything. `manage`: change everything, including keys. `webhooks`: manage webhook endpoints.
  */
 export const keyScopes = ['ingest', 'read', 'manage', 'webhooks'] as const
 export type KeyScope = (typeof keyScopes)[number]

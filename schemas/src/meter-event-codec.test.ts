@@ -47,8 +47,8 @@ function encoded(event: MeterEvent): Buffer {
 
 const sample = fc.sample(events, { numRuns: 1, seed: 7 })[0]!
 
-describe('the codec', () => {
-  it('gives back every event', () => {
+describe('the codec of meter events', () => {
+  it('decodes every encoded event unchanged', () => {
     fc.assert(
       fc.property(events, fc.nat(100), (event, position) => {
         const buffer = Buffer.alloc(65_536)
@@ -58,7 +58,7 @@ describe('the codec', () => {
     )
   })
 
-  it('writes what avsc writes', () => {
+  it('writes the same bytes as avsc', () => {
     const type = meterEventType(meterEventSchemas.get(currentSchemaId)!)
     const longs = fc.oneof(
       fc.maxSafeInteger(),
@@ -84,13 +84,13 @@ describe('the codec', () => {
     )
   })
 
-  it('spends a byte each on an event that nobody follows and that no wallet pays', () => {
+  it('uses one byte each for a missing trace and a missing debit', () => {
     const second = meterEventType(meterEventSchemas.get(2)!)
     const body = encoded({ ...sample, traceParent: null, debit: null }).subarray(wireHeaderBytes)
     expect(body).toHaveLength(second.toBuffer(sample).length + 2)
   })
 
-  it('still reads what earlier releases wrote', () => {
+  it('decodes records of earlier releases', () => {
     const first = meterEventType(meterEventSchemas.get(1)!)
     const second = meterEventType(meterEventSchemas.get(2)!)
     const third = meterEventType(meterEventSchemas.get(3)!)
@@ -108,7 +108,7 @@ describe('the codec', () => {
     )
   })
 
-  it('says how much room was missing, and that much is enough', () => {
+  it('returns how many bytes were missing, and that many are enough', () => {
     fc.assert(
       fc.property(events, fc.nat(200), (event, size) => {
         let buffer = Buffer.alloc(size)
@@ -122,7 +122,7 @@ describe('the codec', () => {
     )
   })
 
-  it('reads from a view into a larger buffer and shares nothing with it', () => {
+  it('decodes a view of a larger buffer and shares no memory with it', () => {
     const shared = new Uint8Array(65_536)
     const end = encodeMeterEvent(sample, Buffer.from(shared.buffer), 11)
     const event = decodeMeterEvent(shared.subarray(11, end))
@@ -131,11 +131,11 @@ describe('the codec', () => {
   })
 })
 
-describe('ids of a schema registry', () => {
+describe('schema ids of a registry', () => {
   const buffer = Buffer.alloc(65_536)
   const current = meterEventSchemas.get(currentSchemaId)!
 
-  it('are written on demand, and read once they are learned', () => {
+  it('are written on request, and decoded once they are learned', () => {
     const bytes = buffer.subarray(0, encodeMeterEvent(sample, buffer, 0, 4_000_000_001))
     expect(schemaIdOf(bytes)).toBe(4_000_000_001)
     expect(knowsMeterEventSchema(4_000_000_001)).toBe(false)
@@ -145,7 +145,7 @@ describe('ids of a schema registry', () => {
     expect(decodeMeterEvent(bytes)).toEqual(sample)
   })
 
-  it('may stand for a schema that this release has never seen', () => {
+  it('may belong to a schema that this release does not know', () => {
     const { fields, ...rest } = current as unknown as { fields: object[] }
     const newer = meterEventType({
       ...rest,
@@ -158,19 +158,19 @@ describe('ids of a schema registry', () => {
     expect(decodeMeterEvent(Buffer.concat([header, body]))).toEqual(sample)
   })
 
-  it('are refused when they stand for something else', () => {
+  it('are refused if they belong to another kind of record', () => {
     const other = meterEventType({ type: 'record', name: 'Other', fields: [] } as never)
     expect(() => learnMeterEventSchema(4_000_000_003, other)).toThrow()
     expect(knowsMeterEventSchema(4_000_000_003)).toBe(false)
   })
 
-  it('are none in what has no header', () => {
+  it('are missing in a record without a header', () => {
     expect(schemaIdOf(Buffer.alloc(0))).toBeUndefined()
     expect(schemaIdOf(Buffer.from([1, 0, 0, 0, 1]))).toBeUndefined()
   })
 })
 
-describe('bytes that are no meter event', () => {
+describe('bytes that are not a meter event', () => {
   it.each([
     ['nothing', Buffer.alloc(0)],
     ['half a header', Buffer.from([0, 0, 0])],
@@ -182,7 +182,7 @@ describe('bytes that are no meter event', () => {
     expect(() => decodeMeterEvent(bytes)).toThrow(MeterEventFormatError)
   })
 
-  it('never throw anything else', () => {
+  it('cause no other error', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (body, withHeader) => {
         const bytes = withHeader ? Buffer.from([0, 0, 0, 0, 1, ...body]) : Buffer.from(body)

@@ -7,14 +7,13 @@ import {
   wireHeaderBytes,
 } from './meter-event.ts'
 import type { MeterEvent } from './meter-event.ts'
-import { bodyBytesMost, writeMeterEvent } from './write-meter-event.ts'
+import { bodyBytesMax, writeMeterEvent } from './write-meter-event.ts'
 
 const currentType = meterEventType(meterEventSchemas.get(currentSchemaId)!)
 
 /**
- * Writes the event with its header at `position`; `schemaId` is what this log calls the current schema. Returns the
- * position after it, or, when the buffer might be too small, minus the number of bytes that are missing at most; then
- * nothing is written.
+ * Writes the event with its header at `position`. `schemaId` is the id of the current schema in this log. Returns the position
+ * after the event. If the buffer may be too small, writes nothing and returns the negative number of missing bytes at most.
  */
 export function encodeMeterEvent(
   event: MeterEvent,
@@ -23,45 +22,45 @@ export function encodeMeterEvent(
   schemaId = currentSchemaId,
 ): number {
   const bodyAt = position + wireHeaderBytes
-  const missing = bodyAt + bodyBytesMost(event) - buffer.length
+  const missing = bodyAt + bodyBytesMax(event) - buffer.length
   if (missing > 0) return -missing
   buffer[position] = 0
   buffer.writeUInt32BE(schemaId, position + 1)
   return writeMeterEvent(event, buffer, bodyAt)
 }
 
-/** The id of the schema that the record says it was written with; undefined when it has no header. */
+/** Returns the id of the writer schema in the header of the record, or undefined if it has no header. */
 export function schemaIdOf(bytes: Uint8Array): number | undefined {
   if (bytes.length < wireHeaderBytes || bytes[0] !== 0) return undefined
   return ((bytes[1]! << 24) | (bytes[2]! << 16) | (bytes[3]! << 8) | bytes[4]!) >>> 0
 }
 
 /**
- * Reads the records of one log. Ids mean what that log says they mean: until it is told otherwise, our own numbers
- * (meter-event.ts).
+ * Decodes the records of one log. The log defines the meaning of schema ids. Until `learn` is called, the ids of meter-event.ts
+ * apply.
  */
 export class MeterEventDecoder {
   /**
-   * By writer schema id, what makes events of its records; undefined where they are events as they stand. Compiled
-   * once: decoding is on the path of every record.
+   * Resolvers by writer schema id, or undefined for the current schema, which needs none. They are compiled once, because decoding
+   * is on the path of every record.
    */
   readonly #resolvers = new Map<number, avro.Resolver | undefined>()
 
-  /** Whether records with this id can be read. */
+  /** Returns whether records with this schema id can be decoded. */
   knows(schemaId: number): boolean {
     return this.#resolvers.has(schemaId)
   }
 
   /**
-   * From here on records with this id are read by this schema, whatever the id meant before: ids of a registry have
-   * nothing to do with our own numbers. Throws when no meter event can be made of what the schema describes.
+   * Makes the decoder read records with this id by this schema from now on. Ids of a registry are independent of the ids of
+   * meter-event.ts. Throws if the schema cannot be resolved to a meter event.
    */
   learn(schemaId: number, writer: avro.Type): void {
     const isCurrent = writer.equals(currentType)
     this.#resolvers.set(schemaId, isCurrent ? undefined : currentType.createResolver(writer))
   }
 
-  /** Reads one whole record of the log. The result shares no memory with `bytes`. */
+  /** Decodes one complete record of the log. The result shares no memory with `bytes`. */
   decode(bytes: Uint8Array): MeterEvent {
     if (bytes.length < wireHeaderBytes || bytes[0] !== 0) {
       throw new MeterEventFormatError('The record does not start with a schema header')
@@ -82,22 +81,22 @@ export class MeterEventDecoder {
   }
 }
 
-/** Of the one log that a process works with. */
-const ownLog = new MeterEventDecoder()
+/** The decoder of the log that this process uses. A process uses only one. */
+const processDecoder = new MeterEventDecoder()
 
-/** Whether this process can read records with this id. */
+/** Returns whether this process can decode records with this schema id. */
 export function knowsMeterEventSchema(schemaId: number): boolean {
-  return ownLog.knows(schemaId)
+  return processDecoder.knows(schemaId)
 }
 
-/** See `MeterEventDecoder.learn`. */
+/** Applies `MeterEventDecoder.learn` to the decoder of this process. */
 export function learnMeterEventSchema(schemaId: number, writer: avro.Type): void {
-  ownLog.learn(schemaId, writer)
+  processDecoder.learn(schemaId, writer)
 }
 
-/** Reads one whole record of the log. The result shares no memory with `bytes`. */
+/** Decodes one complete record of the log. The result shares no memory with `bytes`. */
 export function decodeMeterEvent(bytes: Uint8Array): MeterEvent {
-  return ownLog.decode(bytes)
+  return processDecoder.decode(bytes)
 }
 
 function decodeBody(resolver: avro.Resolver | undefined, buffer: Buffer): MeterEvent {

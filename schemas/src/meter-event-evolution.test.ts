@@ -46,8 +46,8 @@ function typeOf(schema: RecordSchema): avro.Type {
   return meterEventType(schema as unknown as avro.Schema)
 }
 
-describe('the known schemas', () => {
-  it('follow each other by the rules', () => {
+describe('the schemas of meter events', () => {
+  it('follow each other by the rules of evolution', () => {
     for (const [index, [id, schema]] of schemas.entries()) {
       const previous = schemas[index - 1]?.[1]
       if (previous === undefined) continue
@@ -56,13 +56,13 @@ describe('the known schemas', () => {
     }
   })
 
-  // A schema is never edited in place: the records it wrote are still in the log.
+  // A schema is never edited: its records are still in the log.
   it.each([
     [1, 'fbe9e9444ead18ea'],
     [2, '24b75678f540d37a'],
     [3, '8d7e363781c51c0f'],
     [4, 'c51529c58aed65c7'],
-  ])('keep number %d as it was', (id, fingerprint) => {
+  ])('keep schema %d unchanged', (id, fingerprint) => {
     const text = JSON.stringify(meterEventSchemas.get(id))
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint)
   })
@@ -72,8 +72,8 @@ describe('the known schemas', () => {
   })
 })
 
-describe('a schema with one more field', () => {
-  it('reads records of today', () => {
+describe('a schema with one additional field', () => {
+  it('reads current records', () => {
     const buffer = Buffer.alloc(1000)
     const end = encodeMeterEvent(event, buffer, 0)
     const resolver = laterType.createResolver(currentType)
@@ -81,14 +81,14 @@ describe('a schema with one more field', () => {
     expect(laterType.fromBuffer(body, resolver)).toEqual({ ...event, region: null })
   })
 
-  it('is read by a reader of today', () => {
+  it('is readable by a current reader', () => {
     const body = laterType.toBuffer({ ...event, region: 'eu' })
     const resolver = currentType.createResolver(laterType)
     expect(currentType.fromBuffer(body, resolver)).toEqual(event)
   })
 })
 
-describe('the rules', () => {
+describe('the rules of evolution', () => {
   const withFields = (change: (fields: readonly RecordField[]) => readonly RecordField[]) =>
     faultsOfEvolution(current, { ...current, fields: change(current.fields) })
 
@@ -123,7 +123,7 @@ describe('the rules', () => {
     expect(withFields(change)).toEqual(faults)
   })
 
-  it('find a grown enumeration', () => {
+  it('refuse an enumeration that has grown', () => {
     const grown = withFields((fields) =>
       fields.map((field) =>
         field.name === 'outcome'

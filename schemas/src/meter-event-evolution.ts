@@ -1,4 +1,4 @@
-/** The parts of an Avro record schema that the rules of evolution are about. */
+/** The parts of an Avro record schema that the rules of evolution check. */
 export type RecordSchema = {
   readonly fields: readonly RecordField[]
 }
@@ -10,9 +10,9 @@ export type RecordField = {
 }
 
 /**
- * What keeps `next` from following `previous`. Log records outlive deployments in both directions: a new reader meets
- * old records, and during a rollout an old reader meets new ones. So a field is never removed, renamed or retyped, and
- * a new one has a default. An enumeration may not grow either: an old reader has no word for the new symbol.
+ * Returns why `next` must not replace `previous`. Log records outlive deployments in both directions: a new reader gets old
+ * records, and during a rollout an old reader gets new ones. So a field is never removed, renamed or retyped, and a new field has a
+ * default. An enumeration may not grow either, because an old reader cannot represent the new symbol.
  */
 export function faultsOfEvolution(previous: RecordSchema, next: RecordSchema): string[] {
   const after = new Map(next.fields.map((field) => [field.name, field]))

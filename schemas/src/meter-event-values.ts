@@ -1,13 +1,13 @@
 import { knowsMeterEventSchema, learnMeterEventSchema, schemaIdOf } from './meter-event-codec.ts'
 import { currentSchemaId, meterEventSchemas, meterEventTypeOptions } from './meter-event.ts'
 
-/** What a log that has a schema registry must be told of the values in the usage topics, and what it tells the codec. */
+/** The values of the usage topics, for a log with a schema registry. */
 export const meterEventValues = {
-  /** The name under which the registry keeps the schema and its versions. */
+  /** The name under which the registry stores the schema and its versions. */
   subject: 'tollgate.usage.MeterEvent',
-  /** What new records are written with. */
+  /** The schema of new records. */
   schema: JSON.stringify(meterEventSchemas.get(currentSchemaId)),
-  /** Its id where there is no registry. */
+  /** Id of the schema without a registry. */
   embeddedSchemaId: currentSchemaId,
   typeOptions: meterEventTypeOptions(),
   schemaIdOf,

@@ -1,22 +1,22 @@
 import avro from 'avsc'
 
-/** Which way a metered call ended. Only `success` counts toward limits and billing; the others are kept for analytics. */
+/** Outcome of a metered call. Only `success` counts for limits and billing. The others are stored for analytics. */
 export const outcomes = ['success', 'paywall', 'fail'] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** One usage record as it travels through the log. */
+/** One usage record as stored in the log. */
 export type MeterEvent = {
-  /** `usage_...`: a hash of (environment, provider, customer, idempotency key) when the client gave a key, else random. */
+  /** `usage_...`: a hash of environment, provider, customer and idempotency key if the client sent a key, otherwise random. */
   readonly id: string
   readonly providerId: string
-  /** The customer reference exactly as the client gave it. */
+  /** The customer reference exactly as the client sent it. */
   readonly customerRef: string
   readonly meterName: string
-  /** 10^-6 units; a safe integer. */
+  /** 10^-6 units, as a safe integer. */
   readonly value: number
-  /** When the usage happened, Unix milliseconds. */
+  /** Time of the usage in Unix milliseconds. */
   readonly timestamp: number
-  /** When we took it, Unix milliseconds. */
+  /** Time at which ingest received the record, in Unix milliseconds. */
   readonly receivedAt: number
   readonly productRef: string | null
   readonly purchaseRef: string | null
@@ -26,17 +26,17 @@ export type MeterEvent = {
   readonly idempotencyKey: string | null
   /** A JSON object as text. */
   readonly properties: string
-  /** The reservation that this usage makes use of (reservation-reference.ts), as the client named it. */
+  /** The reservation that this usage ends (reservation-reference.ts), as the client named it. */
   readonly reservationId: string | null
-  /** Where in a sampled trace the event was taken, as W3C `traceparent`; null: nobody follows this one. */
+  /** W3C `traceparent` of the request if its trace is sampled, otherwise null. */
   readonly traceParent: string | null
-  /** What was taken from the customer's wallet for it: 10^-6 credits as decimal text; null: nothing. */
+  /** Debit of the customer's wallet in 10^-6 credits as decimal text, or null for none. */
   readonly debit: string | null
 }
 
 /**
- * The Avro writer schema. Rules of evolution: a new field gets a default; no field is removed, renamed or retyped;
- * a new schema is a new id in `meterEventSchemas`, and every old id stays readable for as long as the log keeps records.
+ * The first Avro writer schema. Rules of evolution: a new field has a default; no field is removed, renamed or retyped; a new
+ * schema has a new id in `meterEventSchemas`, and every old id stays readable while the log may have its records.
  */
 const meterEventV1 = {
   type: 'record',
@@ -83,7 +83,7 @@ const meterEventV4 = {
   ],
 } as const
 
-/** Writer schemas by the id that stands in front of every record, where no schema registry gives others. */
+/** Writer schemas by the id in the header of records, for logs without a schema registry. */
 export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [1, meterEventV1 as unknown as avro.Schema],
   [2, meterEventV2 as unknown as avro.Schema],
@@ -91,16 +91,16 @@ export const meterEventSchemas: ReadonlyMap<number, avro.Schema> = new Map([
   [4, meterEventV4 as unknown as avro.Schema],
 ])
 
-/** The id new records are written with, where no schema registry gives another one. */
+/** Schema id of new records, for logs without a schema registry. */
 export const currentSchemaId = 4
 
-/** The Confluent wire format: a zero byte, the schema id in four bytes, then the Avro body. */
+/** Header of the Confluent wire format: a zero byte and the schema id in four bytes. The Avro body follows. */
 export const wireHeaderBytes = 5
 
 /**
- * avsc writes longs below -2^52 wrongly (it doubles them as floating point for the zigzag form), and reaches neither
- * end of the safe integers. Amounts use all of them, so they take this way, which costs 0.1 microseconds more. Readers
- * that do not know the logical type see the plain long that it is.
+ * avsc writes longs below -2^52 wrongly, because its zigzag conversion doubles them as floating point, and does not cover all safe
+ * integers. Amounts use all of them, so they need this type, which costs 0.1 µs more. Readers that do not know the logical type
+ * read the plain long.
  */
 const exactLong = avro.types.LongType.__with({
   fromBuffer(bytes: Buffer): number {
@@ -119,7 +119,10 @@ const exactLong = avro.types.LongType.__with({
   compare: (a: number, b: number) => Math.sign(a - b),
 })
 
-/** How avsc is to read a meter event schema. Fresh every time, because avsc keeps the names of types in it. */
+/**
+ * Returns the options with which avsc reads a meter event schema. They are new at every call, because avsc stores type names in
+ * them.
+ */
 export function meterEventTypeOptions(): Partial<avro.ForSchemaOptions> {
   return {
     wrapUnions: false,
@@ -127,7 +130,7 @@ export function meterEventTypeOptions(): Partial<avro.ForSchemaOptions> {
   }
 }
 
-/** The one way to make a codec of a meter event schema. */
+/** Returns the codec of a meter event schema. All codecs must be created here. */
 export function meterEventType(schema: avro.Schema): avro.Type {
   return avro.Type.forSchema(schema, meterEventTypeOptions())
 }
@@ -136,7 +139,7 @@ function isMicros(part: avro.Schema): boolean {
   return typeof part === 'object' && 'logicalType' in part && part.logicalType === 'micros'
 }
 
-/** Thrown for bytes that are no meter event of a known schema. */
+/** Thrown for bytes that are not a meter event of a known schema. */
 export class MeterEventFormatError extends Error {
   override readonly name = 'MeterEventFormatError'
 }

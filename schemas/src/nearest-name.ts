@@ -1,14 +1,14 @@
 import leven from 'leven'
 
-/** Longer names are no misspelling of ours, and comparing them takes time. */
+/** Longer names are not a misspelling of a known name, and comparing them takes time. */
 const nameCharsMax = 64
 
-/** Returns the known name that the given one is most likely a slip of, or undefined if none is near. */
+/** Returns the known name that `given` most likely misspells, or undefined if none is similar. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > nameCharsMax) return undefined
   const plain = plainOf(given)
   let nearest: string | undefined
-  // One slip for every 3 characters: any short name would be near every other one.
+  // One error per 3 characters is allowed. Otherwise every short name would be similar to every other one.
   let least = Math.floor(plain.length / 3) + 1
   for (const name of known) {
     const distance = leven(plain, plainOf(name))
@@ -17,7 +17,7 @@ export function nearestName(given: string, known: Iterable<string>): string | un
   return nearest
 }
 
-/** `customer_ref` and `CustomerRef` are spellings of `customerRef`. */
+/** Removes differences of spelling: `customer_ref` and `CustomerRef` both match `customerRef`. */
 function plainOf(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decimalFromMicros, microsFromNumber, numberFromMicros } from './quantity.ts'
 
-/** Decimal text by string work only: no arithmetic in common with the code. */
+/** Returns decimal text by string operations only, which share no arithmetic with the code. */
 function textOf(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
@@ -23,9 +23,9 @@ describe('microsFromNumber', () => {
     [9e9, 9e15],
     [-9e9, -9e15],
     [8589934592.5, 8_589_934_592_500_000],
-    // The products of these land half a micro off: only the neighbour divides back.
+    // The products of these are half a micro off: only the neighbour divides back.
     [4294967296.000001, 4_294_967_296_000_001],
-  ])('takes %d', (value, micros) => {
+  ])('accepts %d', (value, micros) => {
     expect(microsFromNumber(value)).toBe(micros)
   })
 
@@ -46,7 +46,7 @@ describe('microsFromNumber', () => {
     expect(microsFromNumber(value)).toBeUndefined()
   })
 
-  it('finds what any text of six decimals below 2^33 meant', () => {
+  it('finds the micros of every text with six decimals below 2^33', () => {
     const band = fc.bigInt({ min: 4_294_967_296_000_000n, max: 4_503_599_627_999_999n })
     const any = fc.bigInt({ min: -fineMax, max: fineMax })
     fc.assert(
@@ -57,7 +57,7 @@ describe('microsFromNumber', () => {
     )
   })
 
-  it('takes no double that no such text stands for', () => {
+  it('refuses every double that no such text has', () => {
     const double = fc.double({ min: -(2 ** 33) + 1, max: 2 ** 33 - 1, noNaN: true })
     fc.assert(
       fc.property(double, (value) => {
@@ -68,7 +68,7 @@ describe('microsFromNumber', () => {
     )
   })
 
-  it('takes from 2^33 on exactly the multiples of 10^-6, which are those of 1/64', () => {
+  it('accepts from 2^33 on exactly the multiples of 10^-6, which are those of 1/64', () => {
     const double = fc.integer({ min: 2 ** 33 * 64, max: 9e9 * 64 }).map((parts) => parts / 64)
     fc.assert(
       fc.property(double, fc.constantFrom(0, 2 ** -19, 2 ** -8), (value, off) => {
@@ -81,8 +81,8 @@ describe('microsFromNumber', () => {
   })
 })
 
-describe('back from micros', () => {
-  it('gives the number that was taken', () => {
+describe('the conversion from micros', () => {
+  it('returns the original number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -fineMax, max: fineMax }), (micros) => {
         expect(numberFromMicros(micros)).toBe(Number(textOf(micros)))

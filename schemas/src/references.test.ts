@@ -9,12 +9,12 @@ import {
 } from './usage-reference.ts'
 
 describe('newReference', () => {
-  it('writes the prefix and twelve alphanumerics', () => {
+  it('returns the prefix and twelve alphanumerics', () => {
     expect(newReference('product', randomBytes)).toMatch(/^prd_[A-Z0-9]{12}$/)
     expect(newReference('customer', randomBytes)).toMatch(/^cus_[a-z0-9]{12}$/)
   })
 
-  it('asks again when too many bytes would favour a character', () => {
+  it('requests more bytes if some were discarded to keep all characters equally likely', () => {
     const asked: number[] = []
     const entropy = (size: number) => Buffer.alloc(size, asked.push(size) < 3 ? 255 : 1)
     expect(newReference('plan', entropy)).toBe('pln_BBBBBBBBBBBB')
@@ -23,13 +23,13 @@ describe('newReference', () => {
 })
 
 describe('keyedUsageReference', () => {
-  it('stays what it is for good: retries of old calls depend on it', () => {
+  it('never changes, since retries of old calls depend on it', () => {
     expect(keyedUsageReference('sandbox', 'prv_1', 'cus_1', 'key-1')).toBe(
       'usage_71VZJT6KD87VVE2CDMD1GPVTJ4',
     )
   })
 
-  it('is another one as soon as any part differs, wherever the parts are cut', () => {
+  it('differs if any part differs, wherever the parts are separated', () => {
     const part = fc.string({ unit: fc.constantFrom('1', ':', 'a'), maxLength: 4 })
     const scope = fc.tuple(fc.constantFrom('sandbox' as const, 'live' as const), part, part, part)
     fc.assert(
@@ -44,7 +44,7 @@ describe('keyedUsageReference', () => {
 
 describe('randomUsageReference', () => {
   it('is a ULID of the time and the entropy', () => {
-    // The example of the ULID specification's time part, with all random bits set.
+    // The time is the example of the ULID specification, with all random bits set.
     const entropy = Buffer.alloc(20, 0xff)
     expect(randomUsageReference(1469918176385, entropy, 10)).toBe(
       'usage_01ARYZ6S41ZZZZZZZZZZZZZZZZ',

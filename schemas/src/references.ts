@@ -1,6 +1,6 @@
 /*
- * References name our objects to clients, who treat them as opaque but do look at the prefix. Randomness comes in as
- * an argument: this workspace has none of its own.
+ * References identify objects to clients. Clients treat them as opaque but may check the prefix. Randomness is an argument, because
+ * this workspace has none of its own.
  */
 
 export const referencePrefixes = {
@@ -34,22 +34,25 @@ export const referencePrefixes = {
 
 type ReferenceKind = keyof typeof referencePrefixes
 
-/** Drawn by `newReference`; the others tell more than their kind (usage-reference.ts, reservation-reference.ts), or sort by time. */
+/**
+ * Kinds whose references `newReference` creates. The other kinds encode more than their kind (usage-reference.ts,
+ * reservation-reference.ts) or sort by time.
+ */
 export type DrawnKind = Exclude<ReferenceKind, 'usage' | 'reservation' | 'webhookEvent'>
 
-/** Gives that many unpredictable bytes: `randomBytes` of node:crypto. */
+/** Returns `size` unpredictable bytes, like `randomBytes` of node:crypto. */
 export type EntropySource = (size: number) => Uint8Array
 
-/** 36^12 bodies: the first chance collision is expected after two thousand million references. */
+/** There are 36^12 bodies, so the first collision is expected after two thousand million references. */
 const bodyChars = 12
 
 const upperCase = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const lowerCase = upperCase.toLowerCase()
 
-/** Bytes from here on are thrown away, since 256 is no multiple of 36 and some characters would come up more often. */
+/** Bytes from 252 on are discarded: 256 is not a multiple of 36, so some characters would otherwise be more frequent. */
 const evenBelow = 252
 
-/** A new reference of 12 upper-case alphanumerics; lower-case for customers. */
+/** Returns a new reference with 12 alphanumerics: upper case, but lower case for customers. */
 export function newReference(kind: DrawnKind, entropy: EntropySource): string {
   const alphabet = kind === 'customer' ? lowerCase : upperCase
   let body = ''

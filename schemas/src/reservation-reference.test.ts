@@ -10,7 +10,7 @@ import {
 const place = { customerRef: 'cus_abcdefghijkl', productRef: 'prd_ABCDEFGHIJKL' }
 
 describe('references of reservations', () => {
-  it('lead to their place, whatever the product is called', () => {
+  it("contain the customer and the product, whatever the product's reference is", () => {
     const texts = fc.string({ unit: 'binary' })
     fc.assert(
       fc.property(texts, texts, texts, (customer, productRef, key) => {
@@ -21,13 +21,13 @@ describe('references of reservations', () => {
     )
   })
 
-  it('are new every time without a key', () => {
+  it('are new at every call without a key', () => {
     const drawn = Array.from({ length: 100 }, () => randomReservationReference(place, randomBytes))
     expect(new Set(drawn).size).toBe(100)
     expect(drawn[0]).toMatch(/^rsv_[0-9A-HJKMNP-TV-Z]{26}\.cus_abcdefghijkl\.prd_ABCDEFGHIJKL$/)
   })
 
-  it('are the same for the same key only', () => {
+  it('are the same only for the same key', () => {
     const keyed = () => keyedReservationReference('live', 'prv', place, 'k')
     expect(keyed()).toBe(keyed())
     const others = [
@@ -42,7 +42,7 @@ describe('references of reservations', () => {
   })
 
   it.each(['', 'rsv_', 'rsv_A', 'rsv_A.cus_a', 'usage_A.cus_a.prd_a', 'anything'])(
-    'are told from other texts: %j',
+    'are distinguished from other texts: %j',
     (text) => expect(placeOfReservation(text)).toBeUndefined(),
   )
 })

@@ -4,14 +4,14 @@ import { referencePrefixes, type EntropySource } from './references.ts'
 import { base32After } from './usage-reference.ts'
 
 /*
- * The reference of a reservation tells where it is kept, since nobody has a table of them: `rsv_`, 26 characters of
- * its own, then the customer's own reference and the product's, with dots between. Our customer references have none.
+ * The reference of a reservation encodes where it is stored, since there is no table of reservations. It consists of `rsv_`, 26
+ * characters, the customer's own reference and the product's reference, separated by dots. Customer references of Tollgate contain
+ * no dots.
  *
- * Clients take it for opaque. One that is made up leads to a place of the caller's own provider, where nothing is
- * found under it.
+ * Clients treat it as opaque. An invented reference can only point to the caller's own provider, where no reservation has it.
  */
 
-/** The customer by its own reference, and the product: reservations of the two are kept together. */
+/** The customer's own reference and the product. Reservations of the pair are stored together. */
 export type ReservationPlace = {
   readonly customerRef: string
   readonly productRef: string
@@ -20,7 +20,7 @@ export type ReservationPlace = {
 const separator = '.'
 const bytes = 16
 
-/** A new one at every call. */
+/** Returns a new reference at every call. */
 export function randomReservationReference(
   place: ReservationPlace,
   entropy: EntropySource,
@@ -28,7 +28,9 @@ export function randomReservationReference(
   return referenceAt(place, entropy(bytes))
 }
 
-/** The same one for the same key, on any node. Each part's length stands before it, as none is free of any separator. */
+/**
+ * Returns the same reference for the same key on any node. Lengths delimit the parts, because each part may contain any separator.
+ */
 export function keyedReservationReference(
   environment: Environment,
   providerId: string,
@@ -41,7 +43,7 @@ export function keyedReservationReference(
   return referenceAt(place, digest.subarray(0, bytes))
 }
 
-/** Undefined for what is no reference of a reservation. */
+/** Returns undefined for a text that is not the reference of a reservation. */
 export function placeOfReservation(reservationId: string): ReservationPlace | undefined {
   if (!reservationId.startsWith(referencePrefixes.reservation)) return undefined
   const customerAt = reservationId.indexOf(separator) + 1

@@ -1,6 +1,6 @@
 /**
- * Every column that holds sealed secrets: nothing can be sealed for another one. `secrets rotate` seals anew what is in the
- * environments' schemas; what is in the control schema is gone within minutes.
+ * All columns that contain encrypted secrets. A secret cannot be encrypted for any other column. `secrets rotate` encrypts those in
+ * the environments' schemas again; those in the control schema are deleted within minutes.
  */
 export const sealedColumns = [
   { schema: 'environment', table: 'mcp_servers', id: 'reference', column: 'auth_key' },

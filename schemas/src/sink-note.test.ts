@@ -13,7 +13,7 @@ import {
 const closed = { ...firstNote('m'), comparedIncarnation: 'table/first' }
 const open = openBatchIn(closed, 12, 1_700_000_000_000)
 
-it('reads what it wrote', () => {
+it('reads the notes that it writes', () => {
   const notes: SinkNote[] = [
     firstNote('m'),
     open,
@@ -38,8 +38,8 @@ it('reads notes of earlier releases', () => {
   })
 })
 
-it('keeps earlier releases from taking over a partition whose records are stored again', () => {
-  // They read a note with JSON.parse and nothing else, and try a batch again whose note cannot be read.
+it('prevents earlier releases from taking over a partition whose records are stored again', () => {
+  // Earlier releases read a note with JSON.parse only, and retry a batch whose note they cannot read.
   expect(() => JSON.parse(writeSinkNote({ ...closed, storeAgainTo: 30 })) as unknown).toThrow(
     SyntaxError,
   )
@@ -47,7 +47,7 @@ it('keeps earlier releases from taking over a partition whose records are stored
   expect(JSON.parse(writeSinkNote(open))).toMatchObject({ lineage: 'm', openTo: 12 })
 })
 
-it('compares batches until one ends where the position was', () => {
+it('compares batches until one ends at the previous position', () => {
   expect(moveBackIn(closed, 10)).toEqual({ ...closed, storeAgainTo: 10 })
   expect(moveBackIn({ ...closed, storeAgainTo: 40 }, 10)).toEqual({ ...closed, storeAgainTo: 40 })
   expect(moveBackIn({ ...open, furtherTokens: 2 }, 10)).toEqual({ ...closed, storeAgainTo: 12 })
@@ -55,7 +55,7 @@ it('compares batches until one ends where the position was', () => {
   expect(closeBatchIn({ ...open, storeAgainTo: 12 })).toEqual(closed)
 })
 
-it('names a batch by its range and the lineage it belongs to', () => {
+it('names a batch by its range and lineage', () => {
   const tokenOf = (further: number) => insertToken('m', 'tollgate.usage.live', 3, 10, 20, further)
   expect(tokenOf(0)).toBe('tollgate.usage.live-3-10-20-m')
   expect(tokenOf(2)).toBe('tollgate.usage.live-3-10-20-m-again-2')

@@ -1,27 +1,27 @@
 /**
- * What the sink keeps beside its position in the log, for those who read what it has stored.
+ * The note that the sink stores with its position in the log, for readers of the stored records.
  *
- * Every record below the position is stored. Between two batches the note is `closed`. While a batch is stored it is
- * `open`: the batch begins at the position, and part of it may be in ClickHouse already.
+ * Every record below the position is stored. Between two batches the note is `closed`. While a batch is being stored it is `open`:
+ * the batch starts at the position, and a part of it may already be in ClickHouse.
  */
 export type SinkNote = ClosedNote | OpenNote
 
 type CommonNote = {
   /**
-   * A random name given with the first batch. It is in the insert tokens, so that a log that starts again at offset 0
-   * cannot meet tokens of its predecessor and have its rows dropped.
+   * A random name that is created with the first batch. It is part of the insert tokens, so that a new log that starts at offset 0
+   * does not repeat the tokens of its predecessor, whose rows ClickHouse would ignore.
    */
   readonly lineage: string
-  /** Whether ClickHouse has records that were moved there and were never in this log. */
+  /** True if ClickHouse has records that were moved there and were never in this log. */
   readonly hasMovedRecords: boolean
   /**
-   * The incarnation of ClickHouse in which the sink last compared it with the log. Readers that find another one wait: an
-   * older copy may have been put in its place. Undefined in notes of earlier releases.
+   * The incarnation of ClickHouse in which the sink last compared it with the log. Readers that find another incarnation wait,
+   * because an older copy may have replaced it. Undefined in notes of earlier releases.
    */
   readonly comparedIncarnation: string | undefined
   /**
-   * Batches that start below this offset may be stored already, in part or with other ends, because the position was moved
-   * back. They are compared as they are stored. Undefined when the sink stores what was never stored.
+   * Batches that start below this offset may already be stored, in part or with other boundaries, because the position was moved
+   * back. They are compared when they are stored. Undefined if no later record was ever stored.
    */
   readonly storeAgainTo: number | undefined
 }
@@ -30,15 +30,15 @@ export type ClosedNote = CommonNote & { readonly state: 'closed' }
 
 export type OpenNote = CommonNote & {
   readonly state: 'open'
-  /** The end of the batch. No restart moves it. */
+  /** The end of the batch. No restart changes it. */
   readonly openTo: number
-  /** Under how many further tokens its rows may have been sent since. */
+  /** Number of further tokens under which its rows may have been inserted. */
   readonly furtherTokens: number
   /** Unix milliseconds. Undefined in notes of earlier releases. */
   readonly openedAtMs: number | undefined
 }
 
-/** The note of a position that no sink has touched. */
+/** Returns the note of a position that no sink has used yet. */
 export function firstNote(lineage: string): ClosedNote {
   return {
     state: 'closed',
@@ -53,7 +53,7 @@ export function openBatchIn(note: ClosedNote, openTo: number, nowMs: number): Op
   return { ...note, state: 'open', openTo, furtherTokens: 0, openedAtMs: nowMs }
 }
 
-/** The note when all of the open batch is stored. */
+/** Returns the note after the open batch is stored completely. */
 export function closeBatchIn(note: OpenNote): ClosedNote {
   const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo, openTo } = note
   const isPast = storeAgainTo !== undefined && openTo >= storeAgainTo
@@ -67,8 +67,9 @@ export function closeBatchIn(note: OpenNote): ClosedNote {
 }
 
 /**
- * The note when the position goes back from `storedOffset`, because ClickHouse lacks what was stored. An open batch is given
- * up: what it has stored is compared with other ends. Its further tokens go with it, because they name these ends.
+ * Returns the note after the position moves back from `storedOffset`, because ClickHouse lacks stored records. An open batch is
+ * abandoned, and its stored rows are compared with the new batches. Its further tokens are dropped, because they name its old
+ * boundaries.
  */
 export function moveBackIn(note: SinkNote, storedOffset: number): ClosedNote {
   const { lineage, hasMovedRecords, comparedIncarnation } = note
@@ -79,7 +80,7 @@ export function moveBackIn(note: SinkNote, storedOffset: number): ClosedNote {
   return { state: 'closed', lineage, hasMovedRecords, comparedIncarnation, storeAgainTo }
 }
 
-/** The names under which the members are stored, since before they had these ones. */
+/** The stored member names. They are older than the names in the code. */
 type StoredNote = {
   readonly lineage: string
   readonly openTo?: number | undefined
@@ -91,15 +92,15 @@ type StoredNote = {
 }
 
 /**
- * Stands before a note with `againTo`. Releases that do not know `againTo` would drop it, and then store records under new
- * tokens that are stored already. They cannot read such a note, so they leave the partition alone until a newer sink has it.
+ * Prefix of a note with `againTo`. Releases that do not know `againTo` would ignore it and store records again under new tokens.
+ * With the prefix they cannot parse the note, so they leave the partition unchanged until a newer sink gets it.
  */
-const storingAgain = 'v2 '
+const storeAgainPrefix = 'v2 '
 
-/** Undefined for the empty note of a position that no sink has touched. */
+/** Returns undefined for the empty note of a position that no sink has used yet. */
 export function readSinkNote(text: string): SinkNote | undefined {
   if (text === '') return undefined
-  const json = text.startsWith(storingAgain) ? text.slice(storingAgain.length) : text
+  const json = text.startsWith(storeAgainPrefix) ? text.slice(storeAgainPrefix.length) : text
   const stored = JSON.parse(json) as StoredNote
   const common: CommonNote = {
     lineage: stored.lineage,
@@ -115,7 +116,7 @@ export function readSinkNote(text: string): SinkNote | undefined {
 export function writeSinkNote(note: SinkNote): string {
   const { lineage, hasMovedRecords, comparedIncarnation, storeAgainTo } = note
   const open = note.state === 'open' ? note : undefined
-  // Members that are undefined are left out.
+  // JSON omits members that are undefined.
   const stored: StoredNote = {
     lineage,
     openTo: open?.openTo,
@@ -125,10 +126,13 @@ export function writeSinkNote(note: SinkNote): string {
     ...(open !== undefined && open.furtherTokens > 0 ? { again: open.furtherTokens } : {}),
     ...(hasMovedRecords ? { hasMovedRecords } : {}),
   }
-  return `${storeAgainTo === undefined ? '' : storingAgain}${JSON.stringify(stored)}`
+  return `${storeAgainTo === undefined ? '' : storeAgainPrefix}${JSON.stringify(stored)}`
 }
 
-/** The same batch has the same token, whoever inserts it and however often; `furtherToken` counts those it got later. */
+/**
+ * Returns the insert token of a batch. The same batch always has the same token. `furtherToken` is 0 for its first token and counts
+ * later ones.
+ */
 export function insertToken(
   lineage: string,
   topic: string,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { murmur2, partitionOf, subjectKey } from './subject.ts'
 
 describe('murmur2', () => {
-  // The vectors of Kafka's own UtilsTest, so that a Java client keyed by subject picks the same partition.
+  // The vectors of Kafka's own UtilsTest, so that a Java client that uses the subject as key chooses the same partition.
   it.each([
     ['21', -973932308],
     ['foobar', -790332482],
@@ -11,13 +11,13 @@ describe('murmur2', () => {
     ['a-little-bit-longer-string', -1486304829],
     ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
     ['abc', 479470107],
-  ])('hashes %s as Kafka does', (text, hash) => {
+  ])('hashes %s like Kafka', (text, hash) => {
     expect(murmur2(Buffer.from(text))).toBe(hash)
   })
 })
 
 describe('partitionOf', () => {
-  it('stays inside the partitions', () => {
+  it('returns an existing partition', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
@@ -32,7 +32,7 @@ describe('partitionOf', () => {
 })
 
 describe('subjectKey', () => {
-  it('never gives two subjects one key', () => {
+  it('returns different keys for different subjects', () => {
     const text = fc.string({ unit: fc.constantFrom('1', '2', ':', 'a', '') })
     fc.assert(
       fc.property(text, text, text, text, (providerA, customerA, providerB, customerB) => {

@@ -1,18 +1,18 @@
 /**
- * A subject is what usage is counted under: a provider and the customer reference exactly as the client gave it,
- * be it ours (`cus_...`) or the provider's own user id. A customer known by two references is two subjects; limit
- * checks add them up. The client's own text decides, so a retry meets its first attempt in the same partition even
- * when the two references were linked in between.
+ * Returns the subject that usage is counted under: a provider and the customer reference exactly as the client sent it, whether it
+ * is a reference of Tollgate (`cus_...`) or the provider's own user id. A customer with two references has two subjects, and limit
+ * checks sum them. Because the client's text decides, a retry is in the same partition as the first attempt even if the two
+ * references were linked in between.
  *
- * The provider's length stands in front because neither part is free of any separator.
+ * The provider's length is in front, because both parts may contain any separator.
  */
 export function subjectKey(providerId: string, customerRef: string): string {
   return `${providerId.length}:${providerId}${customerRef}`
 }
 
 /**
- * The log partition of a subject: Kafka's default partitioner (murmur2 over the UTF-8 key), so that any Kafka client
- * that keys records by subject agrees with us.
+ * Returns the log partition of a subject by Kafka's default partitioner (murmur2 over the UTF-8 key), so that any Kafka client that
+ * uses the subject as the key gets the same partition.
  */
 export function partitionOf(subject: string, partitionCount: number): number {
   const length = copyAscii(subject)
@@ -20,10 +20,13 @@ export function partitionOf(subject: string, partitionCount: number): number {
   return (hash & 0x7fffffff) % partitionCount
 }
 
-/** Reused: nothing runs between its filling and its reading. */
+/** The array can be reused, because no other code runs between writing and reading it. */
 const ascii = new Uint8Array(256)
 
-/** Spares nearly every subject the making of a buffer. Returns the length, or -1 when this is no short ASCII text. */
+/**
+ * Copies the text without creating a buffer, which works for nearly every subject. Returns the length, or -1 if the text is not
+ * short ASCII.
+ */
 function copyAscii(text: string): number {
   if (text.length > ascii.length) return -1
   for (let index = 0; index < text.length; index++) {
@@ -34,7 +37,7 @@ function copyAscii(text: string): number {
   return text.length
 }
 
-/** Kafka's murmur2 of the first `length` bytes, as a signed 32-bit integer. */
+/** Returns Kafka's murmur2 of the first `length` bytes, as a signed 32-bit integer. */
 export function murmur2(data: Uint8Array, length = data.length): number {
   const multiplier = 0x5bd1e995
   let hash = 0x9747b28c ^ length

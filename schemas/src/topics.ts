@@ -5,7 +5,7 @@ const usageTopics: Readonly<Record<Environment, string>> = {
   live: 'tollgate.usage.live',
 }
 
-/** The log topic that carries the meter events of one environment. */
+/** Returns the topic of the log with the meter events of one environment. */
 export function usageTopic(environment: Environment): string {
   return usageTopics[environment]
 }

@@ -1,5 +1,5 @@
 /**
- * What the column `log_offset` of a usage record says when the record was moved here from another installation: it was
- * in a log, but not in this one. No log comes so far, so no record of this one is mistaken for it.
+ * Value of the column `log_offset` for a usage record that was moved here from another installation and was never in this log. No
+ * log reaches this offset, so no record of this log has it.
  */
 export const offsetOfNoLog = 2 ** 48 - 1

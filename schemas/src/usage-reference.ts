@@ -2,14 +2,11 @@ import { hash } from 'node:crypto'
 import type { Environment } from './environment.ts'
 import { referencePrefixes } from './references.ts'
 
-/*
- * The reference of a usage record: 128 bits in 26 characters of Crockford's base32.
- */
+/* The reference of a usage record has 128 bits in 26 characters of Crockford's base32. */
 
 /**
- * The reference of a record that came with an idempotency key. It is a function of what the key is scoped to, so a
- * retry gets the reference of the first call on any node, without a look-up. Each part's length stands before it,
- * since no part is free of any separator.
+ * Returns the reference of a record with an idempotency key. It depends only on the scope of the key, so a retry gets the reference
+ * of the first call on any node without a look-up. Lengths delimit the parts, because each part may contain any separator.
  */
 export function keyedUsageReference(
   environment: Environment,
@@ -20,26 +17,26 @@ export function keyedUsageReference(
   const scope =
     `${environment.length}:${environment}${providerId.length}:${providerId}` +
     `${customerRef.length}:${customerRef}${idempotencyKey.length}:${idempotencyKey}`
-  // As text, because making a Buffer of the digest costs three times the hash itself.
+  // The digest is text, because creating a Buffer for it costs three times the hash itself.
   const digest = hash('sha256', scope, 'binary')
   for (let index = 0; index < scratch.length; index++) scratch[index] = digest.charCodeAt(index)
   return base32After(referencePrefixes.usage, scratch)
 }
 
-/** Random bytes that one random reference takes from `entropy`. */
+/** Bytes of `entropy` that one random reference uses. */
 export const usageReferenceEntropyBytes = 10
 
 const timeBytes = 6
 
 /**
- * The reference of a record without an idempotency key: its time in milliseconds, then 80 random bits, so references
- * sort by time. Takes 10 bytes of `entropy` from `at` on; no byte may be used twice.
+ * Returns the reference of a record without an idempotency key: its time in milliseconds and 80 random bits, so that references
+ * sort by time. Uses 10 bytes of `entropy` from `at` on. No byte may be used twice.
  */
 export function randomUsageReference(nowMs: number, entropy: Uint8Array, at = 0): string {
   return timeOrderedReference(referencePrefixes.usage, nowMs, entropy, at)
 }
 
-/** Such a reference of anything: it has 10 bytes of `tail`, from `at` on, behind its time. */
+/** Returns a reference that starts with its time, followed by 10 bytes of `tail` from `at` on. */
 export function timeOrderedReference(
   prefix: string,
   nowMs: number,
@@ -60,18 +57,18 @@ export function timeOrderedReference(
   return base32After(prefix, scratch)
 }
 
-/** Reused: nothing runs between its filling and its reading. */
+/** The array can be reused, because no other code runs between writing and reading it. */
 const scratch = new Uint8Array(16)
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
-/** Two characters at once: ten bits. */
+/** Pairs of characters, indexed by 10 bits. */
 const pairs = Array.from(
   { length: 1024 },
   (_, index) => alphabet[index >> 5]! + alphabet[index & 31]!,
 )
 
-/** 16 bytes as 26 characters behind the prefix, two zero bits in front, so that text order is byte order. */
+/** Returns the prefix and 16 bytes as 26 characters. Two zero bits in front make text order equal byte order. */
 export function base32After(prefix: string, bytes: Uint8Array): string {
   let text = prefix
   let bits = 0

@@ -1,16 +1,16 @@
 import { outcomes, type MeterEvent, type Outcome } from './meter-event.ts'
 
 /*
- * The Avro body of a meter event, written field by field: every recorded event takes this way, and a codec that works
- * for any schema takes twice as long. A property test holds it to what avsc writes, byte for byte.
+ * Writes the Avro body of a meter event field by field. Every recorded event uses this code, and a generic codec takes twice as
+ * long. A property test compares its bytes with those of avsc.
  */
 
 const outcomeIndexes = Object.fromEntries(
   outcomes.map((outcome, index) => [outcome, index]),
 ) as Record<Outcome, number>
 
-/** A character takes at most 3 bytes of UTF-8, and all else of an event fits into 128. */
-export function bodyBytesMost(event: MeterEvent): number {
+/** Returns an upper bound of the bytes of the body: at most 3 bytes of UTF-8 per character, and 128 for all other fields. */
+export function bodyBytesMax(event: MeterEvent): number {
   const chars =
     event.id.length +
     event.providerId.length +
@@ -27,7 +27,7 @@ export function bodyBytesMost(event: MeterEvent): number {
   return chars * 3 + 128
 }
 
-/** Writes the body at `at`, where there must be room for `bodyBytesMost`. Returns the position after it. */
+/** Writes the body at `at`, where `bodyBytesMax` bytes must be free. Returns the position after it. */
 export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): number {
   at = writeText(event.id, buffer, at)
   at = writeText(event.providerId, buffer, at)
@@ -47,7 +47,7 @@ export function writeMeterEvent(event: MeterEvent, buffer: Buffer, at: number): 
   return writeOptionalText(event.debit, buffer, at)
 }
 
-/** The union of null and string: the branch's index stands in front. */
+/** Writes a union of null and string, which starts with the index of its branch. */
 function writeOptionalText(text: string | null, buffer: Buffer, at: number): number {
   if (text === null) {
     buffer[at] = 0
@@ -57,7 +57,7 @@ function writeOptionalText(text: string | null, buffer: Buffer, at: number): num
   return writeText(text, buffer, at + 1)
 }
 
-/** Longer texts are left to the engine; shorter ones cost less than the call. */
+/** The engine writes longer texts. For shorter ones its call would cost more than this loop. */
 const shortTextChars = 48
 
 function writeText(text: string, buffer: Buffer, at: number): number {
@@ -73,7 +73,7 @@ function writeText(text: string, buffer: Buffer, at: number): number {
 }
 
 function writeLongText(text: string, buffer: Buffer, at: number): number {
-  // The length in bytes stands in front and is known afterwards; that of plain ASCII is guessed right.
+  // The length in bytes precedes the text and is known only afterwards. For plain ASCII, the guess is correct.
   const textAt = at + lengthBytes(text.length)
   const bytes = buffer.write(text, textAt)
   const rightAt = at + lengthBytes(bytes)
@@ -81,7 +81,7 @@ function writeLongText(text: string, buffer: Buffer, at: number): number {
   return writeLong(bytes, buffer, at) + bytes
 }
 
-/** Bytes that a length takes in front of its text. */
+/** Returns the number of bytes of an encoded length. */
 function lengthBytes(length: number): number {
   let bytes = 1
   for (let rest = Math.floor(length / 64); rest > 0; rest = Math.floor(rest / 128)) bytes += 1
@@ -89,8 +89,8 @@ function lengthBytes(length: number): number {
 }
 
 /**
- * A zigzag varint of any safe integer. By halves and remainders, since the zigzag form itself reaches 2^54, where
- * doubles know only every second number.
+ * Writes a zigzag varint of any safe integer. It uses halves and remainders, since the zigzag form itself reaches 2^54, where
+ * doubles represent only every second integer.
  */
 function writeLong(value: number, buffer: Buffer, at: number): number {
   const isNegative = value < 0

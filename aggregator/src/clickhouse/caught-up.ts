@@ -12,9 +12,9 @@ import { creditDebitsTable } from './migrations/0004-credit-debits.ts'
 const tables = [usageRecordsTable, usageByHourTable, unreadableRecordsTable, creditDebitsTable]
 
 /**
- * Throws UsageStoreUnavailableError while a replica that would be read lacks blocks that Keeper knows of. A quorum may
- * leave one out, and after a failover that one is asked; what it lacks must not be taken for lost. The table function
- * asks the same replica of each shard as the distributed tables do.
+ * Throws UsageStoreUnavailableError if a replica that a query would read lacks blocks that Keeper knows of. A quorum may leave out
+ * one replica, and after a failover queries may read that one. Its missing blocks must not be taken for lost rows. The table
+ * function reads the same replica of each shard as the distributed tables do.
  */
 export async function requireCaughtUp(
   store: Pick<UsageStore, 'query'>,
@@ -28,11 +28,13 @@ export async function requireCaughtUp(
     ),
   })
   if (Number(row?.total) > 0) {
-    throw new UsageStoreUnavailableError('a ClickHouse replica is still fetching what others have')
+    throw new UsageStoreUnavailableError(
+      'a ClickHouse replica is still fetching parts from other replicas',
+    )
   }
 }
 
-/** The name of the cluster is checked where it is configured, and cannot be a parameter. */
+/** Returns the query. The name of the cluster cannot be a parameter; it is validated where it is configured. */
 export function caughtUpQuery(cluster: string): string {
   return `SELECT count() AS total FROM cluster('${cluster}', 'system', 'replicas')
      WHERE database = {database:String} AND table IN {tables:Array(String)}

@@ -8,7 +8,7 @@ import { creditDebits } from './migrations/0004-credit-debits.ts'
 import { signedRecords } from './migrations/0005-signed-records.ts'
 import { durableInserts } from './migrations/0006-durable-inserts.ts'
 
-/** Only ever added to at the end: what a released version has applied is never changed. */
+/** Migrations in order. New ones are added at the end only, and released ones never change. */
 export const usageMigrations = [
   usageRecords,
   usageByHour,
@@ -18,7 +18,7 @@ export const usageMigrations = [
   durableInserts,
 ]
 
-/** Brings the databases `sandbox` and `live`, which have the same tables, to this version. Repeatable. */
+/** Migrates the databases `sandbox` and `live`, which have the same tables, to this version. It can be repeated. */
 export async function migrateUsageTables(connection: ClickHouseConnection): Promise<void> {
   for (const environment of environments) {
     await migrateClickHouse(connection, environment, usageMigrations)

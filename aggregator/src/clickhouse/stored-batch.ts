@@ -11,7 +11,7 @@ export type BatchRange = {
   readonly toOffset: number
 }
 
-/** Returns the offset of each record of a piece that `usage_records` has, with its id. */
+/** Returns the offset and id of each record of the piece that is in `usage_records`. */
 export async function listStored(
   store: UsageStore,
   range: BatchRange,
@@ -31,12 +31,12 @@ export type CustomerIds = {
   readonly ids: readonly string[]
 }
 
-/** Returns which of the ids some row of the partition before `beforeOffset` has, of whatever meter and time. */
+/** Returns the ids that have a row in the partition before `beforeOffset`, of any meter and time. */
 export async function listIdsStoredBefore(
   store: UsageStore,
   { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
   beforeOffset: number,
-  asked: CustomerIds,
+  wanted: CustomerIds,
 ): Promise<ReadonlySet<string>> {
   const rows = await store.query<{ id: string }>(
     `SELECT DISTINCT id FROM ${environment}.usage_records
@@ -44,12 +44,12 @@ export async function listIdsStoredBefore(
        AND id IN {ids:Array(String)}
        AND log_partition = {partition:UInt32}
        AND (log_offset < {beforeOffset:UInt64} OR log_offset = ${offsetOfNoLog})`,
-    { ...asked, partition, beforeOffset },
+    { ...wanted, partition, beforeOffset },
   )
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns the offset behind the last record of the partition that is stored. 0 where none is. */
+/** Returns the offset after the last stored record of the partition, or 0 if none is stored. */
 export async function readStoredEnd(
   store: UsageStore,
   { environment, partition }: Pick<BatchRange, 'environment' | 'partition'>,
@@ -63,7 +63,7 @@ export async function readStoredEnd(
   return Number(row?.end ?? '0')
 }
 
-/** How many records of a range a table that is sorted by offset has, each counted once. */
+/** Returns how many records of the range the table has. Each record counts once. */
 export async function countInRange(
   store: UsageStore,
   range: BatchRange,
@@ -76,20 +76,22 @@ export async function countInRange(
   return Number(row?.total)
 }
 
-/** What `usage_by_hour` lacks of an hour, or has too much of where it is negative. */
+/** The amount that `usage_by_hour` lacks in an hour. It is negative if the roll-up is too high. */
 export type RollUpDifference = {
   readonly providerId: string
   readonly meterName: string
   readonly customerRef: string
   readonly productRef: string
-  /** Unix milliseconds. */
+  /** Start of the hour in Unix milliseconds. */
   readonly hourMs: number
   /** Exact decimals. */
   readonly value: string
   readonly records: string
 }
 
-/** The customers' whole day is compared, not only the batch's part of it: the roll-up does not know what is of which batch. */
+/**
+ * Compares the roll-up with the records of the customers' whole day, because the roll-up does not know which batch a row came from.
+ */
 export async function readRollUpDifferences(
   store: UsageStore,
   environment: Environment,
@@ -119,7 +121,10 @@ export async function readRollUpDifferences(
   return rows.map(({ hourSecond, ...row }) => ({ ...row, hourMs: hourSecond * 1000 }))
 }
 
-/** The differences of one piece are of one month, so they are one block: all of them are stored, or none. */
+/**
+ * Adds the differences to the roll-up. The differences of one piece belong to one month and form one block, so all of them are
+ * stored or none.
+ */
 export async function addToRollUp(
   store: UsageStore,
   environment: Environment,

@@ -3,14 +3,16 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 
-/** The records of one log partition that ClickHouse has up to an offset, and those that were moved here. */
+/**
+ * The records of one log partition that ClickHouse has before an offset, including records that were moved there from another log.
+ */
 export type StoredRange = {
   readonly environment: Environment
   readonly partition: number
   readonly beforeOffset: number
 }
 
-/** Some customers of one provider and meter: what the table has side by side, and what one answer can hold. */
+/** A range of customers of one provider and meter. Their rows are adjacent in the table and fit into one query result. */
 export type Slice = {
   readonly providerId: string
   readonly meterName: string
@@ -19,10 +21,13 @@ export type Slice = {
   readonly recordsTotal: number
 }
 
-/** About as many records make one answer; a single customer may have more. */
+/** Target number of records in one query result. A single customer may have more. */
 const sliceRecords = 200_000
 
-/** Cut so that each answer is small and reads only its own part of the table, which is sorted by these columns. */
+/**
+ * Splits the range so that each query result is small and each query reads only its own part of the table, which is sorted by these
+ * columns.
+ */
 export async function listSlices(store: UsageStore, range: StoredRange): Promise<Slice[]> {
   const rows = await store.query<Omit<Slice, 'recordsTotal'> & { recordsTotal: string }>(
     `SELECT provider_id AS providerId, meter_name AS meterName, min(customer_ref) AS firstCustomerRef,
@@ -46,20 +51,20 @@ export async function listSlices(store: UsageStore, range: StoredRange): Promise
   return rows.map((row) => ({ ...row, recordsTotal: Number(row.recordsTotal) }))
 }
 
-/** A piece of a slice whose marks make one answer: those of some time, and of their ids every so-manieth. */
+/** A part of a slice whose marks fit into one query result: a range of time, and one part of `parts` by the hash of the id. */
 export type MarkShare = {
   readonly fromSecond: number
-  /** Not included. */
+  /** The end is exclusive. */
   readonly toSecond: number
   readonly part: number
   readonly parts: number
 }
 
 const secondsOfHour = 3_600
-/** In 2106: behind all usage. */
+/** This second is in the year 2106, after all usage. */
 const endOfTime = 2 ** 32 - 1
 
-/** Cut by time, which the table is sorted by within a customer: each record is read for one share, not for all of them. */
+/** Splits a slice by time, by which the table is sorted within a customer, so that each record is read for one share only. */
 export async function listMarkShares(
   store: UsageStore,
   range: StoredRange,
@@ -78,7 +83,7 @@ export async function listMarkShares(
   return [...sharesOf(rows.map(({ hour, records }) => ({ hour, records: Number(records) })))]
 }
 
-/** Ids are spread evenly, so an hour that is too large for one answer is cut by their hash. */
+/** An hour with too many records for one query result is split by the hash of the ids, which are evenly distributed. */
 function* sharesOf(
   hours: readonly { readonly hour: number; readonly records: number }[],
 ): Generator<MarkShare> {
@@ -96,7 +101,7 @@ function* sharesOf(
   }
 }
 
-/** The marks of a share: of its keyed records that were received since. */
+/** Returns the marks of a share: those of its records with an idempotency key that were received since `receivedSinceMs`. */
 export async function readStoredMarks(
   store: UsageStore,
   range: StoredRange,
@@ -128,7 +133,10 @@ export async function readStoredMarks(
   }))
 }
 
-/** What one customer used of one product ('': of none in particular) from a second to another, both included. */
+/**
+ * Usage of one product by one customer from one second to another, both inclusive. The product '' means usage that names no
+ * product.
+ */
 export type UsageSum = {
   readonly customerRef: string
   readonly productRef: string
@@ -136,13 +144,13 @@ export type UsageSum = {
   readonly lastSecond: number
   /** 10^-6 units. */
   readonly amount: bigint
-  /** What the customer's wallet paid for it, 10^-6 credits. */
+  /** Credits that the customer's wallet paid for it, in 10^-6 credits. */
   readonly debit: bigint
-  /** How many records it is of. */
+  /** Number of records in the sum. */
   readonly records: number
 }
 
-/** What of a slice counts, by days (UTC), each from its first use to its last. */
+/** Returns the counted usage of a slice by day (UTC). Each sum has the seconds of its first and last record. */
 export async function readDailySums(
   store: UsageStore,
   range: StoredRange,
@@ -155,7 +163,7 @@ export async function readDailySums(
   return rows.map(toSum)
 }
 
-/** The same second by second, for the days that these sums are of. */
+/** Returns the counted usage by second, for the days of the given sums or for all days. */
 export async function readSecondSums(
   store: UsageStore,
   range: StoredRange,
@@ -177,7 +185,7 @@ export async function readSecondSums(
 const secondsOfDay = 86_400
 const dayOfRecord = `toUnixTimestamp(toStartOfDay(timestamp, 'UTC'))`
 
-/** Midnight, UTC. */
+/** Returns the second of midnight (UTC) of the day that contains `second`. */
 export function startOfDay(second: number): number {
   return second - (second % secondsOfDay)
 }
@@ -204,7 +212,7 @@ type SumRow = Omit<UsageSum, 'amount' | 'debit' | 'records'> & {
   readonly recordsText: string
 }
 
-/** A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. */
+/** A record that was stored twice has two rows until ClickHouse merges them. FINAL merges them during the read. */
 function selectSums(range: StoredRange): string {
   return `SELECT customer_ref AS customerRef, product_ref AS productRef,
        toUnixTimestamp(min(timestamp)) AS fromSecond, toUnixTimestamp(max(timestamp)) AS lastSecond,

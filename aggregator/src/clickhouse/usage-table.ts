@@ -5,37 +5,37 @@ import {
 
 export type UsageTable = {
   readonly name: string
-  /** The columns with their types, as between the parentheses of CREATE TABLE. */
+  /** The columns with their types, as they appear between the parentheses of CREATE TABLE. */
   readonly columns: string
   readonly engine: 'ReplacingMergeTree' | 'SummingMergeTree'
-  /** PARTITION BY and ORDER BY. */
+  /** The clauses PARTITION BY and ORDER BY. */
   readonly layout: string
   /**
-   * Which shard a row goes to. Made of columns of the ORDER BY alone, so that rows which the engine would merge, and
-   * which FINAL takes for one, are never on two shards.
+   * Expression for the shard of a row. It uses only columns of the ORDER BY, so that rows which the engine or FINAL would merge are
+   * always on one shard.
    */
   readonly shardedBy: string
-  /** Blocks whose token is remembered, so that a repeated insert changes nothing. */
+  /** Number of blocks whose insert token is remembered, so that a repeated insert changes nothing. */
   readonly deduplicationWindow: number
 }
 
-/** One customer's usage is on one shard. */
+/** Keeps all usage of one customer on one shard. */
 export const shardedByCustomer = 'cityHash64(provider_id, customer_ref)'
 
 /**
- * A cluster forgets tokens by their age as well, after an hour if it is not told otherwise. A batch may be repeated
- * after any time the sink was down, so only their number counts: ten years.
+ * A cluster also forgets tokens by age, after one hour by default. A batch may be repeated after an outage of any length, so this
+ * is set to ten years and only the number of tokens matters.
  */
 const deduplicationSeconds = 315_360_000
 
-/** Where rows lie: the table itself, or its part on one server of a cluster. */
+/** Returns the table that stores the rows: the table itself, or its local part on each server of a cluster. */
 export function storedName({ name }: UsageTable, { database, cluster }: MigratedPlace): string {
   return `${database}.${name}${cluster === undefined ? '' : '_local'}`
 }
 
 /**
- * The statements that make a table. On a cluster it is a replicated table on every server and, under the name that the
- * sink and all readers use, a distributed one in front.
+ * Returns the statements that create a table. On a cluster they create a replicated table on every server and a distributed table
+ * over them. The distributed table has the name that the sink and all readers use.
  */
 export function createUsageTable(table: UsageTable, place: MigratedPlace): readonly string[] {
   const { name, columns, engine, layout, shardedBy, deduplicationWindow } = table

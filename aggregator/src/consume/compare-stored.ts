@@ -12,19 +12,19 @@ import type { DecodedBatch, EventRecord } from '../domain/decoded-batch.ts'
 import { requireCaughtUp } from '../clickhouse/caught-up.ts'
 import type { Partition } from './partition-parts.ts'
 
-/** Their names go in the address of a query, which may have a megabyte. */
+/** Maximum number of customers in one query. Their references are part of the URL, which may have 1 MB. */
 export const customersPerQuery = 200
-/** So do ids, each with the name of its customer. */
+/** Maximum number of ids in one query. They are part of the URL too, each with a customer reference. */
 const idsPerQuery = 500
 
 export type ComparedParts = Pick<Partition, 'environment' | 'partition'> & {
   readonly usageStore: UsageStore
-  /** Name of the ClickHouse cluster; undefined: a single server. */
+  /** Name of the ClickHouse cluster, or undefined for a single server. */
   readonly cluster: string | undefined
 }
 
-/** Returns the events of a batch of which ClickHouse has no row at their place in the log. */
-export async function listLacking(
+/** Returns the events of the batch that have no row in ClickHouse at their offset. */
+export async function listMissing(
   { usageStore, environment, partition }: ComparedParts,
   { fromOffset, toOffset, events }: DecodedBatch,
   pieces: readonly BatchPiece[],
@@ -37,7 +37,7 @@ export async function listLacking(
   return events.filter(({ offset, event }) => stored.get(offset) !== event.id)
 }
 
-/** Whether the tables beside `usage_records` have every debit of these events, and every unreadable record. */
+/** Returns whether the tables beside `usage_records` have all debits of these events and all unreadable records. */
 export async function hasSideRows(
   { usageStore, environment, partition }: ComparedParts,
   { fromOffset, toOffset, events, unreadable }: DecodedBatch,
@@ -49,7 +49,7 @@ export async function hasSideRows(
   return debits >= debitTotal && kept >= unreadable.length
 }
 
-/** Whether the hourly roll-up agrees with the records, for the customers and days of these pieces. */
+/** Returns whether the hourly roll-up agrees with the records of the customers and days of these pieces. */
 export async function isRolledUp(
   { usageStore, environment }: ComparedParts,
   pieces: readonly BatchPiece[],
@@ -63,7 +63,7 @@ export async function isRolledUp(
   return true
 }
 
-/** Each customer's days of a meter, as the roll-up of a batch is compared. */
+/** The days on which each customer of a batch used a meter. The roll-up is compared per day. */
 export type CustomerDays = ReadonlySet<string>
 
 export function customerDaysOf({ events }: DecodedBatch): CustomerDays {
@@ -77,33 +77,33 @@ function nameOfDay({ providerId, meterName, dayMs }: BatchPiece, customerRef: st
   return JSON.stringify([providerId, meterName, dayMs, customerRef])
 }
 
-/** `unknown`: the records are all repeats, of which no row tells whether this stretch is stored. */
-export type Comparison = 'whole' | 'lacking' | 'unknown'
+/** 'unknown': all records are duplicates, so no row proves that the range is stored. */
+export type Comparison = 'complete' | 'incomplete' | 'unknown'
 
 /**
- * Returns whether ClickHouse has a stretch of the log that the sink's position says is stored. Reads neither hot state nor
- * marks, which may be lost as well: a record without a row is a repeat if a row before `beforeOffset` has its id.
- * The roll-up is not compared for `open`: an open batch may be in one of the two tables, and its redo compares them.
+ * Returns whether ClickHouse has a range of the log that is stored according to the sink's position. It reads neither the hot state
+ * nor marks, because those may be lost as well: a record without a row is a duplicate if a row before `beforeOffset` has its id.
+ * The roll-up of `open` is not compared: an open batch may be in only one of the two tables, and its redo compares them.
  */
 export async function compareStored(
   parts: ComparedParts,
-  stretch: DecodedBatch,
+  batch: DecodedBatch,
   beforeOffset: number,
   open?: CustomerDays,
 ): Promise<Comparison> {
-  await requireWholeReplicas(parts)
-  const pieces = cutBatch(stretch.events, customersPerQuery)
-  const candidates = await listLacking(parts, stretch, pieces)
-  if (!(await areRepeats(parts, candidates, beforeOffset))) return 'lacking'
+  await requireCompleteReplicas(parts)
+  const pieces = cutBatch(batch.events, customersPerQuery)
+  const candidates = await listMissing(parts, batch, pieces)
+  if (!(await areRepeats(parts, candidates, beforeOffset))) return 'incomplete'
   const withoutRow = new Set(candidates.map(({ offset }) => offset))
-  const events = stretch.events.filter(({ offset }) => !withoutRow.has(offset))
-  if (!(await hasSideRows(parts, { ...stretch, events }))) return 'lacking'
-  if (!(await isRolledUp(parts, pieces, open))) return 'lacking'
-  return events.length + stretch.unreadable.length === 0 ? 'unknown' : 'whole'
+  const events = batch.events.filter(({ offset }) => !withoutRow.has(offset))
+  if (!(await hasSideRows(parts, { ...batch, events }))) return 'incomplete'
+  if (!(await isRolledUp(parts, pieces, open))) return 'incomplete'
+  return events.length + batch.unreadable.length === 0 ? 'unknown' : 'complete'
 }
 
-/** Throws where a replica that would be read lacks blocks, which is no loss: the comparison is tried again then. */
-export async function requireWholeReplicas({
+/** Throws if a replica that a query would read lacks blocks. These are not lost, so the comparison is retried later. */
+export async function requireCompleteReplicas({
   usageStore,
   environment,
   cluster,
@@ -116,18 +116,18 @@ async function areRepeats(
   candidates: readonly EventRecord[],
   beforeOffset: number,
 ): Promise<boolean> {
-  // The id of a record without a key is its own, so nothing repeats it.
+  // A record without a key has a unique id, so it cannot be a duplicate.
   if (candidates.some(({ event }) => event.idempotencyKey === null)) return false
   for (const events of byProvider(candidates)) {
     for (let from = 0; from < events.length; from += idsPerQuery) {
       const some = events.slice(from, from + idsPerQuery)
-      const asked = {
+      const query = {
         providerId: some[0]!.providerId,
         customerRefs: [...new Set(some.map(({ customerRef }) => customerRef))],
         ids: [...new Set(some.map(({ id }) => id))],
       }
-      const known = await listIdsStoredBefore(parts.usageStore, parts, beforeOffset, asked)
-      if (known.size < asked.ids.length) return false
+      const known = await listIdsStoredBefore(parts.usageStore, parts, beforeOffset, query)
+      if (known.size < query.ids.length) return false
     }
   }
   return true

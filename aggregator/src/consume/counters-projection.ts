@@ -16,19 +16,21 @@ import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 export type CountersParts = PartitionParts &
   RestoreRunParts &
   RecountParts & {
-    /** Counts of fewer stored records are made again from the log, of as many from ClickHouse. */
+    /** With fewer stored records than this the counts are rebuilt from the log, otherwise from ClickHouse. */
     readonly replayRecordsMax: number
   }
 
 type Restoring = { readonly offset: number; readonly step: StepRestore }
 
-/** How often it is looked at whether the sink has compared ClickHouse with the log. */
+/** Milliseconds between two checks of whether the sink has compared ClickHouse with the log. */
 const comparedWaitMs = 200
 
-/** Counts that are lost while no usage comes are missed by nobody but those who read them, so the fence is looked at. */
-const looksAtFenceEveryMs = 1_000
+/** Milliseconds between two reads of the fence. Without new usage, only this read detects that the counts were lost. */
+const fenceReadIntervalMs = 1_000
 
-/** The projection whose position is HotState's own fence. Counts that HotState has lost, it makes again first. */
+/**
+ * Returns the projection whose position is the fence in HotState. If HotState lost its counts, the projection rebuilds them first.
+ */
 export function createCountersProjection(
   parts: CountersParts,
   metrics: ProjectionMetrics,
@@ -37,7 +39,7 @@ export function createCountersProjection(
   const labels = { projection: 'counters', topic: parts.topic }
   let position: number | undefined
   let restoring: Restoring | undefined
-  let lookedAtFenceMs = -Infinity
+  let fenceReadAtMs = -Infinity
   const recount = new Recount(parts)
 
   const restoreTo = async (offset: number): Promise<void> => {
@@ -47,18 +49,18 @@ export function createCountersProjection(
   const stepRestore = async ({ offset, step }: Restoring): Promise<Step> => {
     const outcome = await step()
     if (outcome.kind !== 'restored') return outcome
-    // Also a recount that was not requested: the counts are right now.
+    // A rebuild for another reason also completes a requested recount, because the counts are correct now.
     await recount.done()
     restoring = undefined
     position = offset
     return { kind: 'moved' }
   }
 
-  const isElsewhere = async (at: number): Promise<boolean> => {
+  const hasFenceMoved = async (at: number): Promise<boolean> => {
     const nowMs = parts.clock.now()
-    // Also after a clock was set back.
-    if (Math.abs(nowMs - lookedAtFenceMs) < looksAtFenceEveryMs) return false
-    lookedAtFenceMs = nowMs
+    // With the absolute value, the check also runs after the clock was set back.
+    if (Math.abs(nowMs - fenceReadAtMs) < fenceReadIntervalMs) return false
+    fenceReadAtMs = nowMs
     return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at
   }
 
@@ -74,11 +76,11 @@ export function createCountersProjection(
     if (outcome instanceof LogDamagedError) {
       const plan = await recoverFromDamage(parts, outcome)
       if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
-      logger.error({ err: outcome, from }, 'the log is damaged: ClickHouse has what was there')
+      logger.error({ err: outcome, from }, 'the log is damaged, counts are rebuilt from ClickHouse')
       await restoreTo(plan.offset)
       return { kind: 'moved' }
     }
-    if (outcome.kind === 'idle' && (await isElsewhere(from))) return { kind: 'fenced' }
+    if (outcome.kind === 'idle' && (await hasFenceMoved(from))) return { kind: 'fenced' }
     if (outcome.kind !== 'applied') return { kind: outcome.kind }
     position = outcome.nextOffset
     countBatch(metrics, labels, outcome, performance.now() - startedMs)
@@ -98,10 +100,10 @@ export function createCountersProjection(
       if (restoring === undefined && position === undefined) {
         const plan = await recoverCounts(parts, parts.replayRecordsMax)
         if (plan === 'wait') return { kind: 'wait', waitMs: comparedWaitMs }
-        if (plan.kind === 'go-on') position = plan.offset
+        if (plan.kind === 'continue') position = plan.offset
         else await restoreTo(plan.offset)
       }
-      // One piece a step, so that a service that is told to stop need not wait for all of them.
+      // Each step processes one piece, so that a stop does not have to wait for the whole rebuild.
       if (restoring !== undefined) return await stepRestore(restoring)
       return await stepBatch(position!)
     },

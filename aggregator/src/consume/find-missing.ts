@@ -1,21 +1,21 @@
 import { compareStored, customerDaysOf, type CustomerDays } from './compare-stored.ts'
-import { tryReadStretch } from './read-stretch.ts'
+import { tryReadRange } from './read-range.ts'
 import type { SinkParts } from './sink-parts.ts'
 
-/** The first look is small: nearly always the newest records are there, and then so are those before them. */
-const firstStretchRecords = 500
+/** The first range is small: in nearly all cases the newest records are stored, and then so are all earlier ones. */
+const firstRangeRecords = 500
 const growth = 4
 
 /**
- * Returns the offset from which on ClickHouse lacks records of the log that `storedOffset` says are stored, or undefined
+ * Returns the offset from which ClickHouse lacks records of the log that should be stored before `storedOffset`. Returns undefined
  * if it has the newest of them.
  *
- * The sink stores in the order of the log, so an older copy of the store lacks the newest records of a partition. So the
- * log is compared backwards, in stretches that grow, until one is whole. The whole one is stored again too, because a copy
- * that was taken while rows were written may cut its tables at different places.
+ * The sink stores records in the order of the log, so an older copy of the store lacks the newest records of a partition. The log
+ * is therefore compared backwards in growing ranges, until one range is complete. That range is stored again too, because a copy
+ * that was made during inserts may have its tables at different positions.
  *
- * A batch that is open from `storedOffset` to `openTo` may be stored in part. That is no loss, and its redo compares the
- * roll-up of its customers.
+ * A batch that is open from `storedOffset` to `openTo` may be stored in part. This is not a loss, and its redo compares the roll-up
+ * of its customers.
  */
 export async function findMissing(
   parts: SinkParts,
@@ -26,28 +26,29 @@ export async function findMissing(
   const oldest = await parts.log.oldest(parts.topic, parts.partition)
   let missingFrom: number | undefined
   let toOffset = storedOffset
-  let records = firstStretchRecords
+  let records = firstRangeRecords
   while (toOffset > oldest) {
     const fromOffset = Math.max(oldest, toOffset - records)
-    const stretch = await tryReadStretch(parts, fromOffset, toOffset)
-    // A stretch that cannot be read cannot be stored again, and what lies below it may have to be read through it.
-    if (stretch === undefined) return missingFrom
-    const comparison = await compareStored(parts, stretch, storedOffset, open)
-    if (comparison === 'whole') return missingFrom === undefined ? undefined : fromOffset
-    if (comparison === 'lacking') missingFrom = fromOffset
+    const range = await tryReadRange(parts, fromOffset, toOffset)
+    // A range that cannot be read cannot be stored again. Earlier records cannot be reached either, since the sink would have to
+    // read this range after them.
+    if (range === undefined) return missingFrom
+    const comparison = await compareStored(parts, range, storedOffset, open)
+    if (comparison === 'complete') return missingFrom === undefined ? undefined : fromOffset
+    if (comparison === 'incomplete') missingFrom = fromOffset
     toOffset = fromOffset
     records = Math.min(records * growth, parts.readLimits.recordsMax)
   }
   return missingFrom
 }
 
-/** Undefined where the open batch cannot be read: then it cannot be done again either. */
+/** Returns undefined if the open batch cannot be read, because then it cannot be stored again either. */
 async function readCustomerDays(
   parts: SinkParts,
   fromOffset: number,
   openTo: number | undefined,
 ): Promise<CustomerDays | undefined> {
   if (openTo === undefined) return undefined
-  const batch = await tryReadStretch(parts, fromOffset, openTo)
+  const batch = await tryReadRange(parts, fromOffset, openTo)
   return batch && customerDaysOf(batch)
 }

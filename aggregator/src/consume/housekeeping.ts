@@ -7,20 +7,22 @@ import { sweepLimits, type Retention } from '../domain/retention.ts'
 import { oldestRecordMs, type Partition } from './partition-parts.ts'
 
 export type HousekeepingParts = {
-  /** Those whose counters are kept here now. */
+  /** The partitions whose counters this process keeps now. */
   readonly partitions: () => readonly Partition[]
   readonly clock: Clock
   readonly logger: Logger
   readonly retention: Retention
-  /** Whether hot state has the windows of all customers of the partition. */
+  /** Resolves with whether the hot state has the windows of all customers of the partition. */
   readonly isPublished: (at: Partition) => Promise<boolean>
   readonly intervalMs: number
 }
 
-/** HotState has one writer at a time: between two sweeps others get their turn. */
+/** Pause between two sweeps in milliseconds. HotState has one writer at a time, so other writers need time in between. */
 const sweepPauseMs = 20
 
-/** Deletes what has expired, partition by partition, a bounded amount at a time. What it leaves, it finds next time. */
+/**
+ * Returns a service that deletes expired data, partition by partition, in bounded steps. A later round deletes what a round leaves.
+ */
 export function createHousekeeping(parts: HousekeepingParts): Service {
   const stopping = new AbortController()
   let running: Promise<void> | undefined
@@ -29,9 +31,12 @@ export function createHousekeeping(parts: HousekeepingParts): Service {
       await sleep(parts.intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       for (const partition of parts.partitions()) {
         if (stopping.signal.aborted) return
-        await keepHouse(parts, partition, stopping.signal).catch((error: unknown) => {
+        await runHousekeeping(parts, partition, stopping.signal).catch((error: unknown) => {
           const { topic, partition: number } = partition
-          parts.logger.warn({ err: error, topic, partition: number }, 'housekeeping failed')
+          parts.logger.warn(
+            { err: error, topic, partition: number },
+            'expired data could not be deleted, will be retried',
+          )
         })
       }
     }
@@ -48,10 +53,10 @@ export function createHousekeeping(parts: HousekeepingParts): Service {
 }
 
 /**
- * One round over one partition. Nothing is old while windows are missing that it may belong to. The log itself is
- * trimmed by the process that writes it.
+ * Runs one round for one partition. Nothing is swept while windows are missing that the data may belong to. The log itself is
+ * trimmed by ingest, which writes it.
  */
-export async function keepHouse(
+export async function runHousekeeping(
   housekeeping: Pick<HousekeepingParts, 'clock' | 'retention' | 'isPublished'>,
   parts: Partition,
   signal: AbortSignal,
@@ -74,8 +79,8 @@ async function sweepExpired(
 }
 
 /**
- * Puts the group's position where HotState says the counters are. It may go backwards: after a loss of HotState the
- * counters need the old records again, and from here on the trimmer leaves them alone.
+ * Sets the position of the group `counters` to the offset that HotState has applied. It may move backwards: after a loss of
+ * HotState the counters need the old records again, and the trimmer keeps records after this position.
  */
 async function followCounters({ log, hotState, environment, topic, partition }: Partition) {
   const stored = await log.position(countersGroup, topic, partition)

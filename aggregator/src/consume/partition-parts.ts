@@ -4,31 +4,31 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { TraceBatch } from './trace-batches.ts'
 
-/** One log partition and what lies around it. */
+/** One log partition with the log and the hot state. */
 export type Partition = {
   readonly log: EventLog
   readonly hotState: HotState
-  /** Names the world in HotState and the database in ClickHouse. */
+  /** Selects the space in HotState and the database in ClickHouse. */
   readonly environment: Environment
   readonly topic: string
   readonly partition: number
 }
 
-/** What a projection of one log partition works with. */
+/** Dependencies of a projection of one log partition. */
 export type PartitionParts = Partition & {
   readonly readLimits: ReadLimits
   readonly traceBatch: TraceBatch
 }
 
 /**
- * A position that the log does not hold: trimmed away, or beyond its end because the log is not the one the position
- * was made for. Going on would skip records without a word, so the projection stays where it is and says so.
+ * The position is outside of the log: its records were trimmed, or the log is not the one that the position belongs to. The
+ * projection stops with this error, because it would skip records without notice if it continued.
  */
 export class PositionOutsideLogError extends Error {
   override readonly name = 'PositionOutsideLogError'
 }
 
-/** Returns the head of the partition, which the position may have reached. */
+/** Returns the head of the partition. Throws PositionOutsideLogError if the position is outside of the log. */
 export async function checkPosition(parts: Partition, position: number): Promise<number> {
   const { log, topic, partition } = parts
   const [oldest, head] = await Promise.all([
@@ -41,7 +41,7 @@ export async function checkPosition(parts: Partition, position: number): Promise
   )
 }
 
-/** When the oldest record that the log still has was received, Unix milliseconds; undefined: it has none. */
+/** Returns when the oldest record in the log was received, in Unix milliseconds, or undefined if the log is empty. */
 export async function oldestRecordMs(parts: Partition): Promise<number | undefined> {
   const { log, topic, partition } = parts
   let offset = await log.oldest(topic, partition)
@@ -50,7 +50,7 @@ export async function oldestRecordMs(parts: Partition): Promise<number | undefin
       const [record] = await log.read(topic, partition, offset, { recordsMax: 1, bytesMax: 1 })
       return record?.receivedAtMs
     } catch (error) {
-      // Nobody reads the records of a damaged segment again, so they need no marks.
+      // The records of a damaged segment are never read again, so they need no marks.
       if (!(error instanceof LogDamagedError)) throw error
       offset = error.readableFrom
     }

@@ -15,7 +15,7 @@ export type Observed = {
 }
 
 export type ObserverParts = {
-  /** The projections that run here now. */
+  /** The projections that this process runs now. */
   readonly observed: () => readonly Observed[]
   readonly log: EventLog
   readonly clock: Clock
@@ -26,8 +26,7 @@ export type ObserverParts = {
 }
 
 /**
- * Looks at every projection from outside, because a loop that hangs cannot tell that it hangs. Feeds the lag metrics
- * and the health check.
+ * Observes every projection from outside, because a loop that hangs cannot report it. Updates the lag metrics and the health check.
  */
 export function createProgressObserver(
   parts: ObserverParts,
@@ -36,13 +35,16 @@ export function createProgressObserver(
   let timer: NodeJS.Timeout | undefined
   const observeAll = async (): Promise<void> => {
     const observed = parts.observed()
-    for (const gone of states.keys()) if (!observed.includes(gone)) forget(parts.metrics, gone)
+    for (const revoked of states.keys())
+      if (!observed.includes(revoked)) forget(parts.metrics, revoked)
     states = new Map(observed.map((each) => [each, states.get(each) ?? noProgress]))
     for (const [each, before] of states) states.set(each, await observe(parts, each, before))
   }
   const tick = (): void => {
     observeAll()
-      .catch((error: unknown) => parts.logger.error({ err: error }, 'cannot observe progress'))
+      .catch((error: unknown) =>
+        parts.logger.error({ err: error }, 'the progress of the projections could not be observed'),
+      )
       .finally(() => (timer = timer && setTimeout(tick, parts.intervalMs)))
   }
   return {
@@ -69,7 +71,7 @@ export function createProgressObserver(
   }
 }
 
-/** Another process tells of it from here on. */
+/** Removes the metrics of a partition that another process reports from now on. */
 function forget(metrics: ProjectionMetrics, { name, topic, partition }: Observed): void {
   const labels = { projection: name, topic, partition: String(partition) }
   for (const gauge of [metrics.position, metrics.lagRecords, metrics.lagSeconds]) {
@@ -82,10 +84,10 @@ async function observe(
   { name, topic, partition, projection }: Observed,
   before: Progress,
 ): Promise<Progress> {
-  // Before its first step, and after a failure, a projection knows no position: it has not moved.
+  // Before its first step and after a failure, a projection has no known position. This counts as no progress.
   const position = projection.position ?? before.position
   const head = await log.head(topic, partition)
-  // Where the log is damaged, nobody can read the age of its next record: the lag still shows in records.
+  // The age of a record in a damaged segment cannot be read. The lag in records is still reported.
   const [oldest] =
     position < head
       ? await log.read(topic, partition, position, { recordsMax: 1, bytesMax: 1 }).catch(() => [])

@@ -9,18 +9,18 @@ import type { Partition } from './partition-parts.ts'
 import { createProjectionLoop, type Projection } from './projection-loop.ts'
 import type { ProjectionMetrics, ProjectionName } from './projection-metrics.ts'
 import type { Observed } from './progress-observer.ts'
-import { Turnstile } from './turnstile.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 
 export type GroupParts = {
   readonly name: ProjectionName
-  /** The group of the log whose members share the partitions of this projection. */
+  /** The consumer group of the log whose members share the partitions of this projection. */
   readonly group: string
   readonly log: EventLog
   readonly hotState: HotState
   readonly concurrencyMax: number
-  /** The loops start no earlier; what is assigned is observed all the same. */
+  /** The loops start once this resolves. Assigned partitions are observed before that. */
   readonly mayStart: Promise<void>
-  /** How long this process may be without the group before it is unhealthy. */
+  /** Milliseconds for which this process may be outside of the group before readiness fails. */
   readonly stuckAfterMs: number
   readonly metrics: ProjectionMetrics
   readonly logger: Logger
@@ -28,7 +28,7 @@ export type GroupParts = {
 }
 
 export type ProjectionGroup = Service & {
-  /** What runs here now. */
+  /** The projections that this process runs now. */
   readonly observed: () => readonly Observed[]
   readonly partitions: () => readonly Partition[]
   readonly health: HealthCheck
@@ -37,18 +37,18 @@ export type ProjectionGroup = Service & {
 type Running = { readonly at: Partition; readonly observed: Observed; readonly loop: Service }
 
 /**
- * One loop per log partition that is assigned to this process; all loops of a projection pass the same turnstile. A
- * partition that is assigned elsewhere may still be worked on here for a moment: the fences in HotState and at the
- * group's position let one of the two win, and both come to the same result.
+ * Runs one loop for each log partition that is assigned to this process. All loops of a projection share one concurrency limit. A
+ * revoked partition may still be processed here for a moment: with the fence in HotState and the position of the group, one of the
+ * two processes wins, and both produce the same result.
  */
 export function createProjectionGroup(parts: GroupParts): ProjectionGroup {
-  const turnstile = new Turnstile(parts.concurrencyMax)
+  const concurrencyLimit = new ConcurrencyLimit(parts.concurrencyMax)
   const running = new Map<string, Running>()
   let membership: GroupMembership | undefined
   let isAwaySinceMs: number | undefined
 
   const assigned = (topic: string, partition: number): void => {
-    const next = createLoop(parts, turnstile, topic, partition)
+    const next = createLoop(parts, concurrencyLimit, topic, partition)
     running.set(`${topic}/${partition}`, next)
     void parts.mayStart.then(() => next.loop.start())
   }
@@ -75,7 +75,9 @@ export function createProjectionGroup(parts: GroupParts): ProjectionGroup {
         if (isAwaySinceMs === undefined) return
         const awayMs = performance.now() - isAwaySinceMs
         if (awayMs >= parts.stuckAfterMs) {
-          throw new Error(`not in the log's group ${parts.group} for ${Math.round(awayMs)} ms`)
+          throw new Error(
+            `this process has not been a member of the consumer group ${parts.group} for ${Math.round(awayMs)} ms`,
+          )
         }
       },
     },
@@ -84,18 +86,19 @@ export function createProjectionGroup(parts: GroupParts): ProjectionGroup {
 
 function createLoop(
   { name, log, hotState, metrics, logger: parentLogger, create }: GroupParts,
-  turnstile: Turnstile,
+  concurrencyLimit: ConcurrencyLimit,
   topic: string,
   partition: number,
 ): Running {
   const environment = environments.find((each) => usageTopic(each) === topic)
-  if (environment === undefined) throw new Error(`No environment keeps its usage in ${topic}.`)
+  if (environment === undefined)
+    throw new Error(`No environment stores usage in the topic ${topic}.`)
   const at = { log, hotState, environment, topic, partition }
   const logger = parentLogger.child({ projection: name, topic, partition })
   const projection = create(at, logger)
   const onFailure = (kind: 'failed' | 'fenced'): void =>
     metrics.failures.inc({ projection: name, topic, kind })
-  const loop = { projection, log, topic, partition, turnstile, logger, onFailure }
+  const loop = { projection, log, topic, partition, concurrencyLimit, logger, onFailure }
   return {
     at,
     observed: { name, topic, partition, projection },

@@ -3,23 +3,23 @@ import { GroupFencedError, type EventLog } from '@tollgate/platform/event-log/ev
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
-import type { Turnstile } from './turnstile.ts'
+import type { ConcurrencyLimit } from './concurrency-limit.ts'
 
-/** One projection of one log partition. It keeps its own position and is never stepped twice at a time. */
+/** One projection of one log partition. It keeps its own position, and at most one step runs at a time. */
 export interface Projection {
-  /** The next offset to process, as last known; undefined until it has been loaded. */
+  /** The next offset to process, as last known. Undefined until it is loaded. */
   readonly position: number | undefined
   /** Processes at most one batch. */
   step(): Promise<Step>
-  /** Forgets what it knows of its position: the next step asks the store that owns it. */
+  /** Discards the known position, so that the next step reads it from the store that owns it. */
   forgetPosition(): void
 }
 
 export type Step =
   | { readonly kind: 'moved' }
-  /** Nothing to do until the log grows. */
+  /** There is nothing to do until the log grows. */
   | { readonly kind: 'idle' }
-  /** Something to do, but not yet. */
+  /** There is something to do after `waitMs`. */
   | { readonly kind: 'wait'; readonly waitMs: number }
   /** Another process works on this partition. */
   | { readonly kind: 'fenced' }
@@ -29,19 +29,19 @@ export type LoopParts = {
   readonly log: EventLog
   readonly topic: string
   readonly partition: number
-  readonly turnstile: Turnstile
+  readonly concurrencyLimit: ConcurrencyLimit
   readonly logger: Logger
   readonly onFailure: (kind: 'failed' | 'fenced') => void
 }
 
-/** A wake-up can be missed at most this long; it also bounds how long a stop waits for a quiet log. */
+/** Milliseconds after which a missed wake-up is noticed. It also bounds how long a stop waits for an idle log. */
 const idleWaitMs = 1_000
 const backoffMinMs = 100
 const backoffMaxMs = 5_000
 
 /**
- * Steps a projection for as long as the service runs. Every failure is treated like a crash: forget the position,
- * wait a little longer than last time, begin again from what is durable. It never gives up and never skips.
+ * Steps a projection while the service runs. It treats every failure like a crash: it discards the position, waits longer than
+ * after the previous failure, and continues from durable state. It never gives up and never skips records.
  */
 export function createProjectionLoop(parts: LoopParts): Service {
   const stopping = new AbortController()
@@ -75,7 +75,7 @@ async function runLoop(parts: LoopParts, signal: AbortSignal): Promise<void> {
 
 async function stepSafely(parts: LoopParts): Promise<Step | { readonly kind: 'failed' }> {
   try {
-    return await parts.turnstile.run(() => parts.projection.step())
+    return await parts.concurrencyLimit.run(() => parts.projection.step())
   } catch (error) {
     if (error instanceof GroupFencedError) return { kind: 'fenced' }
     logFailure(parts.logger, error)
@@ -83,17 +83,20 @@ async function stepSafely(parts: LoopParts): Promise<Step | { readonly kind: 'fa
   }
 }
 
-/** A store that is away is expected to come back: one line without a stack for each attempt. */
+/** An unavailable store is expected to return, so each attempt logs one line without a stack. */
 function logFailure(logger: Logger, error: unknown): void {
   if (error instanceof UsageStoreUnavailableError) {
-    logger.warn({ reason: error.message.slice(0, 300) }, 'store is away, batch will be tried again')
+    logger.warn(
+      { reason: error.message.slice(0, 300) },
+      'ClickHouse cannot be reached, the batch will be retried',
+    )
   } else {
     logger.error({ err: error }, 'batch failed, will be tried again')
   }
 }
 
 async function pause(waitMs: number, signal: AbortSignal): Promise<void> {
-  // The only rejection is the abort, and the loop looks at the signal next.
+  // The only rejection is the abort, and the loop checks the signal next.
   await sleep(waitMs, undefined, { signal }).catch(() => undefined)
 }
 
@@ -109,14 +112,14 @@ async function waitForAppend(
   })
   try {
     const appended = log.waitForAppend(topic, idleWaitMs)
-    // Asked after the wait began, so that a record which came in between is not left lying for a whole wait.
+    // The head is read after the wait has started, so that a record that arrives in between does not have to wait.
     if ((await log.head(topic, partition)) !== projection.position) {
       appended.catch(() => undefined)
       return
     }
     await Promise.race([appended, aborted])
   } catch {
-    // The log may be closing under us; the next step meets the same trouble and reports it.
+    // The log may be closing. The next step gets the same error and reports it.
     await pause(backoffMinMs, signal)
   } finally {
     signal.removeEventListener('abort', onAbort)

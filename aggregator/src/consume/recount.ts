@@ -7,35 +7,35 @@ import {
 } from '@tollgate/schemas/hot-state/store-again-requests'
 import type { Partition } from './partition-parts.ts'
 
-/** How long counting waits for the sink to reach the same offset before it goes on until the next check. */
+/** Milliseconds that the counters wait for the sink to reach their offset, before they continue counting until the next check. */
 const sinkWaitMs = 2_000
 const sinkPauseMs = 20
 
 export type RecountParts = Partition & {
   readonly clock: Clock
-  /** How often the partition is checked for a requested recount. */
+  /** Milliseconds between two checks for a requested recount. */
   readonly repairRequestsIntervalMs: number
 }
 
 type RecountStep =
   | { readonly kind: 'none' }
-  /** The sink is not there yet. */
+  /** The sink has not reached the counters' position yet. */
   | { readonly kind: 'wait'; readonly waitMs: number }
-  /** Every record below the counters' position is stored: the recount begins. */
+  /** Every record below the counters' position is stored, so the recount begins. */
   | { readonly kind: 'now' }
 
 /**
- * Decides when a recount begins that an operator or `reconcile` requested, because the counts of a partition are wrong. It
- * begins at the counters' position, so that nothing that was counted meanwhile, wallet debits included, is ever missing.
+ * Decides when a recount begins that an operator or `reconcile` requested because the counts of a partition are wrong. It begins at
+ * the counters' position, so that nothing that was counted meanwhile, including wallet debits, is ever missing.
  *
- * ClickHouse may have lost records, and counts made of the rest would be too low. So the sink first compares all of the log
- * with what is stored, and stores again what is missing. Counting goes on meanwhile.
+ * ClickHouse may have lost records, and counts from the remaining ones would be too low. So the sink first compares the whole log
+ * with the stored records and stores missing ones again. Counting continues meanwhile.
  */
 export class Recount {
   readonly #at: RecountParts
   #checkedAtMs = -Infinity
   #waitsSinceMs: number | undefined
-  /** Whether this recount has requested that the sink stores again what ClickHouse lacks. */
+  /** True if this recount has requested that the sink stores missing records again. */
   #isStoringAgain = false
 
   constructor(at: RecountParts) {
@@ -46,7 +46,7 @@ export class Recount {
     const { log, topic, partition } = this.#at
     if (!(await this.#isRequested())) return { kind: 'none' }
     if (!(await this.#isStoredAgain())) return { kind: 'none' }
-    // A sink that was never given anything has no position.
+    // A sink that never stored a record has no position.
     const stored = await log.position(sinkGroup, topic, partition)
     if (position === 0 || (stored.note !== '' && stored.offset >= position)) return { kind: 'now' }
     this.#waitsSinceMs ??= performance.now()
@@ -61,13 +61,13 @@ export class Recount {
     if (this.#waitsSinceMs !== undefined) return true
     const { hotState, environment, partition, clock, repairRequestsIntervalMs } = this.#at
     const nowMs = clock.now()
-    // Also after a clock was set back.
+    // With the absolute value, the check also runs after the clock was set back.
     if (Math.abs(nowMs - this.#checkedAtMs) < repairRequestsIntervalMs) return false
     this.#checkedAtMs = nowMs
     return (await hotState.readDocument(recountKey(environment, partition))) !== undefined
   }
 
-  /** Killed between the two, the next process asks once more, which changes nothing. */
+  /** After a crash between the request and its completion, the next process requests it again, which changes nothing. */
   async #isStoredAgain(): Promise<boolean> {
     if (this.#waitsSinceMs !== undefined) return true
     const { hotState, environment, partition, clock } = this.#at
@@ -79,7 +79,7 @@ export class Recount {
     return false
   }
 
-  /** Killed before this, it is done once more, which changes nothing. */
+  /** After a crash before this call, the recount is repeated, which changes nothing. */
   async done(): Promise<void> {
     const { hotState, environment, partition } = this.#at
     await hotState.deleteDocument(recountKey(environment, partition))

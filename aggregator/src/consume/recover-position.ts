@@ -9,8 +9,8 @@ import type { Partition } from './partition-parts.ts'
 export type RecoveryParts = Partition & { readonly usageStore: UsageStore }
 
 /**
- * Whether ClickHouse has what the sink's position says, as far as the sink knows: it has compared the two since ClickHouse
- * last started. Until then the position may still go back.
+ * Returns whether the sink has compared ClickHouse with its position since ClickHouse last started. Until then the position may
+ * still move back.
  */
 async function isStoreCompared({
   log,
@@ -27,21 +27,22 @@ async function isStoreCompared({
 }
 
 /**
- * Returns where the counters of a partition go on, or up to where their counts are made of ClickHouse; 'wait' until ClickHouse is
- * compared: the sink may still move its position back, and counts made up to there would be too low.
+ * Returns the offset at which the counters of a partition continue, or the offset up to which their counts are rebuilt from
+ * ClickHouse. Returns 'wait' until the sink has compared ClickHouse: it may still move its position back, and counts up to the old
+ * position would be too low.
  */
 export async function recoverCounts(
   parts: RecoveryParts,
   replayRecordsMax: number,
 ): Promise<RecoveryPlan | 'wait'> {
   const plan = await recoverPosition(parts, replayRecordsMax)
-  if (plan.kind === 'go-on') return plan
+  if (plan.kind === 'continue') return plan
   if (!(await isStoreCompared(parts))) return 'wait'
-  // It may have gone back since it was read.
+  // The position may have moved back since it was read.
   return await recoverPosition(parts, replayRecordsMax)
 }
 
-/** Records that cannot be read from the log are counted from ClickHouse. Throws the error where they are not stored there. */
+/** Returns a plan to count records that the log cannot return from ClickHouse. Throws `error` if ClickHouse does not have them. */
 export async function recoverFromDamage(
   parts: RecoveryParts,
   error: LogDamagedError,
@@ -53,7 +54,7 @@ export async function recoverFromDamage(
   return { kind: 'restore', offset }
 }
 
-/** Every record with a smaller offset is stored. Without a note no sink has begun, or its position was lost. */
+/** Returns the offset before which every record is stored. Without a note, no sink has started or its position was lost. */
 async function readStoredOffset({ log, topic, partition }: Partition): Promise<number> {
   const { offset, note } = await log.position(sinkGroup, topic, partition)
   return note === '' ? 0 : offset

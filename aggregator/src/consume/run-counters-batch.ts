@@ -1,7 +1,7 @@
 import type { SettledReservation } from '@tollgate/platform/hot-state/reservations'
 import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch, UnreadableRecord } from '../domain/decoded-batch.ts'
-import { marksWanted, settleFirstOffsets } from '../domain/first-offsets.ts'
+import { marksOfBatch, resolveFirstOffsets } from '../domain/first-offsets.ts'
 import { foldIncrements, type Fold } from '../domain/fold-increments.ts'
 import { settledReservations } from '../domain/settled-reservations.ts'
 import { checkPosition, type PartitionParts } from './partition-parts.ts'
@@ -17,20 +17,20 @@ export type CountersOutcome =
     }
 
 /**
- * Counts one batch that starts at `position`. There is one effect that counts, and it comes after all reading:
+ * Counts one batch that starts at `position`. Exactly one effect changes counts, and it comes after all reads:
  *
- *   read log [position, next) -> read marks -> fold
- *     -> HotState.apply(marks, increments, reservations kept here that end, fence position -> next)
- *     -> for each other partition: HotState.settleReservations(those that are kept there and end)
+ *  read log [position, next) -> read marks -> fold
+ *    -> HotState.apply(marks, increments, ended reservations of this partition, fence position -> next)
+ *    -> for each other partition: HotState.settleReservations(ended reservations of that partition)
  *
- * Killed before the apply: nothing has changed and the same records are read again. Killed after it: the fence stands
- * at `next`. There is nothing between, because marks, counters and fence change in one step. What a kill leaves
- * unsettled in other partitions is held beside its own usage until it expires: too little is admitted, never too much.
+ * A crash before the apply leaves nothing changed, and the same records are read again. A crash after it leaves the fence at
+ * `next`. There is no state in between, because marks, counters and fence change in one step. A crash before the last step leaves
+ * reservations in other partitions on hold until they expire: too little usage is admitted, never too much.
  *
- * The marks may change between the read and the apply, by the sink's claims only. It claims for the first offset of an
- * id in the log, as this batch does, so the verdicts stay what they were.
+ * Between the read and the apply, only claims of the sink can change marks. The sink claims the first offset of an id in the log,
+ * as this batch does, so the verdicts stay the same.
  *
- * A zombie that comes back with an old position is refused by the fence ('fenced') and has changed nothing.
+ * The fence refuses a stale process that continues with an old position ('fenced'), and nothing changes.
  */
 export async function runCountersBatch(
   parts: PartitionParts,
@@ -48,10 +48,10 @@ export async function runCountersBatch(
 
 async function countBatch(parts: PartitionParts, batch: DecodedBatch): Promise<CountersOutcome> {
   const { log, hotState, environment, topic, partition } = parts
-  const wanted = marksWanted(batch.events)
+  const wanted = marksOfBatch(batch.events)
   const ids = wanted.map((mark) => mark.id)
   const known = ids.length === 0 ? [] : await hotState.readMarks(environment, partition, ids)
-  const { byId, missing } = settleFirstOffsets(wanted, known)
+  const { byId, missing } = resolveFirstOffsets(wanted, known)
   const fold = foldIncrements(batch.events, byId)
   const settled = settledReservations(batch.events, byId, partition, log.partitionCount(topic))
 
@@ -65,11 +65,11 @@ async function countBatch(parts: PartitionParts, batch: DecodedBatch): Promise<C
     settled: settled.get(partition) ?? [],
   })
   if (result === 'fenced') return { kind: 'fenced' }
-  await settleElsewhere(parts, settled, batch.toOffset)
+  await settleInOtherPartitions(parts, settled, batch.toOffset)
   return { kind: 'applied', nextOffset: batch.toOffset, fold, unreadable: batch.unreadable }
 }
 
-async function settleElsewhere(
+async function settleInOtherPartitions(
   { hotState, environment, partition: countedPartition }: PartitionParts,
   settled: ReadonlyMap<number, readonly SettledReservation[]>,
   nextOffset: number,

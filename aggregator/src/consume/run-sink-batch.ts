@@ -13,39 +13,39 @@ import {
 } from '@tollgate/schemas/sink-note'
 import { eventsToStore } from '../domain/usage-rows.ts'
 import { checkPosition } from './partition-parts.ts'
-import { readStretch } from './read-stretch.ts'
-import { settleSinkMarks } from './settle-sink-marks.ts'
+import { readRange } from './read-range.ts'
+import { claimSinkMarks } from './claim-sink-marks.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
 import { storeAgain, type Repair } from './store-again.ts'
 import { storeRows } from './store-rows.ts'
 
 export type SinkOutcome =
   | { readonly kind: 'idle' }
-  /** HotState lost its marks; the counters must first be made again up to the position. */
+  /** HotState lost its marks. The counters must first rebuild them up to the position. */
   | { readonly kind: 'rebuilding' }
   | {
       readonly kind: 'stored'
       readonly position: GroupPosition
       readonly rowTotal: number
       readonly duplicateTotal: number
-      /** Where the batch was stored again after something had failed, and ClickHouse is a single server. */
+      /** Set if the stored rows were compared with the batch. */
       readonly repair: Repair | undefined
       readonly batch: DecodedBatch
     }
 
 /**
- * Stores one batch that starts at `position`. The order of effects, and what a crash after each of them leaves:
+ * Stores one batch that starts at `position`. The order of effects, and what a crash after each of them leaves, is:
  *
- *   1. commit the open note {position, openTo}: the batch has an end that no restart can move. Nothing is stored yet.
- *   2. claim marks: who is a duplicate is settled for good. A redo reads the same answer.
- *   3. insert unreadable records, 4. insert rows: the store has part or all of the batch, perhaps the table and not
- *      its views. A redo inserts the same rows with the same token; the store drops what it has and adds what it lacks.
- *      A redo does not take that on trust where the token may be lost or forgotten (store-again.ts).
- *   5. commit the end and clear the note: done.
+ *  1. Commit the open note {position, openTo}: the batch has an end that no restart can move. Nothing is stored yet.
+ *  2. Claim marks: from now on it is final which records are duplicates. A redo reads the same result.
+ *  3. Insert unreadable records. 4. Insert rows. The store has a part of the batch or all of it, perhaps in the table and not in
+ *     the tables of its views. A redo inserts the same rows with the same token; the store ignores existing rows and adds missing ones.
+ *     If the token may be lost or forgotten, a redo verifies the rows instead (store-again.ts).
+ *  5. Commit the end and clear the note: done.
  *
- * Without step 1 a redo would see a longer log, cut a longer batch with another token, and store rows twice.
- * A zombie that wakes up after another sink took over fails at 1 or 5 with GroupFencedError; if it wakes up between,
- * it inserts what the other one inserts, under the same token.
+ * Without step 1, a redo would see a longer log, form a longer batch with another token, and store rows twice. A stale process that
+ * continues after another sink took over fails at step 1 or 5 with GroupFencedError. If it continues in between, it inserts the
+ * same rows as the other sink, under the same token.
  */
 export async function runSinkBatch(
   parts: SinkParts,
@@ -53,7 +53,8 @@ export async function runSinkBatch(
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
   const known = readSinkNote(position.note)
-  // Without a note nobody stores yet, or the positions were lost: then all that the log still has is stored again.
+  // Without a note no sink has stored anything, or the positions were lost. Then all records that are still in the log are stored
+  // again.
   const oldest = known === undefined ? await log.oldest(topic, partition) : 0
   const fromOffset = Math.max(position.offset, oldest)
   await checkPosition(parts, fromOffset)
@@ -76,7 +77,7 @@ async function storeBatch(
   const opened =
     note.state === 'open' ? { position, note } : await openBatch(parts, position, note, batch)
 
-  const firstOffsets = await settleSinkMarks(parts, batch, parts.countersWaitMs)
+  const firstOffsets = await claimSinkMarks(parts, batch, parts.countersWaitMs)
   if (firstOffsets === 'rebuilding') return { kind: 'rebuilding' }
 
   const events = eventsToStore(batch.events, firstOffsets)
@@ -96,13 +97,13 @@ async function storeBatch(
   }
 }
 
-/** Keeper keeps a token for at least this long, because it keeps those of the last thousands of blocks. */
+/** Milliseconds for which Keeper certainly remembers a token, because it remembers those of the last thousands of blocks. */
 const rememberedMs = 30_000
 
 /**
- * Returns whether the batch may be stored already, so that only its rows can tell. A batch below `storeAgainTo` has been
- * stored once, with whatever ends. Of an open batch a single server may have lost the token or the rows, and a cluster
- * forgets the token when enough blocks have come after it.
+ * Returns whether the batch may already be stored, so that its rows must be compared. A batch below `storeAgainTo` was stored
+ * before, with unknown boundaries. For an open batch, a single server may have lost the token or the rows, and a cluster forgets
+ * the token after enough further blocks.
  */
 function mustCompare({ cluster }: SinkParts, note: SinkNote, batch: DecodedBatch): boolean {
   if (batch.fromOffset < (note.storeAgainTo ?? 0)) return true
@@ -133,13 +134,16 @@ async function storeOpen(
   return { position: open.position, repair: undefined }
 }
 
-/** A new batch is what one read gives; an open one is read again to exactly its end, in as many reads as it takes. */
+/**
+ * Reads a batch. A new batch has the records of one read. An open batch is read again to exactly its end, in as many reads as
+ * necessary.
+ */
 async function readBatch(
   parts: SinkParts,
   fromOffset: number,
   openTo: number | undefined,
 ): Promise<DecodedBatch> {
-  if (openTo !== undefined) return await readStretch(parts, fromOffset, openTo)
+  if (openTo !== undefined) return await readRange(parts, fromOffset, openTo)
   const { log, topic, partition, readLimits } = parts
   const decoder = new BatchDecoder(fromOffset)
   decoder.add(await log.read(topic, partition, fromOffset, readLimits))

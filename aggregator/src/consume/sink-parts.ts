@@ -7,19 +7,19 @@ import type { PartitionParts } from './partition-parts.ts'
 export type SinkParts = PartitionParts & {
   readonly usageStore: UsageStore
   /**
-   * Name of the ClickHouse cluster; undefined: a single server, which may lose rows when it is killed and know their token
-   * all the same (decision 49).
+   * Name of the ClickHouse cluster, or undefined for a single server. A single server may lose rows at a crash and still know their
+   * token (decision 49).
    */
   readonly cluster: string | undefined
-  /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */
+  /** Milliseconds that the sink waits for the counters projection to set the marks of a batch before it claims them itself. */
   readonly countersWaitMs: number
-  /** A fresh random name, for a position that no sink has touched yet. */
+  /** Returns a new random name for a position that no sink has used yet. */
   readonly newLineage: () => string
 }
 
-/** A batch whose end no restart can move. */
+/** A batch with an end that no restart can move. */
 export type OpenBatch = {
-  /** As the log has it, with the note in it. */
+  /** The position in the log's consumer group, including its note. */
   readonly position: GroupPosition
   readonly note: OpenNote
   readonly batch: DecodedBatch
@@ -27,7 +27,7 @@ export type OpenBatch = {
   readonly rows: DecodedBatch
 }
 
-/** Returns the token of a batch, or one of its further tokens, which count from 1. */
+/** Returns the insert token of a batch. `furtherToken` 0 is its first token; further tokens count from 1. */
 export function tokenOf(
   { topic, partition }: PartitionParts,
   { note, rows }: OpenBatch,

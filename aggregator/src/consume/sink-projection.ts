@@ -12,10 +12,10 @@ import { StoreCheck } from './store-check.ts'
 
 const storedAgainReasons = ['lost', 'asked'] as const
 
-/** How long the sink waits before it checks again whether the counters have rebuilt the lost marks. */
+/** Milliseconds between two checks of whether the counters have rebuilt the lost marks. */
 const rebuildingWaitMs = 200
 
-/** The projection whose position and open batch are kept by the log's group `clickhouse-sink`. */
+/** Returns the projection whose position and open batch are stored in the log's consumer group `clickhouse-sink`. */
 export function createSinkProjection(
   parts: StoreAgainParts & { readonly delayMs: number },
   metrics: ProjectionMetrics,
@@ -25,12 +25,12 @@ export function createSinkProjection(
   let position: GroupPosition | undefined
   let waitingSinceMs: number | undefined
   const storeCheck = new StoreCheck(parts, logger)
-  // An alert sees a rise from 0 only.
+  // The alert detects only an increase from 0, so the counter starts with an explicit 0.
   for (const reason of storedAgainReasons) metrics.storedAgain.inc({ topic, reason }, 0)
   const storeAgain = new StoreAgainRequests(parts, logger)
 
   /**
-   * Compares ClickHouse with the log if that is due, and does one step of what an operator requested. Undefined when there
+   * Compares ClickHouse with the log if that is due, and executes one step of a requested comparison. Returns undefined if there
    * was nothing to do.
    */
   const stepToCompare = async (at: GroupPosition, isDue: boolean): Promise<Step | undefined> => {
@@ -40,13 +40,13 @@ export function createSinkProjection(
       metrics.storedAgain.inc({ topic, reason: 'lost' })
       return { kind: 'moved' }
     }
-    const asked = await storeAgain.step(position)
-    position = asked.position
-    if (asked.kind === 'moved back') metrics.storedAgain.inc({ topic, reason: 'asked' })
-    return asked.kind === 'nothing' ? undefined : { kind: 'moved' }
+    const requested = await storeAgain.step(position)
+    position = requested.position
+    if (requested.kind === 'moved back') metrics.storedAgain.inc({ topic, reason: 'asked' })
+    return requested.kind === 'nothing' ? undefined : { kind: 'moved' }
   }
 
-  /** Undefined when a batch is due, as an open batch always is. */
+  /** Returns undefined if a batch is due. An open batch is always due. */
   const stepToWait = async (at: GroupPosition): Promise<Step | undefined> => {
     if (readSinkNote(at.note)?.state === 'open') return undefined
     const waitingTotal = (await log.head(topic, partition)) - at.offset
@@ -54,7 +54,7 @@ export function createSinkProjection(
       waitingSinceMs = undefined
       return { kind: 'idle' }
     }
-    // Not the wall clock: a clock that is set back must not hold rows back.
+    // The delay uses the monotonic clock: a wall clock that is set back must not delay rows.
     const nowMs = performance.now()
     waitingSinceMs ??= nowMs
     const limits = { rowsMax: parts.readLimits.recordsMax, delayMs: parts.delayMs }
@@ -73,7 +73,7 @@ export function createSinkProjection(
       position ??= await log.position(sinkGroup, topic, partition)
       const wait = await stepToWait(position)
       const compared = await stepToCompare(position, wait === undefined).catch((error: unknown) => {
-        // A store that is down is reported by the batch that needs it, and no batch is due.
+        // No batch is due, so a failure of the store is ignored here. The next batch reports it.
         if (wait === undefined || error instanceof GroupFencedError) throw error
         return undefined
       })
@@ -82,7 +82,7 @@ export function createSinkProjection(
       const outcome = await runSinkBatch(parts, position)
       if (outcome.kind === 'idle') return outcome
       if (outcome.kind === 'rebuilding') {
-        // The batch may have been opened, so the position in hand may carry an older note than the stored one.
+        // The batch may have been opened, so the known position may have an older note than the stored one.
         position = undefined
         return { kind: 'wait', waitMs: rebuildingWaitMs }
       }

@@ -9,11 +9,11 @@ import {
 } from '@tollgate/schemas/hot-state/store-again-requests'
 import { moveBackIn, readSinkNote, writeSinkNote } from '@tollgate/schemas/sink-note'
 import { compareStored } from './compare-stored.ts'
-import { tryReadStretch } from './read-stretch.ts'
+import { tryReadRange } from './read-range.ts'
 import type { SinkParts } from './sink-parts.ts'
 
 export type StoreAgainParts = SinkParts & {
-  /** How often the partition is checked for a request. */
+  /** Milliseconds between two checks for a request. */
   readonly repairRequestsIntervalMs: number
 }
 
@@ -23,14 +23,14 @@ type RequestStep = {
 }
 
 /**
- * Compares the whole log with ClickHouse on request (`tollgate usage restore --from log`), one stretch a step between
- * two batches. Progress is kept with the request, so a process that takes over goes on from there.
+ * Compares the whole log with ClickHouse on request (`tollgate usage restore --from log`), one range per step, between two batches.
+ * The progress is stored in the request, so another process can continue from there.
  *
- *   1. stretches are compared forwards from the oldest record of the log. A whole one is passed over.
- *   2. at the first stretch that lacks something, the position goes back to it, in one commit. From there on every batch
- *      is compared as it is stored again, up to where the position was.
- *   3. the request is removed when the position has reached its end. Killed before that, the next process finds the request
- *      and a position that is past its end, or still on its way.
+ *  1. Ranges are compared forwards from the oldest record of the log. A complete range is skipped.
+ *  2. At the first incomplete range, the position moves back to it in one commit. From there, every batch is compared and stored
+ *     again if necessary, up to the previous position.
+ *  3. The request is deleted when the position has reached its end. After a crash before that, the next process finds the request
+ *     with a position that is past its end or still before it.
  */
 export class StoreAgainRequests {
   readonly #parts: StoreAgainParts
@@ -54,7 +54,7 @@ export class StoreAgainRequests {
     const oldest = await this.#parts.log.oldest(this.#parts.topic, this.#parts.partition)
     const fromOffset = Math.max(request.comparedTo ?? 0, oldest)
     if (fromOffset >= endOffset) {
-      // The request is not done while records up to its end are being stored again.
+      // The request stays while records up to its end are being stored again.
       if (position.offset >= endOffset && note?.storeAgainTo === undefined)
         await this.#done(endOffset)
       return nothing
@@ -70,14 +70,14 @@ export class StoreAgainRequests {
   ): Promise<RequestStep> {
     const parts = this.#parts
     const toOffset = Math.min(endOffset, fromOffset + parts.readLimits.recordsMax)
-    const stretch = await tryReadStretch(parts, fromOffset, toOffset)
-    const comparison = stretch && (await compareStored(parts, stretch, endOffset))
-    if (comparison !== 'lacking') {
+    const range = await tryReadRange(parts, fromOffset, toOffset)
+    const comparison = range && (await compareStored(parts, range, endOffset))
+    if (comparison !== 'incomplete') {
       await this.#write({ ...request, comparedTo: toOffset })
       return { kind: 'compared', position }
     }
     const next = await this.#moveBack(position, fromOffset, endOffset)
-    // Every batch up to the end is compared as it is stored.
+    // Every batch up to the end is compared when it is stored.
     await this.#write({ ...request, comparedTo: endOffset })
     return { kind: 'moved back', position: next }
   }
@@ -116,7 +116,7 @@ export class StoreAgainRequests {
   async #done(endOffset: number): Promise<void> {
     await this.#parts.hotState.deleteDocument(this.#key())
     this.#isRequested = false
-    this.#logger.info({ endOffset }, 'ClickHouse has all records that the log has up to here')
+    this.#logger.info({ endOffset }, 'ClickHouse has all records of the log up to this offset')
   }
 
   #key(): string {

@@ -9,46 +9,45 @@ import {
   customersPerQuery,
   hasSideRows,
   isRolledUp,
-  listLacking,
-  requireWholeReplicas,
+  listMissing,
+  requireCompleteReplicas,
 } from './compare-stored.ts'
 import { tokenOf, type OpenBatch, type SinkParts } from './sink-parts.ts'
 import { storeRows } from './store-rows.ts'
 
-/** Each is needed only if ClickHouse is killed once more between a token and its rows. */
+/** Each further token is needed only if ClickHouse crashes once more between a token and its rows. */
 const furtherTokensMax = 5
 const correctionsMax = 5
 
-/** What ClickHouse had lost, or had twice. */
+/** Rows that were missing in ClickHouse or stored twice. */
 export type Repair = {
-  /** How often the whole batch was stored anew. */
+  /** Number of times that the complete batch was stored again. */
   readonly againTotal: number
-  /** How many hours of the roll-up were put right. */
+  /** Number of hours of the roll-up that were corrected. */
   readonly hourTotal: number
 }
 
 /**
- * Stores a batch that may be stored already, in part or whole, in a ClickHouse that may have been killed meanwhile or may
- * be an older copy. A single server keeps rows and the memory of their token apart. Killed between the two it has one
- * without the other, and would drop a repeated insert although rows are missing, or store them twice (decision 49). A
- * cluster forgets tokens after some thousand blocks. So what it has is looked at, and where nothing is missing, nothing
- * is inserted.
+ * Stores a batch that may already be stored in part or completely, in a ClickHouse that may have crashed meanwhile or may be an
+ * older copy. A single server stores rows and the memory of their token separately. After a crash between the two it has only one
+ * of them: it would ignore a repeated insert although rows are missing, or store the rows twice (decision 49). A cluster forgets
+ * tokens after some thousand blocks. So the stored rows are read, and nothing is inserted if none is missing.
  *
- *   1. insert under every token that the batch has had. ClickHouse takes a token and its rows under one lock: an earlier
- *      insert which it may still be at, after a time-out, adds nothing behind these, neither to tables nor to roll-up.
- *   2. as long as records are missing: note a further token, insert all under it. A crash in between leaves a token that
- *      nobody used, or one that the next redo begins with. Tables of records keep one row of each, however often it came.
- *   3. the roll-up sums up whatever it is given, so it may have too little by now, or too much: add the differences.
- *      The sink of a partition is the only writer of its customers. Killed in between, the next redo finds those left.
+ *  1. Insert under every token that the batch has had. ClickHouse adds a token and its rows under one lock. An earlier insert that
+ *     still runs after a time-out therefore adds nothing after these inserts, neither to tables nor to the roll-up.
+ *  2. While records are missing: commit a further token to the note and insert everything under it. A crash in between leaves an
+ *     unused token, or one that the next redo starts with. Tables of records keep one row per record, however often it was inserted.
+ *  3. The roll-up sums all inserted rows, so it may now be too low or too high: add the differences. The sink of a partition is
+ *     the only writer of its customers. After a crash in between, the next redo finds the remaining differences.
  *
- * Returns the position that the log has now.
+ * Returns the position that is now in the log.
  */
 export async function storeAgain(
   parts: SinkParts,
   open: OpenBatch,
 ): Promise<{ readonly position: GroupPosition; readonly repair: Repair }> {
   const pieces = cutBatch(open.rows.events, customersPerQuery)
-  // Also of customers whose records are all repeats: a comparison may have left their roll-up to this redo.
+  // The pieces include customers whose records are all duplicates: a comparison may have left their roll-up to this redo.
   const rolledUpPieces = cutBatch(open.batch.events, customersPerQuery)
   if (
     open.note.furtherTokens === 0 &&
@@ -59,18 +58,18 @@ export async function storeAgain(
   for (let token = 0; token <= open.note.furtherTokens; token += 1) {
     await storeRows(parts, open.rows, tokenOf(parts, open, token))
   }
-  const whole = await fillUp(parts, open, pieces)
+  const complete = await insertUntilComplete(parts, open, pieces)
   let hourTotal = 0
-  for (const piece of rolledUpPieces) hourTotal += await correctRollUp(parts, whole, piece)
+  for (const piece of rolledUpPieces) hourTotal += await correctRollUp(parts, complete, piece)
   return {
-    position: whole.position,
-    repair: { againTotal: whole.note.furtherTokens - open.note.furtherTokens, hourTotal },
+    position: complete.position,
+    repair: { againTotal: complete.note.furtherTokens - open.note.furtherTokens, hourTotal },
   }
 }
 
 /**
- * Whether nothing is to be done. Only the first token of a batch may be trusted for that: with further ones, an insert
- * that timed out may still be on its way, and step 1 has to get ahead of it.
+ * Returns whether the batch is stored completely. This can be trusted only for the first token of a batch. With further tokens, an
+ * insert that timed out may still be running, and step 1 must be executed before it completes.
  */
 async function isStoredOnce(
   parts: SinkParts,
@@ -78,26 +77,28 @@ async function isStoredOnce(
   pieces: readonly BatchPiece[],
   rolledUpPieces: readonly BatchPiece[],
 ): Promise<boolean> {
-  return (await isWhole(parts, rows, pieces)) && (await isRolledUp(parts, rolledUpPieces))
+  return (await hasAllRecords(parts, rows, pieces)) && (await isRolledUp(parts, rolledUpPieces))
 }
 
-async function fillUp(
+async function insertUntilComplete(
   parts: SinkParts,
   open: OpenBatch,
   pieces: readonly BatchPiece[],
 ): Promise<OpenBatch> {
   let at = open
-  while (!(await isWhole(parts, at.rows, pieces))) {
+  while (!(await hasAllRecords(parts, at.rows, pieces))) {
     if (at.note.furtherTokens - open.note.furtherTokens === furtherTokensMax) {
-      throw new Error(`ClickHouse does not keep batch ${tokenOf(parts, open, 0)}`)
+      throw new Error(
+        `ClickHouse acknowledged batch ${tokenOf(parts, open, 0)}, but rows of it are missing`,
+      )
     }
-    at = await noteFurtherToken(parts, at)
+    at = await commitFurtherToken(parts, at)
     await storeRows(parts, at.rows, tokenOf(parts, at, at.note.furtherTokens))
   }
   return at
 }
 
-async function noteFurtherToken(
+async function commitFurtherToken(
   { log, topic, partition }: SinkParts,
   open: OpenBatch,
 ): Promise<OpenBatch> {
@@ -107,20 +108,21 @@ async function noteFurtherToken(
   return { ...open, note, position }
 }
 
-/** Whether the tables of records have every record of the batch. */
-async function isWhole(
+/** Returns whether the tables of records have every record of the batch. */
+async function hasAllRecords(
   parts: SinkParts,
   rows: DecodedBatch,
   pieces: readonly BatchPiece[],
 ): Promise<boolean> {
-  await requireWholeReplicas(parts)
+  await requireCompleteReplicas(parts)
   if (!(await hasSideRows(parts, rows))) return false
-  return (await listLacking(parts, rows, pieces)).length === 0
+  return (await listMissing(parts, rows, pieces)).length === 0
 }
 
 /**
- * The token of a correction is made of what it corrects, so one that an earlier redo sent, and that may still be on its
- * way, is this very one: it is stored once. If it is known and lost, the next one does it. Returns how many hours differed.
+ * Corrects the roll-up of a piece and returns how many hours differed. The token of a correction is derived from its content. If an
+ * earlier redo sent the same correction and it is still running, the two have the same token and are stored once. If the token is
+ * known and its rows are lost, the next correction inserts them.
  */
 async function correctRollUp(
   parts: SinkParts,
@@ -128,13 +130,15 @@ async function correctRollUp(
   piece: BatchPiece,
 ): Promise<number> {
   const { usageStore, environment } = parts
-  await requireWholeReplicas(parts)
+  await requireCompleteReplicas(parts)
   let hourTotal = 0
   for (let correction = 0; ; correction += 1) {
     const differences = await readRollUpDifferences(usageStore, environment, piece)
     if (differences.length === 0) return hourTotal
     if (correction === correctionsMax) {
-      throw new Error(`ClickHouse does not keep the roll-up of batch ${tokenOf(parts, open, 0)}`)
+      throw new Error(
+        `ClickHouse acknowledged corrections of the roll-up of batch ${tokenOf(parts, open, 0)}, but it still differs`,
+      )
     }
     hourTotal = Math.max(hourTotal, differences.length)
     const hash = createHash('sha256').update(JSON.stringify(differences)).digest('hex')

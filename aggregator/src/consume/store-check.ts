@@ -16,24 +16,24 @@ import { readStoredEnd } from '../clickhouse/stored-batch.ts'
 import { findMissing } from './find-missing.ts'
 import type { SinkParts } from './sink-parts.ts'
 
-/** `position` is what the log has now. */
+/** `position` is the current position in the log's consumer group. */
 export type Checked = {
   readonly position: GroupPosition
-  /** The offset that the position was moved back to, because ClickHouse lacks records that lay before the position. */
+  /** The offset that the position was moved back to, because ClickHouse lacks records before the position. */
   readonly movedBackTo?: number
 }
 
-/** How often the incarnation is read while a partition has no new records. */
+/** Milliseconds between two reads of the incarnation while a partition has no new records. */
 const idleCheckMs = 2_000
 
 /**
- * Compares the store with the log when this process starts, and whenever the store is in another incarnation (decision 63):
- * an older copy may have been put in its place, or a power cut may have taken rows. Where rows are missing, the position
- * goes back, in one commit with the note that says so; the sink then stores those records again. Killed before the commit,
- * nothing has changed; killed after it, the sink goes on from there.
+ * Compares the store with the log when this process starts and whenever the store has another incarnation (decision 63): an older
+ * copy may have replaced it, or a power cut may have lost rows. If rows are missing, the position moves back in one commit together
+ * with its note, and the sink stores those records again. A crash before the commit leaves nothing changed; after it, the sink
+ * continues from there.
  *
- * Also while a batch is open: its redo needs marks, lost marks come back with the counts, and these wait until ClickHouse is
- * compared.
+ * The comparison also runs while a batch is open: its redo needs marks, lost marks are rebuilt together with the counts, and the
+ * rebuild waits for this comparison.
  */
 export class StoreCheck {
   readonly #parts: SinkParts
@@ -47,7 +47,7 @@ export class StoreCheck {
     this.#logger = logger
   }
 
-  /** Called before each batch (`isDue`); otherwise it reads the incarnation every two seconds at most. */
+  /** Called before each batch (`isDue`). Otherwise it reads the incarnation at most every 2 s. */
   async check(position: GroupPosition, isDue: boolean): Promise<Checked> {
     const nowMs = performance.now()
     if (!isDue && nowMs - this.#checkedAtMs < idleCheckMs) return { position }
@@ -68,7 +68,7 @@ export class StoreCheck {
     const openTo = note.state === 'open' ? note.openTo : undefined
     const missingFrom = await findMissing(this.#parts, offset, openTo)
     if (missingFrom === undefined) {
-      // Neither tokens nor rows of an open batch can be trusted in another incarnation, so its redo compares them.
+      // In another incarnation, neither tokens nor rows of an open batch can be trusted, so its redo compares them.
       const storeAgainTo = openTo && Math.max(openTo, note.storeAgainTo ?? 0)
       const next = openTo === undefined ? note : { ...note, storeAgainTo }
       return { position: await this.#commit(position, next, incarnation) }
@@ -84,8 +84,8 @@ export class StoreCheck {
   }
 
   /**
-   * Begins the note of a partition that has none: either no sink has stored anything of it, or the position was lost and
-   * some of its records are stored already.
+   * Creates the note of a partition without one: either no sink has stored a record of it, or the position was lost and some of its
+   * records are already stored.
    */
   async #begin(position: GroupPosition, incarnation: string): Promise<Checked> {
     const { log, topic, partition, usageStore, newLineage } = this.#parts
@@ -111,16 +111,16 @@ export class StoreCheck {
     return next
   }
 
-  /** Logs an error if the copy is older than the log: the records between the two are nowhere. */
+  /** Logs an error if the copy of ClickHouse ends before the log begins: the records in between are lost. */
   async #reportTrimmed(missingFrom: number): Promise<void> {
     const { log, topic, partition, usageStore } = this.#parts
     const oldest = await log.oldest(topic, partition)
     if (missingFrom > oldest || oldest === 0) return
     const end = await readStoredEnd(usageStore, this.#parts, oldest)
     if (end === oldest) return
-    const gone = { partition, storedEnd: end, oldest }
+    const lost = { partition, storedEnd: end, oldest }
     this.#logger.error(
-      gone,
+      lost,
       'ClickHouse lost records that the log no longer has: restore a newer copy of ClickHouse',
     )
   }
@@ -128,7 +128,10 @@ export class StoreCheck {
 
 const idColumn: Column<string> = { name: 'id', type: 'String', value: (id) => id }
 
-/** Returns the name of the incarnation, and gives it one if no sink has. Two sinks that do so at once both use the smaller name. */
+/**
+ * Returns the name of the store's incarnation, and stores a new name if there is none. If two sinks do so at the same time, both
+ * use the smaller name.
+ */
 export async function nameStoreIncarnation(
   store: UsageStore,
   environment: Environment,
@@ -139,6 +142,6 @@ export async function nameStoreIncarnation(
   await store.insert(`${environment}.store_life`, [idColumn], [id], id)
   const incarnation = await readStoreIncarnation(store, environment)
   if (incarnation === undefined)
-    throw new Error(`ClickHouse does not keep the name of its incarnation`)
+    throw new Error(`ClickHouse acknowledged the name of its incarnation, but does not return it`)
   return incarnation
 }

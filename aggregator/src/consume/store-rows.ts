@@ -2,7 +2,7 @@ import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import { unreadableColumns, usageColumns } from '../domain/usage-rows.ts'
 import type { SinkParts } from './sink-parts.ts'
 
-/** Stores rows, and through them whatever views make of them, unless ClickHouse knows the token. */
+/** Inserts rows, and through views the rows of other tables, unless ClickHouse knows the token. */
 export async function storeRows(
   { usageStore, environment, partition }: SinkParts,
   { events, unreadable }: DecodedBatch,

@@ -6,18 +6,18 @@ import type { Service } from '@tollgate/platform/service/service'
 const retryMs = 1_000
 
 export type TableGate = Service & {
-  /** Resolves once the tables are up to date; never when the gate is stopped before. */
+  /** Resolves once the tables are migrated. Never resolves if the gate is stopped before. */
   readonly opened: Promise<void>
   readonly health: HealthCheck
 }
 
 /**
- * Brings the tables up to date before the sink's loops start, and tries for as long as it takes: a store that is away
- * when the process starts must not keep the counters from counting.
+ * Migrates the tables before the loops of the sink start, and retries without a limit: a store that is away at the start of the
+ * process must not prevent the counters from counting.
  */
 export function createTableGate(migrate: () => Promise<void>, logger: Logger): TableGate {
   const stopping = new AbortController()
-  let failure = 'not tried yet'
+  let failure = 'the usage tables are not migrated yet'
   let isOpen = false
   let opening: Promise<void> | undefined
   let announce = (): void => undefined
@@ -31,10 +31,7 @@ export function createTableGate(migrate: () => Promise<void>, logger: Logger): T
         return
       } catch (error) {
         failure = error instanceof Error ? error.message : String(error)
-        logger.warn(
-          { err: error },
-          'usage tables cannot be brought up to date, will be tried again',
-        )
+        logger.warn({ err: error }, 'the usage tables could not be migrated, will be retried')
         await sleep(retryMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       }
     }

@@ -3,7 +3,7 @@ import type { Tracing } from '@tollgate/platform/observability/tracing'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 
-/** Works on a batch, within a span of its own where anybody follows one of its events. */
+/** Processes a batch, within a span if the trace of one of its events is sampled. */
 export type TraceBatch = <Result>(
   operation: 'count' | 'store',
   at: LogPlace,
@@ -17,12 +17,12 @@ type LogPlace = {
   readonly partition: number
 }
 
-/** A batch may hold events of thousands of traces; so many are enough to find it by. */
+/** Maximum number of links of a span. A batch may have events of thousands of traces, and this many are enough to find it. */
 const linksMax = 32
 
 export const untracedBatches: TraceBatch = (_operation, _at, _batch, work) => work()
 
-/** The span is linked to the requests that the batch's events came with, and each of them to it. */
+/** The span is linked to the requests that sent the batch's events, and each of these traces gets a link to it. */
 export function traceBatches(tracing: Tracing, system: 'kafka' | 'tollgate'): TraceBatch {
   return (operation, { topic, partition, environment }, batch, work) => {
     const followed = traceParentsOf(batch)
@@ -40,7 +40,7 @@ export function traceBatches(tracing: Tracing, system: 'kafka' | 'tollgate'): Tr
   }
 }
 
-/** The events of one bulk request have the same. */
+/** Returns the distinct trace parents. The events of one bulk request share one. */
 function traceParentsOf({ events }: DecodedBatch): string[] {
   const found = new Set<string>()
   for (const { event } of events) {

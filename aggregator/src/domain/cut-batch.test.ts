@@ -14,7 +14,7 @@ const anEvent = fc
   })
   .map(meterEvent)
 
-it('has every record in one piece: that of its provider, meter, day and customer', () => {
+it('puts every record into exactly one piece, by provider, meter, day and customer', () => {
   fc.assert(
     fc.property(fc.array(anEvent), fc.integer({ min: 1, max: 4 }), (events, customersMax) => {
       const pieces = cutBatch(

@@ -1,19 +1,19 @@
 import type { EventRecord } from './decoded-batch.ts'
 
-/** What a batch has of one provider, meter and day (UTC): ClickHouse finds these rows without reading others. */
+/** The records of a batch with one provider, meter and day (UTC). ClickHouse finds their rows without reading others. */
 export type BatchPiece = {
   readonly providerId: string
   readonly meterName: string
-  /** Midnight, Unix milliseconds. */
+  /** Midnight of the day in Unix milliseconds. */
   readonly dayMs: number
   readonly customerRefs: readonly string[]
-  /** Records that these customers have in it. */
+  /** Number of records of these customers in the piece. */
   readonly recordTotal: number
 }
 
 export const millisecondsOfDay = 86_400_000
 
-/** Pieces of at most so many customers, which together are the whole batch. */
+/** Splits the events into pieces of at most `customersMax` customers each. */
 export function cutBatch(events: readonly EventRecord[], customersMax: number): BatchPiece[] {
   const days = new Map<string, Day>()
   for (const { event } of events) {
@@ -28,7 +28,7 @@ export function cutBatch(events: readonly EventRecord[], customersMax: number): 
 }
 
 type Day = Pick<BatchPiece, 'providerId' | 'meterName' | 'dayMs'> & {
-  /** By customer. */
+  /** Number of records by customer reference. */
   readonly records: Map<string, number>
 }
 

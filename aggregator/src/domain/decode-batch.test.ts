@@ -8,7 +8,7 @@ const decode = (...values: Uint8Array[]) => {
   return decoder.finish()
 }
 
-it('sets unreadable records aside and goes on', () => {
+it('collects unreadable records separately and continues', () => {
   const good = encoded(meterEvent({}))
   const truncated = good.subarray(0, good.length - 1)
   const batch = decode(Uint8Array.of(), truncated, Uint8Array.of(0, 0, 0, 0, 99, 1), good)
@@ -22,11 +22,11 @@ it.each([
   [0, true],
   [4_102_444_799_999, true],
   [4_102_444_800_000, false],
-])('a timestamp of %d is storable: %s', (timestamp, isStorable) => {
+])('decides whether a timestamp of %d can be stored: %s', (timestamp, isStorable) => {
   expect(decode(encoded(meterEvent({ timestamp }))).events).toHaveLength(isStorable ? 1 : 0)
 })
 
-it('keeps nothing of the buffer it was given', () => {
+it('keeps no memory of the buffer that it decoded', () => {
   const shared = Uint8Array.of(1, 2, 3)
   const batch = decode(shared)
   shared.fill(0)

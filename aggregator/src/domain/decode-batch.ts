@@ -3,7 +3,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import type { LogRecord } from '@tollgate/platform/event-log/event-log'
 import type { DecodedBatch, EventRecord, UnreadableRecord } from './decoded-batch.ts'
 
-/** Collects the records of one range. Nothing it keeps shares memory with the log's buffers. */
+/** Decodes the records of one range. The result shares no memory with the log's buffers. */
 export class BatchDecoder {
   readonly #fromOffset: number
   #toOffset: number
@@ -47,12 +47,12 @@ export class BatchDecoder {
   }
 }
 
-/** The hours that every column type of the store can hold end before 2106; this is 2100-01-01. */
+/** 2100-01-01. The hours that every column type of the store can represent end before 2106. */
 const timestampMaxMs = 4_102_444_800_000
 
 /**
- * Ingest lets no such event in. One that got here all the same would be refused by the store with its whole batch,
- * for ever, so both projections set it aside.
+ * Ingest accepts no such event. If one is in the log nevertheless, the store would refuse its whole batch at every attempt, so both
+ * projections treat it as unreadable.
  */
 function checkStorable(event: MeterEvent): void {
   if (!isStorableTime(event.timestamp))

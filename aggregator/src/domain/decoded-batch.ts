@@ -6,7 +6,7 @@ export type EventRecord = {
   readonly event: MeterEvent
 }
 
-/** A record of the log that nobody can read; kept aside, it never holds up the records behind it. */
+/** A record of the log that cannot be decoded. It is stored separately, so that it does not block later records. */
 export type UnreadableRecord = {
   readonly offset: number
   readonly receivedAtMs: number
@@ -14,7 +14,7 @@ export type UnreadableRecord = {
   readonly error: string
 }
 
-/** The records [fromOffset, toOffset) of one partition, each group in the order of the log. */
+/** The records [fromOffset, toOffset) of one partition, in the order of the log. */
 export type DecodedBatch = {
   readonly fromOffset: number
   readonly toOffset: number

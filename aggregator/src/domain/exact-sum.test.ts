@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { ExactSum } from './exact-sum.ts'
 
-it('equals the sum of bigints, whatever the order and size', () => {
+it('equals the sum of bigints for any order and size', () => {
   fc.assert(
     fc.property(fc.array(fc.maxSafeInteger()), (values) => {
       const sum = new ExactSum()

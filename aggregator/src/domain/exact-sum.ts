@@ -1,6 +1,6 @@
 /**
- * Adds safe integers exactly. It stays a number for as long as the sum is a safe integer, because a bigint addition
- * per event would be the most expensive step of the fold.
+ * Adds safe integers exactly. The sum is a number while it is a safe integer, because a bigint addition per event would be the most
+ * expensive step of the fold.
  */
 export class ExactSum {
   #small = 0

@@ -1,8 +1,11 @@
 import type { Mark } from '@tollgate/platform/hot-state/hot-state'
 import type { EventRecord } from './decoded-batch.ts'
 
-/** The mark each keyed record of a batch would set: one per id, by the id's first record in the batch. */
-export function marksWanted(events: readonly EventRecord[]): Mark[] {
+/**
+ * Returns the marks that the records of a batch need: one per id with an idempotency key, with the offset of its first record in
+ * the batch.
+ */
+export function marksOfBatch(events: readonly EventRecord[]): Mark[] {
   const seen = new Set<string>()
   const marks: Mark[] = []
   for (const { offset, event } of events) {
@@ -14,14 +17,17 @@ export function marksWanted(events: readonly EventRecord[]): Mark[] {
 }
 
 export type FirstOffsets = {
-  /** By id, for the keyed records only. */
+  /** First offsets by id, only of records with an idempotency key. */
   readonly byId: Map<string, number>
-  /** The marks that were not there yet. */
+  /** The marks that did not exist yet. */
   readonly missing: readonly Mark[]
 }
 
-/** Joins what the batch wants with what HotState knew (`known`, in the order of `wanted`): an older mark always wins. */
-export function settleFirstOffsets(
+/**
+ * Combines the marks that the batch needs with those in HotState (`known`, in the order of `wanted`). An existing mark has
+ * precedence.
+ */
+export function resolveFirstOffsets(
   wanted: readonly Mark[],
   known: readonly (number | undefined)[],
 ): FirstOffsets {

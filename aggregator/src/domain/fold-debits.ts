@@ -2,7 +2,7 @@ import type { Increment } from '@tollgate/platform/hot-state/hot-state'
 import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 
-/** Sums what wallets paid. */
+/** Sums the debits of wallets. */
 export class DebitFold {
   readonly #increments = new Map<string, Increment>()
 

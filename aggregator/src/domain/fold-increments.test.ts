@@ -11,7 +11,7 @@ const fold = (...fields: Partial<MeterEvent>[]) =>
   )
 
 describe('foldIncrements', () => {
-  it('adds up what has the same subject, scope, series and second', () => {
+  it('sums usage with the same subject, scope, series and second', () => {
     const { increments } = fold({ timestamp: 5_000 }, { timestamp: 5_999 }, { timestamp: 6_000 })
     expect(increments.map(({ second, amount }) => [second, amount])).toEqual([
       [5, 2_000_000n],
@@ -49,7 +49,7 @@ describe('foldIncrements', () => {
     expect(fold(...fields).increments).toHaveLength(2)
   })
 
-  it('names the cell', () => {
+  it('returns subject, scope, series and second with each sum', () => {
     expect(fold({ productRef: 'prd_1', timestamp: 1_999 }).increments).toEqual([
       {
         subject: '6:prov_1cus_1',
@@ -61,14 +61,14 @@ describe('foldIncrements', () => {
     ])
   })
 
-  it('counts the first use of a key only', () => {
+  it('counts only the first use of a key', () => {
     const twice = { id: 'twice', idempotencyKey: 'k' }
     const result = fold(twice, twice, { outcome: 'paywall' })
     expect(result).toMatchObject({ countedTotal: 1, duplicateTotal: 1, notCountedTotal: 1 })
     expect(result.increments.map((each) => each.amount)).toEqual([1_000_000n])
   })
 
-  it('adds up what wallets paid, of what counts and only once', () => {
+  it('sums the debits of counted records, each once', () => {
     const paid = {
       idempotencyKey: 'twice',
       id: 'twice',

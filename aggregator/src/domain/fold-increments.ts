@@ -15,7 +15,7 @@ export type Fold = {
 
 type Cell = Omit<Increment, 'amount'> & { readonly sum: ExactSum }
 
-/** Sums what a batch counts by (subject, scope, series, second), so that the store is written once per sum. */
+/** Sums the counted usage of a batch by subject, scope, series and second, so that the store gets one write per sum. */
 export function foldIncrements(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
@@ -54,7 +54,7 @@ function addTo(cells: Map<string, Cell>, event: MeterEvent): void {
   const subject = subjectKey(event.providerId, event.customerRef)
   const scope = event.productRef ?? ''
   const second = Math.floor(event.timestamp / 1000)
-  // Lengths in front keep keys apart whatever characters the client's own text has.
+  // Lengths in front keep the keys distinct for any characters in the clients' texts.
   const key = `${second},${subject.length},${scope.length},${subject}${scope}${event.meterName}`
   let cell = cells.get(key)
   if (cell === undefined) {

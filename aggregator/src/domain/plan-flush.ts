@@ -3,7 +3,7 @@ export type FlushLimits = {
   readonly delayMs: number
 }
 
-/** Whether to store now, or how long to wait for more: large inserts are cheap, late rows are not wanted. */
+/** Decides whether to store now or how long to wait for more records. Large inserts are cheap, but rows must not be late. */
 export function planFlush(
   waitingTotal: number,
   waitedMs: number,

@@ -11,33 +11,45 @@ const fresh: RecoveryFacts = {
 
 describe('planRecovery', () => {
   it.each<[string, Partial<RecoveryFacts>, unknown]>([
-    ['counts a new partition from its log', {}, { kind: 'go-on', offset: 0 }],
-    ['goes on where the counts are', { appliedOffset: 7, oldest: 3 }, { kind: 'go-on', offset: 7 }],
+    ['counts a new partition from its log', {}, { kind: 'continue', offset: 0 }],
     [
-      'sums up where an older copy of the counts is behind the log',
+      'continues at the applied offset',
+      { appliedOffset: 7, oldest: 3 },
+      { kind: 'continue', offset: 7 },
+    ],
+    [
+      'restores from ClickHouse if an older copy of the counts is behind the log',
       { appliedOffset: 2, oldest: 3, storedOffset: 9 },
       { kind: 'restore', offset: 9 },
     ],
     [
-      'leaves counts alone that are behind the log and the store, which is for the projection to refuse',
+      'continues if the counts are behind both the log and ClickHouse, so that the projection reports it',
       { appliedOffset: 2, oldest: 4, storedOffset: 3 },
-      { kind: 'go-on', offset: 2 },
+      { kind: 'continue', offset: 2 },
     ],
-    ['counts a short log again', { storedOffset: 99 }, { kind: 'go-on', offset: 0 }],
-    ['sums up a long one', { storedOffset: 100 }, { kind: 'restore', offset: 100 }],
-    ['sums up any log when it is told to', { replayRecordsMax: 0 }, { kind: 'restore', offset: 0 }],
+    ['counts a short log again', { storedOffset: 99 }, { kind: 'continue', offset: 0 }],
     [
-      'sums up a log that was trimmed, however short',
+      'restores a long log from ClickHouse',
+      { storedOffset: 100 },
+      { kind: 'restore', offset: 100 },
+    ],
+    [
+      'restores any log from ClickHouse if no replay is allowed',
+      { replayRecordsMax: 0 },
+      { kind: 'restore', offset: 0 },
+    ],
+    [
+      'restores a trimmed log from ClickHouse, however short',
       { oldest: 1, storedOffset: 5 },
       { kind: 'restore', offset: 5 },
     ],
     [
-      'sums up what was moved here, also before the first record',
+      'restores moved records from ClickHouse, even before the first record of the log',
       { hasMovedRecords: true },
       { kind: 'restore', offset: 0 },
     ],
     [
-      'takes what the log has from the log when the sink lost its position',
+      'counts the records that the log has from the log if the sink lost its position',
       { oldest: 40, storedOffset: 0 },
       { kind: 'restore', offset: 40 },
     ],

@@ -8,7 +8,7 @@ const seen = (position: number, head: number, nowMs: number, oldestReceivedAtMs 
   oldestReceivedAtMs,
 })
 
-it('is stuck when records wait and the position stands still for long enough', () => {
+it('is stuck if records wait and the position has not advanced for long enough', () => {
   const first = observeProgress(noProgress, seen(5, 10, 1_000))
   expect(isStuck(first, 99_000, 1_000)).toBe(false)
   const second = observeProgress(first, seen(5, 11, 2_000))
@@ -18,14 +18,14 @@ it('is stuck when records wait and the position stands still for long enough', (
   expect(isStuck(moved, 99_000, 1_000)).toBe(false)
 })
 
-it('is not stuck when it stands at the head', () => {
+it('is not stuck at the head of the log', () => {
   const before = observeProgress(noProgress, seen(5, 5, 0))
   const after = observeProgress(before, seen(5, 5, 1_000))
   expect(isStuck(after, 99_000, 1_000)).toBe(false)
   expect(after).toMatchObject({ lagMs: 0, lagRecords: 0 })
 })
 
-it('measures lag in records and in the age of the oldest', () => {
+it('measures lag in records and as the age of the oldest one', () => {
   expect(observeProgress(noProgress, seen(5, 9, 1_000, 400))).toMatchObject({
     lagMs: 600,
     lagRecords: 4,

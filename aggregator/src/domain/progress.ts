@@ -1,12 +1,15 @@
-/** How far one projection is in one partition, at one moment. */
+/** The progress of one projection in one partition at one moment. */
 export type Progress = {
   readonly position: number
   readonly head: number
-  /** Age of the oldest record that is not processed; 0 when there is none. */
+  /** Age of the oldest unprocessed record in milliseconds, or 0 if there is none. */
   readonly lagMs: number
   readonly lagRecords: number
-  /** Since when the position has stood still with records behind it; undefined while it moves or nothing waits. */
-  readonly standingSinceMs: number | undefined
+  /**
+   * Time at which the position stopped advancing although records wait, in Unix milliseconds. Undefined while it advances or no
+   * record waits.
+   */
+  readonly stalledSinceMs: number | undefined
 }
 
 export const noProgress: Progress = {
@@ -14,7 +17,7 @@ export const noProgress: Progress = {
   head: 0,
   lagMs: 0,
   lagRecords: 0,
-  standingSinceMs: undefined,
+  stalledSinceMs: undefined,
 }
 
 export type Observation = {
@@ -36,11 +39,14 @@ export function observeProgress(before: Progress, seen: Observation): Progress {
       isWaiting && seen.oldestReceivedAtMs !== undefined
         ? Math.max(0, seen.nowMs - seen.oldestReceivedAtMs)
         : 0,
-    standingSinceMs: !isWaiting || hasMoved ? undefined : (before.standingSinceMs ?? seen.nowMs),
+    stalledSinceMs: !isWaiting || hasMoved ? undefined : (before.stalledSinceMs ?? seen.nowMs),
   }
 }
 
-/** A lag that grows while the offset stands still: an instance that looks alive and does nothing. */
+/**
+ * Returns whether the position has not advanced for `stuckAfterMs` although records wait. Such a process seems alive but does
+ * nothing.
+ */
 export function isStuck(progress: Progress, nowMs: number, stuckAfterMs: number): boolean {
-  return progress.standingSinceMs !== undefined && nowMs - progress.standingSinceMs >= stuckAfterMs
+  return progress.stalledSinceMs !== undefined && nowMs - progress.stalledSinceMs >= stuckAfterMs
 }

@@ -9,12 +9,12 @@ const retention = {
   sweepKeysMax: 10,
 }
 
-it('keeps the marks of what the log still has', () => {
+it('keeps the marks of records in the log', () => {
   expect(sweepLimits(retention, 10_999, 500).marksReceivedBeforeMs).toBe(500)
   expect(sweepLimits(retention, 10_999, 10_500).marksReceivedBeforeMs).toBe(9_999)
 })
 
-it('counts back from now, windows and slots in whole seconds', () => {
+it('computes the limits from the current time, those of windows and slots in whole seconds', () => {
   expect(sweepLimits(retention, 10_999, undefined)).toEqual({
     marksReceivedBeforeMs: 9_999,
     reservationsExpiredBeforeMs: 10_999 - 600_000,

@@ -1,27 +1,29 @@
 import type { SweepLimits } from '@tollgate/platform/hot-state/hot-state'
 
-/** How long things are kept, all in milliseconds. */
+/** Retention of data in the hot state. All durations are in milliseconds. */
 export type Retention = {
-  /** How long a repeated idempotency key is known for one. */
+  /** A repeated idempotency key is recognized for this time. */
   readonly marksMs: number
-  /** How long the counters of an ended period are kept. */
+  /** The counters of an ended period are kept for this time. */
   readonly windowsMs: number
-  /** How long usage waits to be counted for a customer or purchase that does not exist yet. */
+  /** Usage waits for this time to be counted for a customer or purchase that does not exist yet. */
   readonly slotsMs: number
-  /** The same, for the usage of a known customer. */
+  /** Usage of a known customer waits for this time for its purchase. */
   readonly knownSubjectSlotsMs: number
   readonly sweepKeysMax: number
 }
 
 /**
- * How long after the last reservation of a customer and product has expired it is remembered what was counted of them
- * elsewhere: longer than anybody who has read it needs to reserve, whatever our clock and that of HotState say.
+ * Milliseconds for which the hot state remembers which usage other partitions counted, after the last reservation of a customer and
+ * product has expired. This is longer than any process that read it needs to reserve, even if the clocks of this process and
+ * HotState differ.
  */
 const reservationsKeptMs = 10 * 60_000
 
 /**
- * `oldestRecordMs` is when the oldest record that the log still has was received; undefined: it has none. Marks of
- * records in the log stay whatever their age, because whoever reads such a record again must decide as before.
+ * Returns the limits of a sweep. `oldestRecordMs` is when the oldest record in the log was received, or undefined if the log is
+ * empty. Marks of records in the log are kept at any age, because a process that reads such a record again must reach the same
+ * verdict.
  */
 export function sweepLimits(
   retention: Retention,

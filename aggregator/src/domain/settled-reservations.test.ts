@@ -23,7 +23,7 @@ const settled = (...events: Partial<MeterEvent>[]) =>
 const unitsOf = (all: readonly SettledReservation[]) =>
   all.filter(({ scope }) => scope !== walletScope)
 
-it('finds where a reservation keeps units and credits, whatever reference its usage came in under', () => {
+it('finds the units and credits of a reservation, whatever customer reference its usage names', () => {
   const kept = (number: number) => [
     { subject, scope: 'prd_a', reservationId: reservation(number) },
     {
@@ -41,7 +41,7 @@ it('finds where a reservation keeps units and credits, whatever reference its us
   expect([...found]).toEqual([[partition, [...kept(1), ...kept(2)]]])
 })
 
-it('keeps those of several partitions apart, and takes the provider from the event', () => {
+it('separates reservations by partition, and uses the provider of the event', () => {
   const customers = Array.from({ length: 20 }, (_, number) => `cus_${number}`)
   const found = settled(
     ...customers.map((each) => ({ providerId: 'prov_2', reservationId: `rsv_1.${each}.prd_a` })),
@@ -55,7 +55,7 @@ it('keeps those of several partitions apart, and takes the provider from the eve
   expect(new Set(subjects)).toEqual(new Set(customers.map((each) => subjectKey('prov_2', each))))
 })
 
-it('ends the reservation of a call that failed, and none for a duplicate or for text that names none', () => {
+it('ends the reservation of a failed call, and none for a duplicate or for a text that is not a reservation', () => {
   const known = { id: 'usage_known', idempotencyKey: 'k' }
   const found = settled(
     { ...known, outcome: 'fail', reservationId: reservation(1) },
@@ -67,7 +67,7 @@ it('ends the reservation of a call that failed, and none for a duplicate or for 
   )
 })
 
-it('ends what was held of a wallet, in the partition of the record, also with a duplicate', () => {
+it('ends the hold of credits in the partition of the record, even for a duplicate', () => {
   const held = (reservationId: string) => ({
     subject: walletSubject('prov_1', 'cus_1'),
     scope: walletScope,

@@ -7,11 +7,11 @@ import type { EventRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
 
 /**
- * The reservations that a batch uses up, by the partition they are kept in. That is not always the partition of the
- * event, which the client's own text decides: a customer may be known by several references.
+ * Returns the reservations that a batch ends, by the partition that holds them. It can differ from the partition of the event,
+ * which depends on the client's text: a customer may have several references.
  *
- * A call that failed has used its reservation too. A duplicate ends none: what it repeats has. Credits that were held
- * for a record end with it as well.
+ * A failed call ends its reservation too. A duplicate ends none, because the record that it repeats has ended it. The credits that
+ * are on hold for a record are released with it as well.
  */
 export function settledReservations(
   events: readonly EventRecord[],
@@ -41,8 +41,8 @@ export function settledReservations(
 }
 
 /**
- * The credits that a reservation holds beside its units. Mostly the debit of the usage has replaced them, or the plan is
- * paid for otherwise; then nothing is held. The place of the units remembers the reservation.
+ * Returns the credits that a reservation holds beside its units. In most cases the debit of the usage has replaced them, or no
+ * wallet pays, and nothing is on hold. The reservation itself is remembered with the units.
  */
 function reservedCredits(
   providerId: string,
@@ -54,9 +54,9 @@ function reservedCredits(
 }
 
 /**
- * The credits that were held for the record until it is counted, in its own partition. Also those of a duplicate: two
- * processes may have held them before one of them could see the other's record. Nobody asks for them again, as the
- * record's id is known by its mark.
+ * Returns the credits that are on hold for the record, in its own partition, until it is counted. This includes duplicates: two
+ * processes may have held credits before one of them could see the other's record. They are not held again, because the mark makes
+ * the record's id known.
  */
 function heldCredits({ id, providerId, customerRef }: MeterEvent): SettledReservation {
   const subject = walletSubject(providerId, customerRef)

@@ -8,7 +8,7 @@ import { eventsToStore, usageColumns } from './usage-rows.ts'
 const storeBytesMax = 64 * 1024 * 1024
 
 describe('eventsToStore', () => {
-  it('keeps what does not count and leaves duplicates out', () => {
+  it('keeps records that do not count and removes duplicates', () => {
     const events = [
       { offset: 1, event: meterEvent({ id: 'a', idempotencyKey: 'k', outcome: 'fail' }) },
       { offset: 2, event: meterEvent({ id: 'a', idempotencyKey: 'k' }) },
@@ -22,12 +22,12 @@ describe('rows of usage records', () => {
   const nothing = { id: '', providerId: '', customerRef: '', meterName: '', source: '' }
   const text = 'a'.repeat(256)
   it.each([
-    ['as short as they can be', { ...nothing, value: 0, properties: '' }],
+    ['with minimal values', { ...nothing, value: 0, properties: '' }],
     ['ordinary', {}],
     ['long', { customerRef: text, productRef: text, purchaseRef: text, idempotencyKey: text }],
-    ['of characters that JSON escapes', { customerRef: '\u0001'.repeat(256) }],
-    ['of many bytes a character', { properties: `{"text":"${'語'.repeat(5_000)}"}` }],
-  ])('are never larger than the store takes: %s', (_, fields) => {
+    ['with characters that JSON escapes', { customerRef: '\u0001'.repeat(256) }],
+    ['with many bytes per character', { properties: `{"text":"${'語'.repeat(5_000)}"}` }],
+  ])('are never larger than the store accepts: %s', (_, fields) => {
     const event = meterEvent({ timestamp: 0, receivedAt: 0, ...fields })
     const buffer = new GrowingBuffer()
     const rows = Array.from({ length: 100 }, () => ({ offset: 2 ** 48, event }))

@@ -4,7 +4,7 @@ import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import type { EventRecord, UnreadableRecord } from './decoded-batch.ts'
 import { decideVerdict } from './verdict.ts'
 
-/** The events of a batch that become rows of `usage_records`: all but duplicates, in the order of the log. */
+/** Returns the events of a batch that become rows of `usage_records`: all except duplicates, in the order of the log. */
 export function eventsToStore(
   events: readonly EventRecord[],
   firstOffsets: ReadonlyMap<string, number>,
@@ -15,7 +15,7 @@ export function eventsToStore(
   })
 }
 
-/** The columns of `usage_records`. */
+/** Returns the columns of `usage_records`. */
 export function usageColumns(partition: number): readonly Column<EventRecord>[] {
   return [
     { name: 'id', type: 'String', value: ({ event }) => event.id },
@@ -37,12 +37,12 @@ export function usageColumns(partition: number): readonly Column<EventRecord>[] 
   ]
 }
 
-/** More digits than a number has, so it is sent as text. */
+/** Returns the debit as text, because it may have more digits than a number. */
 function decimalDebit({ debit }: MeterEvent): string {
   return debit === null ? '0' : decimalFromMicros(BigInt(debit))
 }
 
-/** The columns of `unreadable_records`: the bytes as they stood in the log, for whoever finds out what they are. */
+/** Returns the columns of `unreadable_records`. The bytes are stored as they are in the log, so that they can be examined later. */
 export function unreadableColumns(partition: number): readonly Column<UnreadableRecord>[] {
   return [
     { name: 'log_partition', type: 'UInt32', value: () => partition },

@@ -4,14 +4,24 @@ import { decideVerdict } from './verdict.ts'
 
 describe('decideVerdict', () => {
   it.each([
-    ['a success without a key counts', { outcome: 'success' }, undefined, 'counted'],
-    ['a paywall answer is kept, not counted', { outcome: 'paywall' }, undefined, 'not-counted'],
-    ['a failure is kept, not counted', { outcome: 'fail' }, undefined, 'not-counted'],
-    ['the first use of a key counts', { idempotencyKey: 'k' }, 7, 'counted'],
-    ['a first use that failed is kept', { idempotencyKey: 'k', outcome: 'fail' }, 7, 'not-counted'],
-    ['a later use is a duplicate', { idempotencyKey: 'k' }, 6, 'duplicate'],
+    ['counts a success without a key', { outcome: 'success' }, undefined, 'counted'],
     [
-      'a duplicate of a failure is one too',
+      'stores a paywall outcome without counting it',
+      { outcome: 'paywall' },
+      undefined,
+      'not-counted',
+    ],
+    ['stores a failure without counting it', { outcome: 'fail' }, undefined, 'not-counted'],
+    ['counts the first use of a key', { idempotencyKey: 'k' }, 7, 'counted'],
+    [
+      'stores a first use that failed without counting it',
+      { idempotencyKey: 'k', outcome: 'fail' },
+      7,
+      'not-counted',
+    ],
+    ['detects a later use as a duplicate', { idempotencyKey: 'k' }, 6, 'duplicate'],
+    [
+      'detects the duplicate of a failure',
       { idempotencyKey: 'k', outcome: 'fail' },
       0,
       'duplicate',
@@ -20,7 +30,7 @@ describe('decideVerdict', () => {
     expect(decideVerdict(7, meterEvent(fields), firstOffset).kind).toBe(kind)
   })
 
-  it('says where the first use is, and why a record does not count', () => {
+  it('returns the first offset of a duplicate, and the reason why a record does not count', () => {
     expect(decideVerdict(7, meterEvent({}), 3)).toEqual({ kind: 'duplicate', firstOffset: 3 })
     expect(decideVerdict(7, meterEvent({ outcome: 'fail' }), undefined)).toEqual({
       kind: 'not-counted',

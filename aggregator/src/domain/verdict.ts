@@ -1,6 +1,6 @@
 import type { MeterEvent, Outcome } from '@tollgate/schemas/meter-event'
 
-/** What becomes of one readable record. Everything but a duplicate is stored; only `counted` changes a counter. */
+/** The treatment of a readable record. All records except duplicates are stored. Only 'counted' changes a counter. */
 export type Verdict =
   | { readonly kind: 'counted' }
   | { readonly kind: 'not-counted'; readonly reason: Exclude<Outcome, 'success'> }
@@ -13,8 +13,9 @@ const notCounted = {
 } as const
 
 /**
- * `firstOffset` is the offset that first used the record's id; undefined for a record without an idempotency key, whose
- * id is its own. A replayed record meets its own offset and so gets the same verdict again.
+ * Decides how a record is treated. `firstOffset` is the offset that first used the record's id, or undefined for a record without
+ * an idempotency key, whose id is unique. A record that is read again has its own offset as the first one, so it gets the same
+ * verdict.
  */
 export function decideVerdict(
   offset: number,

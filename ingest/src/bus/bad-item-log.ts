@@ -2,12 +2,12 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { BadItemReason, BusMessage } from './bus-message.ts'
 import type { BusCounts } from './bus-metrics.ts'
 
-/** Milliseconds between two lines: a publisher that sends garbage must not fill the log. */
+/** Minimum milliseconds between two warnings. It keeps a publisher of malformed messages from filling the log. */
 const lineEveryMs = 1_000
 
 /**
- * Counts what is dropped, and says where it came from and what was wrong with it. Nothing of the content is logged, as it is
- * usage of people.
+ * Counts dropped messages and items and logs where each came from and why it was dropped. The log lines hold no part of the
+ * content, because usage is personal data.
  */
 export class BadItemLog {
   readonly #logger: Logger
@@ -27,7 +27,10 @@ export class BadItemLog {
 
   addUndecodable(message: BusMessage): void {
     const bytes = message.data.byteLength
-    this.#warn({ ...placeOf(message), bytes }, 'a message of the bus is no usage and was dropped')
+    this.#warn(
+      { ...placeOf(message), bytes },
+      'a message of the message bus does not contain usage and was dropped',
+    )
   }
 
   #warn(what: Readonly<Record<string, unknown>>, line: string): void {

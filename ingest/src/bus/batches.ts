@@ -1,4 +1,7 @@
-/** Hands on together what arrives in one turn of the event loop, so that the log takes it in one step. */
+/**
+ * Collects the items that arrive within one turn of the event loop and handles them as one batch, so that the log stores them in
+ * one append.
+ */
 export class Batches<Item> {
   readonly #sizeMax: number
   readonly #handle: (items: readonly Item[]) => void

@@ -12,8 +12,8 @@ const message = (body: unknown, more: Partial<BusMessage> = {}): BusMessage => (
 const keysOf = (read: ReturnType<typeof readMessage>) =>
   read?.map((item) => (item.kind === 'item' ? item.input.idempotencyKey : item.reason))
 
-describe('the key of an item', () => {
-  it('is the one that the publisher gave, else the name of the message and the index', () => {
+describe('the idempotency key of an item', () => {
+  it("is the publisher's key, or otherwise the name of the message with the item's index", () => {
     const events = [
       { userId: 'u', properties: { idempotencyKey: 'own' } },
       { userId: 'u', idempotencyKey: 'beside' },
@@ -31,7 +31,7 @@ describe('the key of an item', () => {
     ])
   })
 
-  it('tells long message ids apart that begin alike', () => {
+  it('differs for long message ids with the same beginning', () => {
     const keyOf = (messageId: string) =>
       keysOf(readMessage(message({ userId: 'u' }, { name: nameOfMessageId(messageId) })))![0]!
     const start = 'm'.repeat(300)
@@ -41,7 +41,7 @@ describe('the key of an item', () => {
   })
 })
 
-it('dates an item that has no time of its own by the message', () => {
+it('gives an item without a timestamp the time of its message', () => {
   const timeOf = (item: object) => {
     const [read] = readMessage(message({ userId: 'u', ...item }))!
     return read!.kind === 'item' ? read!.input.timestamp : undefined

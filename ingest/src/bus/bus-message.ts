@@ -5,15 +5,15 @@ import { meterEventSchema, type MeterEventInput } from '@tollgate/schemas/http/m
 import { referenceCharsMax } from '@tollgate/schemas/limits'
 import { parseBody } from '../domain/parse-body.ts'
 
-/** One message as both modes have it. */
+/** One message of the bus, in the form that both NATS modes share. */
 export type BusMessage = {
   readonly subject: string
   readonly data: Uint8Array
-  /** Names the message, the same at every delivery: keys of its items begin with it. */
+  /** Identifies the message and stays the same at every delivery. The idempotency keys of its items begin with it. */
   readonly name: string
-  /** When the bus took it, which is the time of items that have none of their own. */
+  /** Time at which the bus received the message, in Unix milliseconds. Items without a timestamp get this time. */
   readonly sentAtMs: number
-  /** Where it is in its stream, for log lines. */
+  /** Sequence number of the message in its stream. Only log lines use it. */
   readonly sequence?: number
 }
 
@@ -30,7 +30,7 @@ export type ReadItem =
   | { readonly kind: 'item'; readonly index: number; readonly input: MeterEventInput }
   | { readonly kind: 'bad'; readonly index: number; readonly reason: BadItemReason }
 
-/** Returns the items of a message, or undefined if it is no message of the bus at all. */
+/** Returns the items of a message, or undefined if the message is not a usage message at all. */
 export function readMessage(message: BusMessage): ReadItem[] | undefined {
   const parsed = parseBody(
     Buffer.from(message.data.buffer, message.data.byteOffset, message.data.byteLength),
@@ -53,7 +53,10 @@ function readItem({ name, sentAtMs }: BusMessage, item: unknown, index: number):
   return { kind: 'item', index, input: { ...input, timestamp, idempotencyKey: key } }
 }
 
-/** The publisher's own key, else one that is the same at every delivery of the message. Undefined: it cannot be used. */
+/**
+ * Returns the publisher's idempotency key. If the item has none, returns a key that is the same at every delivery of the message.
+ * Returns undefined if the publisher's key is not valid.
+ */
 function keyOf({ properties, idempotencyKey }: MeterEventInput, made: string): string | undefined {
   const own = properties?.['idempotencyKey'] ?? idempotencyKey ?? ''
   if (own === '') return made.length <= referenceCharsMax ? made : `nats:${hash('sha256', made)}`
@@ -61,7 +64,7 @@ function keyOf({ properties, idempotencyKey }: MeterEventInput, made: string): s
   return shape.idempotencyKey.safeParse(own).data
 }
 
-/** Of a message that its publisher named in the header `Nats-Msg-Id`. */
+/** Returns the name of a message whose publisher set the header `Nats-Msg-Id`. */
 export function nameOfMessageId(messageId: string): string {
   return `nats:id:${messageId}`
 }

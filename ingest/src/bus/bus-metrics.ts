@@ -3,7 +3,7 @@ import type { BadItemReason } from './bus-message.ts'
 
 export type MessageEnd = 'acknowledged' | 'undecodable' | 'retried' | 'dropped'
 
-/** What the bus counts. */
+/** Counts of messages and items of the bus, from which the metrics are read. */
 export class BusCounts {
   readonly messages: Record<MessageEnd, number> = {
     acknowledged: 0,
@@ -13,7 +13,7 @@ export class BusCounts {
   }
   readonly items = { recorded: 0, duplicate: 0 }
   readonly badItems = new Map<BadItemReason, number>()
-  /** Messages of the stream that are not delivered yet, as of the last one that was. */
+  /** Messages that the stream has not delivered yet, as reported with the last delivered message. */
   backlog = 0
 
   countBad(reason: BadItemReason): void {
@@ -44,13 +44,21 @@ export function registerBusMetrics(registry: Registry, counts: BusCounts, gauges
         for (const [value, times] of read()) this.inc({ [label]: value }, times)
       },
     })
-  counter('messages', 'Messages of the bus by how they ended', 'outcome', () =>
+  counter('messages', 'Messages of the message bus, by outcome', 'outcome', () =>
     Object.entries(counts.messages),
   )
-  counter('items', 'Usage items of messages that are in the log', 'outcome', () =>
-    Object.entries(counts.items),
+  counter(
+    'items',
+    'Usage items of bus messages that are in the event log, by outcome',
+    'outcome',
+    () => Object.entries(counts.items),
   )
-  counter('bad_items', 'Usage items that were dropped, by reason', 'reason', () => counts.badItems)
+  counter(
+    'bad_items',
+    'Usage items of bus messages that were dropped, by reason',
+    'reason',
+    () => counts.badItems,
+  )
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `tollgate_bus_${name}`,
@@ -60,8 +68,18 @@ export function registerBusMetrics(registry: Registry, counts: BusCounts, gauges
         this.set(read())
       },
     })
-  gauge('connected', '1 while messages are consumed', () => (gauges.isConnected() ? 1 : 0))
-  gauge('messages_in_flight', 'Messages that this process holds', gauges.messagesInFlight)
-  gauge('bytes_in_flight', 'Bytes of the messages that this process holds', gauges.bytesInFlight)
+  gauge('connected', '1 while this process consumes messages of the bus, otherwise 0', () =>
+    gauges.isConnected() ? 1 : 0,
+  )
+  gauge(
+    'messages_in_flight',
+    'Bus messages that this process has received and not finished',
+    gauges.messagesInFlight,
+  )
+  gauge(
+    'bytes_in_flight',
+    'Bytes of the bus messages that this process has received and not finished',
+    gauges.bytesInFlight,
+  )
   gauge('backlog', 'Messages of the stream that are not delivered yet', () => counts.backlog)
 }

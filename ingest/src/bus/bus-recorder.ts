@@ -3,7 +3,7 @@ import { bulkRecordsMax } from '@tollgate/schemas/limits'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../domain/bulk-events.ts'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import { isBornMeter, meterEvent } from '../domain/meter-events.ts'
+import { isBuiltInMeter, meterEvent } from '../domain/meter-events.ts'
 import type { MetersCache } from '../hot-state/meters-cache.ts'
 import { recordAllUsage, type UsageRecordingParts } from '../recording/record-usage.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
@@ -22,7 +22,7 @@ export type BusRecorderParts = UsageRecordingParts & {
   readonly logger: Logger
 }
 
-/** 'retry': some of its items are not in the log, and may be there when the message is tried again. */
+/** 'retry': at least one item is not in the log yet. Recording the message again may succeed. */
 export type Recorded = 'recorded' | 'undecodable' | 'retry'
 
 type Placed = { readonly at: number; readonly index: number; readonly event: MeterEvent }
@@ -32,9 +32,9 @@ type Bad = { readonly at: number; readonly index: number; readonly reason: BadIt
 type Group = { readonly holder: KeyHolder; readonly placed: Placed[] }
 
 /**
- * Records messages as calls of `/v1/sdk/meter-events` would be, and returns how each ended, in input order. Items that
- * are bad are counted and dropped. Every item has an idempotency key, so a message of which a part is in the log can be
- * tried again as a whole.
+ * Records messages by the rules of `/v1/sdk/meter-events` and returns the result of each message, in input order. Invalid items are
+ * counted and dropped. Every item has an idempotency key, so a message that is only partly in the log can be recorded again as a
+ * whole.
  */
 export async function recordMessages(
   parts: BusRecorderParts,
@@ -60,11 +60,11 @@ export async function recordMessages(
       const { subject, sequence } = messages[at]!
       parts.logger.error(
         { err: error, subject, sequence },
-        'a message of the bus cannot be recorded',
+        'a message of the message bus could not be recorded and is retried',
       )
     }
   }
-  // Of a message that is tried again they are counted at its last attempt.
+  // A message that is retried reports its invalid items at its last attempt only, so that each is counted once.
   for (const { at, index, reason } of [...bad, ...recorded.flatMap((each) => each.bad)]) {
     if (ends[at] !== 'retry') parts.badItems.add(messages[at]!, index, reason)
   }
@@ -104,10 +104,10 @@ function eventOf(
 }
 
 type GroupEnd = {
-  /** Messages of which something is not recorded, by their position. */
+  /** Positions of the messages that have at least one item that was not recorded. */
   readonly failed: number[]
   readonly bad: Bad[]
-  /** What is a defect and no outage. */
+  /** Errors that are defects of this program rather than outages. */
   readonly errors: { readonly at: number; readonly error: unknown }[]
 }
 
@@ -142,7 +142,7 @@ async function recordChunk(
       end.failed.push(...positions)
       end.errors.push({ at: positions[0]!, error })
     } else {
-      // One message must not keep the others from the log.
+      // Record each message separately, so that one message with an error does not keep the others from the log.
       for (const at of positions) {
         const alone = chunk.filter((each) => each.at === at)
         await recordChunk(parts, holder, alone, end)
@@ -158,7 +158,7 @@ async function badMeters(
 ): Promise<ReadonlyMap<Placed, BadItemReason>> {
   const bad = new Map<Placed, BadItemReason>()
   const named = new Set(chunk.map(({ event }) => event.meterName))
-  const names = [...named].filter((name) => !isBornMeter(name))
+  const names = [...named].filter((name) => !isBuiltInMeter(name))
   if (names.length === 0) return bad
   const statuses = await meters.statusOf(holder, names)
   const statusByName = new Map(names.map((name, at) => [name, statuses[at]!]))

@@ -10,98 +10,100 @@ import { environments } from '@tollgate/schemas/environment'
 const milliseconds = { min: 100, max: 3_600_000 }
 const count = { min: 1, max: 1_000_000 }
 
-/** The internal message bus. Off unless `TOLLGATE_NATS_URL` is set. */
+/** Settings of the internal message bus. The bus is off unless `TOLLGATE_NATS_URL` is set. */
 export const busSettings = {
   natsUrl: {
     variable: 'TOLLGATE_NATS_URL',
     description:
-      'Servers of the message bus, nats:// or tls:// URLs with commas between, on which internal services publish usage. Empty: no bus',
+      'Servers of the message bus on which internal services publish usage, as nats:// or tls:// URLs with commas between. Empty: no bus',
     defaultText: '',
     parse: parseServers,
-    // Somebody may have put a password into it.
+    // An operator may have put a password into the URL.
     isSecret: true as const,
   },
   natsMode: choiceSetting(
     'TOLLGATE_NATS_MODE',
-    'How messages are consumed: jetstream loses none that the stream has stored, subjects is fire and forget',
+    'How messages are consumed: jetstream loses none that the stream has stored, subjects stores none and may lose some',
     ['jetstream', 'subjects'],
     'jetstream',
   ),
   natsService: {
     variable: 'TOLLGATE_NATS_SERVICE',
-    description: 'The <service> of the subjects <service>.meter.record and .recordBulk; * is any',
+    description:
+      'The <service> part of the subjects <service>.meter.record and <service>.meter.recordBulk; * accepts any',
     defaultText: '*',
     parse: parseToken,
   },
   natsStream: {
     variable: 'TOLLGATE_NATS_STREAM',
-    description: 'JetStream stream of the two subjects; created if it does not exist',
+    description: 'JetStream stream that stores both subjects; created if it does not exist',
     defaultText: 'tollgate-meters',
     parse: parseName,
   },
   natsGroup: {
     variable: 'TOLLGATE_NATS_GROUP',
-    description: 'Durable name of the consumer (jetstream) or queue group (subjects) of all ingest',
+    description:
+      'Durable name of the consumer (jetstream) or queue group (subjects) that all ingest processes share',
     defaultText: 'tollgate-ingest',
     parse: parseName,
   },
   natsStreamDays: integerSetting(
     'TOLLGATE_NATS_STREAM_DAYS',
-    'Days that a stream created here keeps messages; usage older than 30 days is refused',
+    'Days that a stream created by ingest keeps messages; usage older than 30 days is refused',
     7,
     { min: 1, max: 30 },
   ),
   natsStreamBytesMax: integerSetting(
     'TOLLGATE_NATS_STREAM_BYTES_MAX',
-    'Bytes that a stream created here stores at most; when full it refuses new messages',
+    'Bytes that a stream created by ingest stores at most; a full stream refuses new messages',
     1_073_741_824,
     { min: 1_048_576, max: 1_099_511_627_776 },
   ),
   natsStreamReplicas: integerSetting(
     'TOLLGATE_NATS_STREAM_REPLICAS',
-    'Servers that store a stream created here; 3 for a cluster',
+    'Number of servers that store a stream created by ingest; use 3 for a cluster',
     1,
     { min: 1, max: 5 },
   ),
   natsBatchMax: integerSetting(
     'TOLLGATE_NATS_BATCH_MAX',
-    'Messages requested from the stream, and written to the log, at a time',
+    'Messages that are requested from the stream, and appended to the log, at a time',
     500,
     { min: 1, max: 10_000 },
   ),
   natsAckWaitMs: integerSetting(
     'TOLLGATE_NATS_ACK_WAIT_MS',
-    'Milliseconds after which the server delivers a message again that no process works on',
+    'Milliseconds after which the server delivers an unacknowledged message again if no process works on it',
     30_000,
     { min: 1_000, max: 3_600_000 },
   ),
   natsUnacknowledgedMax: integerSetting(
     'TOLLGATE_NATS_UNACKNOWLEDGED_MAX',
-    'Messages that are delivered and not acknowledged, over all processes',
+    'Messages that may be delivered and not yet acknowledged, over all processes',
     5_000,
     count,
   ),
   natsMessagesInFlightMax: integerSetting(
     'TOLLGATE_NATS_MESSAGES_IN_FLIGHT_MAX',
-    'Messages that this process holds at a time',
+    'Messages that this process may have received and not finished',
     2_000,
     count,
   ),
   natsBytesInFlightMax: integerSetting(
     'TOLLGATE_NATS_BYTES_IN_FLIGHT_MAX',
-    'Bytes of the messages that this process holds at a time',
+    'Bytes of the messages that this process may have received and not finished',
     67_108_864,
     { min: 1_048_576, max: 4_294_967_296 },
   ),
   natsRetryMsMax: integerSetting(
     'TOLLGATE_NATS_RETRY_MS_MAX',
-    'Longest delay in milliseconds before a message is tried again that the log did not take; begins with a second and doubles',
+    'Longest delay in milliseconds before a message is retried that the log did not store; the first delay is 1 s and each next one doubles',
     30_000,
     { min: 1_000, max: 3_600_000 },
   ),
   natsProvider: textSetting(
     'TOLLGATE_NATS_PROVIDER',
-    'Reference of the only provider whose customers messages may name, also by external references; empty: all, by cus_ references',
+    'Reference of the only provider whose customers messages may name, also by external references; empty: all providers, by cus_ references',
     '',
   ),
   natsEnvironment: choiceSetting(
@@ -112,17 +114,17 @@ export const busSettings = {
   ),
   natsCustomersFreshMs: integerSetting(
     'TOLLGATE_NATS_CUSTOMERS_FRESH_MS',
-    'Milliseconds that the provider of a customer is taken from memory',
+    'Milliseconds that the provider of a customer is used from memory before it is read again',
     60_000,
     milliseconds,
   ),
   natsCustomersMax: integerSetting(
     'TOLLGATE_NATS_CUSTOMERS_MAX',
-    'Customers whose provider is in memory',
+    'Customers whose provider is kept in memory',
     100_000,
     count,
   ),
-  natsUser: textSetting('TOLLGATE_NATS_USER', 'User name at the message bus; empty: none', ''),
+  natsUser: textSetting('TOLLGATE_NATS_USER', 'User name for the message bus; empty: none', ''),
   natsPassword: secretSetting(
     'TOLLGATE_NATS_PASSWORD',
     'Password of TOLLGATE_NATS_USER',
@@ -130,7 +132,7 @@ export const busSettings = {
   ),
   natsToken: secretSetting(
     'TOLLGATE_NATS_TOKEN',
-    'Token for a message bus that wants one instead of a user',
+    'Token for a message bus that authenticates with a token instead of a user',
     (text) => text,
   ),
   natsCredentialsFile: textSetting(
@@ -140,13 +142,13 @@ export const busSettings = {
   ),
   natsPingIntervalMs: integerSetting(
     'TOLLGATE_NATS_PING_INTERVAL_MS',
-    'Milliseconds between pings; after two without an answer the connection is made again',
+    'Milliseconds between pings; the connection is opened again after two pings without an answer',
     10_000,
     milliseconds,
   ),
   natsReconnectMs: integerSetting(
     'TOLLGATE_NATS_RECONNECT_MS',
-    'Milliseconds between two attempts to connect, which never end',
+    'Milliseconds between two attempts to connect; the attempts never stop',
     2_000,
     milliseconds,
   ),

@@ -6,7 +6,7 @@ import type { HealthCheck } from '@tollgate/platform/service/health'
 import type { Service } from '@tollgate/platform/service/service'
 import { customerOwnersPath } from '@tollgate/schemas/http/customer-owners'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { AskControlPlane } from '../domain/ask-control-plane.ts'
+import type { CallControlPlane } from '../domain/call-control-plane.ts'
 import type { MetersCache } from '../hot-state/meters-cache.ts'
 import type { UsageRecordingParts } from '../recording/record-usage.ts'
 import { BadItemLog } from './bad-item-log.ts'
@@ -24,7 +24,7 @@ export type BusParts = UsageRecordingParts & {
   readonly meters: MetersCache
   readonly nowMs: () => number
   readonly randomReference: (nowMs: number) => string
-  readonly askControlPlane: AskControlPlane
+  readonly callControlPlane: CallControlPlane
   readonly serviceSecret: string
   readonly logger: Logger
   readonly metrics: Registry
@@ -33,8 +33,8 @@ export type BusParts = UsageRecordingParts & {
 export type Bus = Service & { readonly health: HealthCheck }
 
 /**
- * Consumes usage from the internal message bus. It starts without the bus and connects for as long as it takes; that
- * the bus is away degrades the service and does not keep it from serving HTTP.
+ * Returns a service that consumes usage from the internal message bus. It starts even if the bus cannot be reached, and keeps
+ * trying to connect. While the bus is away, readiness is `degraded` and HTTP is still served.
  */
 export function createBus(config: BusConfig, parts: BusParts): Bus {
   const consumerParts = createConsumerParts(config, parts)
@@ -60,7 +60,7 @@ function createConsumerParts(config: BusConfig, parts: BusParts): ConsumerParts 
   const counts = new BusCounts()
   const { logger } = parts
   const owners = new CustomerOwners({
-    ask: parts.askControlPlane,
+    callControlPlane: parts.callControlPlane,
     token: serviceTokenOf(parts.serviceSecret, customerOwnersPath),
     providerId: config.natsProvider === '' ? undefined : config.natsProvider,
     environment: config.natsEnvironment === 'any' ? undefined : config.natsEnvironment,
@@ -82,7 +82,7 @@ function createConsumerParts(config: BusConfig, parts: BusParts): ConsumerParts 
   }
 }
 
-/** Milliseconds that a server which does not answer can delay the stop. */
+/** Longest time, in milliseconds, by which a server that does not answer can delay the stop. */
 const flushMsMax = 1_000
 
 const disconnected = 'disconnected'
@@ -95,7 +95,7 @@ class BusLoop {
   #running: Promise<void> | undefined
   #connection: NatsConnection | undefined
   #consumer: RunningConsumer | undefined
-  #fault: string | undefined = 'not connected yet'
+  #fault: string | undefined = 'the message bus is not connected yet'
 
   constructor(config: BusConfig, parts: ConsumerParts, logger: Logger) {
     this.#config = config
@@ -103,7 +103,7 @@ class BusLoop {
     this.#logger = logger
   }
 
-  /** Why no messages are consumed; undefined: they are. */
+  /** The reason why no messages are consumed, or undefined if they are. */
   get fault(): string | undefined {
     return this.#fault
   }
@@ -134,7 +134,7 @@ class BusLoop {
     }
   }
 
-  /** Acknowledgements that are on their way go first, unless the server is away. */
+  /** Sends pending acknowledgements before it closes the connection, unless the server does not answer. */
   async #close(): Promise<void> {
     const connection = this.#connection
     if (connection === undefined || connection.isClosed()) return
@@ -143,7 +143,7 @@ class BusLoop {
     await connection.close()
   }
 
-  /** Makes the consumer again where it ends while the connection goes on: its stream may have been deleted. */
+  /** Creates the consumer again if it ends while the connection stays open: its stream may have been deleted. */
   async #consumeUntilClosed(connection: NatsConnection): Promise<void> {
     while (!this.#stopping.signal.aborted && !connection.isClosed()) {
       try {
@@ -151,7 +151,7 @@ class BusLoop {
         this.#consumer = await consume(connection, this.#parts)
         this.#setFault(undefined)
         await this.#consumer.ended
-        // Of its own accord: the server took a permission away, for one.
+        // The server ended the consumer, for example because it revoked a permission.
         throw new Error('the server ended the consumption of messages')
       } catch (error) {
         this.#report(error)
@@ -178,7 +178,10 @@ class BusLoop {
     const { natsMode: mode } = this.#config
     if (fault === undefined) this.#logger.info({ mode }, 'usage is consumed from the message bus')
     else
-      this.#logger.warn({ mode, fault }, 'no usage is consumed from the message bus, trying again')
+      this.#logger.warn(
+        { mode, fault },
+        'usage cannot be consumed from the message bus, connecting again',
+      )
   }
 
   async #pause(): Promise<void> {

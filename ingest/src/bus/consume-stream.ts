@@ -15,15 +15,15 @@ import { retryDelayMs } from './retry-delay.ts'
 
 /** Milliseconds that the server keeps a request for messages open. */
 const pullMs = 5_000
-/** Beyond that a request is given up: the server that had it may have been killed. */
+/** Milliseconds after which an expired request is abandoned: the server that held it may have been killed. */
 const pullGraceMs = 5_000
-/** Milliseconds without a new request after the log took nothing. */
+/** Milliseconds without a new request after the log refused an append. */
 const pauseMs = 1_000
 
 /**
- * A durable pull consumer. A message is acknowledged once the log has its items; until then the server delivers it again,
- * to any process of the group. No more is requested than this process may hold, so that nothing waits unseen in the client
- * while its time to be acknowledged runs out.
+ * Consumes the stream with a durable pull consumer. A message is acknowledged once the log has its items. Until then the server
+ * delivers it again, to any process of the consumer group. The consumer requests only as many messages as this process may hold.
+ * Otherwise messages would wait in the client while their acknowledgement deadline runs out.
  */
 export async function consumeStream(
   connection: NatsConnection,
@@ -41,7 +41,7 @@ class StreamConsumer {
   readonly #messageBytesMax: number
   readonly #parts: ConsumerParts
   readonly #batches: Batches<JsMsg>
-  /** Taken over and not finished. */
+  /** Messages that were received and are not finished. */
   readonly #working = new Set<JsMsg>()
   #isStopping = false
   #pausedUntilMs = 0
@@ -65,10 +65,10 @@ class StreamConsumer {
     try {
       while (!this.#isStopping) {
         const pausedMs = this.#pausedUntilMs - performance.now()
-        const room = Math.min(config.natsBatchMax, held.room(this.#messageBytesMax))
+        const capacity = Math.min(config.natsBatchMax, held.capacityFor(this.#messageBytesMax))
         if (pausedMs > 0) await sleep(Math.min(pausedMs, pauseMs))
-        else if (room === 0) await held.nextRelease()
-        else await this.#pullSome(room)
+        else if (capacity === 0) await held.nextRelease()
+        else await this.#pullMessages(capacity)
       }
     } finally {
       clearInterval(extend)
@@ -81,19 +81,19 @@ class StreamConsumer {
     await this.#parts.held.untilEmpty(graceMs)
   }
 
-  async #pullSome(count: number): Promise<void> {
+  async #pullMessages(count: number): Promise<void> {
     const pull = await this.#consumer.fetch({ max_messages: count, expires: pullMs })
     this.#pull = pull
-    const giveUp = setTimeout(() => pull.stop(), pullMs + pullGraceMs)
+    const abandon = setTimeout(() => pull.stop(), pullMs + pullGraceMs)
     try {
-      for await (const message of pull) this.#take(message)
+      for await (const message of pull) this.#receive(message)
     } finally {
-      clearTimeout(giveUp)
+      clearTimeout(abandon)
       this.#pull = undefined
     }
   }
 
-  #take(message: JsMsg): void {
+  #receive(message: JsMsg): void {
     this.#working.add(message)
     this.#parts.held.hold(message.data.byteLength)
     this.#parts.counts.backlog = message.info.pending
@@ -119,7 +119,7 @@ class StreamConsumer {
         }
       })
     } catch (error) {
-      // Unacknowledged, so they are delivered again.
+      // The messages stay unacknowledged, so the server delivers them again.
       onError(error as Error)
     } finally {
       for (const message of messages) {
@@ -131,8 +131,8 @@ class StreamConsumer {
 }
 
 /**
- * The name of a message without an id is its place in the stream and the time it was stored, which no delivery changes:
- * a stream that is created again counts from 1 again, at another time.
+ * Names a message without an id by its position in the stream and the time at which it was stored. Both are the same at every
+ * delivery. A stream that is created again counts from 1 again, so the position alone would not be unique.
  */
 function fromStream({ subject, data, headers, info, seq, time }: JsMsg): BusMessage {
   const messageId = headers?.get('Nats-Msg-Id') ?? ''

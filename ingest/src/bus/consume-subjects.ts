@@ -7,8 +7,8 @@ import { retryDelayMs } from './retry-delay.ts'
 import { Batches } from './batches.ts'
 
 /**
- * Plain subjects with a queue group: one process of the group gets each message, and nothing stores it. A message that the
- * log does not take is tried again in memory; what exceeds the bounds meanwhile is dropped and counted.
+ * Consumes plain subjects with a queue group: one process of the group gets each message, and nothing stores it. A message that the
+ * log refuses is retried in memory. Messages that arrive beyond the bounds meanwhile are dropped and counted.
  */
 export async function consumeSubjects(
   connection: NatsConnection,
@@ -19,26 +19,26 @@ export async function consumeSubjects(
   const stopping = new AbortController()
 
   const handle = async (messages: readonly BusMessage[]): Promise<void> => {
-    let left = messages
-    for (let attempt = 1; left.length > 0; attempt += 1) {
-      const ends = await record(left)
-      const again: BusMessage[] = []
-      left.forEach((message, at) => {
+    let unfinished = messages
+    for (let attempt = 1; unfinished.length > 0; attempt += 1) {
+      const ends = await record(unfinished)
+      const toRetry: BusMessage[] = []
+      unfinished.forEach((message, at) => {
         const end = ends[at]!
-        if (end === 'retry' && !stopping.signal.aborted) return again.push(message)
+        if (end === 'retry' && !stopping.signal.aborted) return toRetry.push(message)
         counts.messages[endOf(end)] += 1
         return held.release(message.data.byteLength)
       })
-      left = again
-      counts.messages.retried += left.length
+      unfinished = toRetry
+      counts.messages.retried += unfinished.length
       const delayMs = retryDelayMs(attempt, config.natsRetryMsMax)
-      // At a stop there is one last attempt at once.
-      if (left.length > 0) await sleep(delayMs, undefined, stopping).catch(() => undefined)
+      // A stop ends the delay, so that the last attempt starts immediately.
+      if (unfinished.length > 0) await sleep(delayMs, undefined, stopping).catch(() => undefined)
     }
   }
-  const take = (message: Msg): void => {
+  const receive = (message: Msg): void => {
     const bytes = message.data.byteLength
-    if (held.room(bytes) === 0) {
+    if (held.capacityFor(bytes) === 0) {
       counts.messages.dropped += 1
       return
     }
@@ -47,7 +47,7 @@ export async function consumeSubjects(
     batches.add({
       subject: message.subject,
       data: message.data,
-      // Random where the publisher gave none: it makes attempts of this process one.
+      // If the publisher set no id, a random one deduplicates the attempts of this process.
       name: messageId === '' ? `nats:once:${randomUUID()}` : nameOfMessageId(messageId),
       sentAtMs: nowMs(),
     })
@@ -55,14 +55,14 @@ export async function consumeSubjects(
   const subscriptions = subjects.map((subject): Subscription =>
     connection.subscribe(subject, {
       queue: config.natsGroup,
-      callback: (error, message) => (error === null ? take(message) : parts.onError(error)),
+      callback: (error, message) => (error === null ? receive(message) : parts.onError(error)),
     }),
   )
   await connection.flush()
   return {
     ended: Promise.all(subscriptions.map(({ closed }) => closed)).then(() => undefined),
     stop: async (graceMs) => {
-      // Without a server there is nothing to drain, and no answer either.
+      // Without a server there is nothing to drain, and `drain` would never resolve.
       const drained = Promise.all(subscriptions.map((each) => each.drain().catch(() => undefined)))
       await Promise.race([drained, sleep(graceMs, undefined, { ref: false })])
       stopping.abort()

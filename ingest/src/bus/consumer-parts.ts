@@ -4,7 +4,7 @@ import type { Recorded } from './bus-recorder.ts'
 import type { BusConfig } from './bus-settings.ts'
 import type { HeldMessages } from './held-messages.ts'
 
-/** What both modes work with. */
+/** Dependencies that the consumers of both NATS modes share. */
 export type ConsumerParts = {
   readonly config: BusConfig
   readonly subjects: readonly string[]
@@ -16,8 +16,8 @@ export type ConsumerParts = {
 }
 
 export type RunningConsumer = {
-  /** Resolves or rejects when no message comes any more and the consumer has to be made again. */
+  /** Resolves or rejects when no more messages will arrive and the consumer must be created again. */
   readonly ended: Promise<void>
-  /** Takes no more messages, and finishes those that are held, for at most so many milliseconds. */
+  /** Stops receiving messages and waits until the received ones are finished, for at most `graceMs` milliseconds. */
   stop(graceMs: number): Promise<void>
 }

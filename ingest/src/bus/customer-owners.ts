@@ -1,24 +1,24 @@
 import { Recent } from '@tollgate/platform/memory/recent'
 import type { Environment } from '@tollgate/schemas/environment'
 import {
-  askedOwnersMax,
+  ownersReferencesMax,
   customerOwnersPath,
   customerOwnersResponseSchema,
   type CustomerOwnersInput,
 } from '@tollgate/schemas/http/customer-owners'
 import type { KeyHolder } from '../domain/key-holder.ts'
-import type { AskControlPlane } from '../domain/ask-control-plane.ts'
+import type { CallControlPlane } from '../domain/call-control-plane.ts'
 
-/** Whose customer a reference names; 'unavailable': nobody can tell now. */
+/** The provider and environment of a customer reference. 'unavailable': the control plane cannot be reached now. */
 export type Owner = KeyHolder | 'unknown' | 'ambiguous' | 'unavailable'
 
 export type CustomerOwnersOptions = {
-  readonly ask: AskControlPlane
-  /** What the control plane knows the caller by. */
+  readonly callControlPlane: CallControlPlane
+  /** Credential with which the control plane recognizes ingest. */
   readonly token: string
-  /** The only provider whose customers may be named; undefined: all. */
+  /** The only provider whose customers messages may name, or undefined for all providers. */
   readonly providerId: string | undefined
-  /** The only environment whose customers may be named; undefined: both. */
+  /** The only environment whose customers messages may name, or undefined for both. */
   readonly environment: Environment | undefined
   readonly freshMs: number
   readonly customersMax: number
@@ -27,9 +27,9 @@ export type CustomerOwnersOptions = {
 type Known = { readonly holder: KeyHolder; readonly readAtMs: number }
 
 /**
- * The providers and environments of customers, asked of the control plane and kept. A customer never moves to another
- * provider, so what is known stays in use while the control plane is away. A reference that is not found is asked for again
- * each time, because its customer may be created at any moment.
+ * Reads the providers and environments of customers from the control plane and caches them. A customer never moves to another
+ * provider, so cached results stay in use while the control plane is away. A reference that was not found is looked up again each
+ * time, because its customer may be created at any moment.
  */
 export class CustomerOwners {
   readonly #options: CustomerOwnersOptions
@@ -42,24 +42,24 @@ export class CustomerOwners {
 
   async find(references: ReadonlySet<string>): Promise<ReadonlyMap<string, Owner>> {
     const owners = new Map<string, Owner>()
-    const asked: string[] = []
+    const missing: string[] = []
     const now = performance.now()
     for (const reference of references) {
       const known = this.#known.get(reference)
       if (known !== undefined && now - known.readAtMs < this.#options.freshMs) {
         owners.set(reference, known.holder)
-      } else asked.push(reference)
+      } else missing.push(reference)
     }
     const chunks: string[][] = []
-    for (let at = 0; at < asked.length; at += askedOwnersMax) {
-      chunks.push(asked.slice(at, at + askedOwnersMax))
+    for (let at = 0; at < missing.length; at += ownersReferencesMax) {
+      chunks.push(missing.slice(at, at + ownersReferencesMax))
     }
-    await Promise.all(chunks.map((chunk) => this.#askFor(chunk, owners)))
+    await Promise.all(chunks.map((chunk) => this.#lookUp(chunk, owners)))
     return owners
   }
 
-  async #askFor(references: string[], owners: Map<string, Owner>): Promise<void> {
-    const found = await this.#ask(references)
+  async #lookUp(references: string[], owners: Map<string, Owner>): Promise<void> {
+    const found = await this.#readOwners(references)
     references.forEach((reference, index) => {
       const owner = found?.[index] ?? this.#known.get(reference)?.holder ?? 'unavailable'
       owners.set(reference, owner)
@@ -67,12 +67,16 @@ export class CustomerOwners {
     })
   }
 
-  /** Undefined: the control plane cannot answer now. */
-  async #ask(references: string[]): Promise<Owner[] | undefined> {
-    const { ask, token, providerId, environment } = this.#options
+  /** Returns undefined if the control plane cannot answer now. */
+  async #readOwners(references: string[]): Promise<Owner[] | undefined> {
+    const { callControlPlane, token, providerId, environment } = this.#options
     const body: CustomerOwnersInput = { references, providerId }
     try {
-      const answer = await ask(customerOwnersPath, `Bearer ${token}`, JSON.stringify(body))
+      const answer = await callControlPlane(
+        customerOwnersPath,
+        `Bearer ${token}`,
+        JSON.stringify(body),
+      )
       if (answer.status !== 200) return undefined
       const { owners } = customerOwnersResponseSchema.parse(JSON.parse(answer.body))
       return owners.map((all) => {

@@ -14,10 +14,13 @@ import { nanos } from '@nats-io/transport-node'
 import type { BusConfig } from './bus-settings.ts'
 
 const dayMs = 86_400_000
-/** NATS' own default. Longer ones cost memory, and the log knows repeated messages anyway. */
+/** The default of NATS, 2 minutes. A longer window costs memory, and the log deduplicates repeated messages anyway. */
 const duplicateWindowMs = 120_000
 
-/** Creates the stream and its durable consumer if they do not exist. Throws if those that exist cannot be used. */
+/**
+ * Creates the stream and its durable consumer if they do not exist. Throws an Error that says what to change if the existing ones
+ * cannot be used.
+ */
 export async function ensureStream(
   manager: JetStreamManager,
   config: BusConfig,
@@ -30,9 +33,9 @@ export async function ensureStream(
       name: stream,
       subjects: [...subjects],
       storage: StorageType.File,
-      // Not a work queue: its messages stay after crashes of the server although they were acknowledged.
+      // Not a work queue: after a crash of the server, a work queue can keep messages that were already acknowledged.
       retention: RetentionPolicy.Limits,
-      // A publisher learns that a full stream refuses; the oldest messages would be gone without a word.
+      // A publisher gets an error when the stream is full. The alternative would silently delete the oldest messages.
       discard: DiscardPolicy.New,
       max_age: nanos(config.natsStreamDays * dayMs),
       max_bytes: config.natsStreamBytesMax,
@@ -53,7 +56,7 @@ export async function ensureStream(
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
-      // An outage of the log must not use up attempts: a message that reached a limit would stay unseen.
+      // Attempts are unlimited: a message that used them up during an outage of the log would never be delivered again.
       max_deliver: -1,
       ...limits,
     })

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest'
 import { HeldMessages } from './held-messages.ts'
 
-it('has room by number and by bytes, and always for one message', () => {
+it('bounds held messages by number and bytes, and always accepts one message if none is held', () => {
   const held = new HeldMessages({ countMax: 3, bytesMax: 1_000 })
-  expect(held.room(100)).toBe(3)
-  expect(held.room(400)).toBe(2)
-  // Larger than all that may be held: alone it goes through.
-  expect(held.room(5_000)).toBe(1)
+  expect(held.capacityFor(100)).toBe(3)
+  expect(held.capacityFor(400)).toBe(2)
+  // A message that is larger than the byte bound is accepted while no other is held.
+  expect(held.capacityFor(5_000)).toBe(1)
   held.hold(700)
-  expect([held.room(100), held.room(200), held.room(400)]).toEqual([2, 1, 0])
+  expect([held.capacityFor(100), held.capacityFor(200), held.capacityFor(400)]).toEqual([2, 1, 0])
   held.hold(1)
   held.hold(1)
-  expect(held.room(1)).toBe(0)
+  expect(held.capacityFor(1)).toBe(0)
   held.release(1)
-  expect(held.room(1)).toBe(1)
+  expect(held.capacityFor(1)).toBe(1)
 })
 
-it('waits until everything is released, or for as long as it may', async () => {
+it('waits until all messages are released or the timeout has passed', async () => {
   const held = new HeldMessages({ countMax: 3, bytesMax: 1_000 })
   held.hold(10)
   held.hold(10)

@@ -1,4 +1,4 @@
-/** What this process has taken over from the bus and not finished, with a bound in number and bytes. */
+/** Messages that this process has received from the bus and not finished, bounded in number and bytes. */
 export class HeldMessages {
   readonly #countMax: number
   readonly #bytesMax: number
@@ -19,10 +19,10 @@ export class HeldMessages {
     return this.#bytes
   }
 
-  /** Returns how many messages of at most this size there is room for. */
-  room(messageBytesMax: number): number {
+  /** Returns how many more messages of at most `messageBytesMax` bytes fit within the bounds. */
+  capacityFor(messageBytesMax: number): number {
     const byBytes = Math.floor((this.#bytesMax - this.#bytes) / messageBytesMax)
-    // A limit below the size of one message would let none through.
+    // Without this exception, a byte bound below the size of one message would let no message pass.
     const least = this.#count === 0 ? 1 : 0
     return Math.max(least, Math.min(this.#countMax - this.#count, byBytes))
   }
@@ -37,15 +37,15 @@ export class HeldMessages {
     this.#bytes -= bytes
     const released = this.#released
     this.#released = []
-    for (const tell of released) tell()
+    for (const resolve of released) resolve()
   }
 
-  /** Resolves when something is released. */
+  /** Resolves at the next release of a message. */
   nextRelease(): Promise<void> {
     return new Promise((resolve) => this.#released.push(resolve))
   }
 
-  /** Resolves when nothing is held any more, or after so many milliseconds. */
+  /** Resolves when no message is held, or after `timeoutMs` milliseconds. */
   async untilEmpty(timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<'late'>((resolve) => {

@@ -11,8 +11,8 @@ import type { BusConfig } from './bus-settings.ts'
 const connectMsMax = 5_000
 
 /**
- * Connects once. The connection is made again by itself for as long as it is not closed; the client would give up after
- * ten attempts, and notice after minutes that a server is gone.
+ * Opens a connection to NATS. The client opens it again after every disconnect until it is closed. With the defaults of the client
+ * it would give up after ten attempts, and would notice only after minutes that a server is gone.
  */
 export async function connectToNats(config: BusConfig): Promise<NatsConnection> {
   return await connect(await connectionOptions(config))
@@ -26,7 +26,7 @@ async function connectionOptions(config: BusConfig): Promise<NodeConnectionOptio
     timeout: connectMsMax,
     maxReconnectAttempts: -1,
     reconnectTimeWait: config.natsReconnectMs,
-    // A user that is put right at the server is let in again without a restart here.
+    // The connection recovers without a restart of ingest once the user is corrected at the server.
     ignoreAuthErrorAbort: true,
     pingInterval: config.natsPingIntervalMs,
     maxPingOut: 2,

@@ -6,7 +6,10 @@ export type BulkEvents =
   | { readonly kind: 'accepted'; readonly events: readonly MeterEvent[] }
   | { readonly kind: 'refused'; readonly issues: readonly ValidationIssue[] }
 
-/** All events of a bulk request, or everything that is wrong with it: one bad item refuses all. */
+/**
+ * Returns all events of a bulk request. If any item is invalid, returns the issues of the request instead, so that none is
+ * recorded.
+ */
 export function bulkEvents<Input>(
   inputs: readonly Input[],
   listName: string,

@@ -1,6 +1,6 @@
 import { UnavailableError } from './unavailable-error.ts'
 
-/** A bound on work that has been taken on and not finished, in number and in bytes. */
+/** Bounds the work in progress, in number and in bytes. */
 export class InFlightLimit {
   #count = 0
   #bytes = 0
@@ -20,7 +20,7 @@ export class InFlightLimit {
     return this.#bytes
   }
 
-  /** Throws UnavailableError, having taken nothing on, when the bound would be passed. */
+  /** Adds work in progress. Throws UnavailableError without adding it if a bound would be exceeded. */
   enter(count: number, bytes: number): void {
     if (this.#count + count > this.#countMax || this.#bytes + bytes > this.#bytesMax) {
       throw new UnavailableError('Too many requests are in flight, try again', {

@@ -8,7 +8,7 @@ import { referenceOf, textOrNull, type Receipt } from './usage-events.ts'
 
 export type MeterStatus = 'active' | 'archived' | 'unknown'
 
-/** The event of one meter event call, or what is wrong with it; the issue's path begins at the input. */
+/** Returns the event of one meter event call, or the validation issue of its input. The issue's path starts at the input. */
 export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
   const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
@@ -20,7 +20,7 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
     providerId: holder.providerId,
     customerRef: input.customerRef,
     meterName: input.meterName,
-    // The schema takes only numbers that have exact micros.
+    // The schema accepts only numbers that are an exact number of micros.
     value: microsFromNumber(input.value)!,
     timestamp,
     receivedAt: receivedAtMs,
@@ -36,18 +36,21 @@ export function meterEvent(input: MeterEventInput, receipt: Receipt): MeterEvent
   }
 }
 
-/** Here the outcome is one of the properties. One that we do not know does not keep the event from counting. */
+/**
+ * Reads the outcome of a meter event from its properties. An unknown outcome counts as 'success', so that the event is still
+ * counted.
+ */
 function outcomeOf({ properties }: MeterEventInput): Outcome {
   const given = properties?.['outcome']
   return outcomes.find((outcome) => outcome === given) ?? 'success'
 }
 
-/** Every provider is born with it and cannot archive it, so nobody has to be asked about it. */
-export function isBornMeter(name: string): boolean {
+/** Returns whether the meter is built in. Every provider has it and cannot archive it, so its status needs no look-up. */
+export function isBuiltInMeter(name: string): boolean {
   return name === requestsMeterName
 }
 
-/** What is wrong with the meter that an event names; undefined: nothing. */
+/** Returns the validation issue of the meter that an event names, or undefined if the meter is active. */
 export function faultOfMeter(
   name: string,
   status: MeterStatus,

@@ -1,8 +1,8 @@
-/** How long nothing is tried after a failure. */
+/** Milliseconds without a new attempt after a failure. */
 const pauseMs = 1_000
 
 /**
- * Keeps callers away for a moment from what has just failed: what each try takes along would be lost for a while, and a
+ * Suppresses attempts for a moment after a failure. Each failed attempt may hold resources, such as credits, for a while, and a
  * part that is down has many callers.
  */
 export class PauseAfterFailure {

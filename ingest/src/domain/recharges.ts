@@ -1,20 +1,20 @@
 import type { PublishedRecharge } from '@tollgate/domain/wallet/take-credits'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** A wallet that a debit has left with less than its published threshold. */
+/** A wallet whose balance fell below its published threshold because of a debit. */
 export type LowWallet = {
   readonly environment: Environment
   readonly providerId: string
-  /** The customer's own. */
+  /** The customer's own reference (`cus_…`), which identifies the wallet. */
   readonly customerRef: string
   readonly recharge: PublishedRecharge
 }
 
-/** Has automatic top-ups begun for wallets that have run low. */
+/** Starts automatic top-ups of wallets with a low balance. */
 export interface Recharges {
   /**
-   * Whether a charge was begun by this call: its payment is stored. Never fails; false where nobody could say so in time.
-   * Call it once the debit is in the log.
+   * Resolves with whether this call started a charge, which means that its payment is stored. Never rejects; resolves with false if
+   * the control plane does not answer in time. Call it once the debit is in the log.
    */
   begin(wallet: LowWallet, authorization: string): Promise<boolean>
 }

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@tollgate/schemas/http/error-codes'
 
 export type UnavailableCode = Extract<ErrorCode, 'unavailable' | 'overloaded' | 'reservations_full'>
 
-/** Something that the request needs cannot be had now; nothing of it was kept, and the client should try again. */
+/** A resource that the request needs is unavailable now. Nothing of the request was stored, and the client should retry. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError'
   readonly code: UnavailableCode

@@ -16,7 +16,7 @@ const build = (body: object) => {
 }
 
 describe('the event of a usage call', () => {
-  it('is stamped with its receipt when it brings no time', () => {
+  it('gets the time of receipt if the call has no timestamp', () => {
     expect(build({ customerRef: 'u' })).toMatchObject({
       timestamp: receipt.receivedAtMs,
       receivedAt: receipt.receivedAtMs,
@@ -25,7 +25,7 @@ describe('the event of a usage call', () => {
     })
   })
 
-  it('takes empty references for none', () => {
+  it('treats empty references as missing', () => {
     const empty = { productRef: '', purchaseRef: '', idempotencyKey: '' }
     expect(build({ customerRef: 'u', ...empty })).toMatchObject({
       productRef: null,
@@ -35,7 +35,7 @@ describe('the event of a usage call', () => {
     })
   })
 
-  it('has the same reference for the same key, and only then', () => {
+  it('has the same reference only for the same idempotency key', () => {
     const idOf = (body: object) => build(body)?.id
     const keyed = { customerRef: 'u', idempotencyKey: 'k' }
     expect(idOf(keyed)).toBe(idOf({ ...keyed, units: 5 }))
@@ -43,7 +43,7 @@ describe('the event of a usage call', () => {
     expect(idOf(keyed)).not.toBe(idOf({ ...keyed, idempotencyKey: 'l' }))
   })
 
-  it('keeps everything else of the call as properties, whatever it is', () => {
+  it('stores all other fields of the call as properties', () => {
     const text = fc
       .string({ maxLength: 40, unit: 'grapheme' })
       .filter((value) => !value.includes('\0'))
@@ -75,7 +75,7 @@ describe('the event of a usage call', () => {
     ['2026-05-02T00:00:00Z', true],
     ['2026-05-01T23:59:59.999Z', false],
     ['2026-06-02T02:00:00+02:00', true],
-  ])('stamped %s is taken: %s', (timestamp, isTaken) => {
-    expect(build({ customerRef: 'u', timestamp }) !== undefined).toBe(isTaken)
+  ])('accepts the timestamp %s: %s', (timestamp, isAccepted) => {
+    expect(build({ customerRef: 'u', timestamp }) !== undefined).toBe(isAccepted)
   })
 })

@@ -7,15 +7,15 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { keyedUsageReference } from '@tollgate/schemas/usage-reference'
 import type { KeyHolder } from './key-holder.ts'
 
-/** What an event gets from its request rather than from its body. */
+/** The fields of an event that come from the request rather than from its body. */
 export type Receipt = {
   readonly holder: KeyHolder
   readonly receivedAtMs: number
-  /** A new reference at every call. */
+  /** Returns a new reference at every call. */
   readonly randomReference: (nowMs: number) => string
 }
 
-/** The event of one usage call, or what is wrong with it; the issue's path begins at the input. */
+/** Returns the event of one usage call, or the validation issue of its input. The issue's path starts at the input. */
 export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | ValidationIssue {
   const { holder, receivedAtMs } = receipt
   const timestamp = input.timestamp === undefined ? receivedAtMs : Date.parse(input.timestamp)
@@ -42,7 +42,9 @@ export function usageEvent(input: UsageInput, receipt: Receipt): MeterEvent | Va
   }
 }
 
-/** A repeated key of a customer gives the same reference, whether it comes with usage or with a meter event. */
+/**
+ * Returns the reference of a record. The same customer and idempotency key give the same reference, for usage and for meter events.
+ */
 export function referenceOf(
   { holder, receivedAtMs, randomReference }: Receipt,
   customerRef: string,
@@ -53,8 +55,8 @@ export function referenceOf(
 }
 
 /**
- * What the wire contract stores beside the value; members that were not given are left out. Written out by hand, which
- * halves a cost that every usage call has; outcome and action type are of fixed lists that need no escaping.
+ * Returns the JSON text of the properties that are stored beside the value. Fields without a value are left out. The text is built
+ * by hand, which halves a cost of every usage call. Outcome and action type come from fixed lists and need no escaping.
  */
 function propertiesOf(input: UsageInput): string {
   return (
@@ -73,7 +75,7 @@ function member(name: string, value: unknown): string {
   return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 }
 
-/** An empty reference says the same as none. */
+/** An empty reference means the same as a missing one. */
 export function textOrNull(text: string | undefined): string | null {
   return text === undefined || text === '' ? null : text
 }

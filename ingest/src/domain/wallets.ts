@@ -1,10 +1,10 @@
 import type { DueDebit, TakenCredits } from '@tollgate/domain/wallet/take-credits'
 
-/** Takes what usage costs out of customers' wallets. */
+/** Holds the credits that usage costs in customers' wallets. */
 export interface Wallets {
   /**
-   * For records that are about to be written, all of one provider and environment. Rejects with UnavailableError; what
-   * was taken until then is given back after a while.
+   * Holds credits for records that will be appended next, all of one provider and environment. Rejects with UnavailableError.
+   * Credits that were held before the rejection are released when their hold expires.
    */
-  take(due: readonly DueDebit[]): Promise<TakenCredits[]>
+  hold(due: readonly DueDebit[]): Promise<TakenCredits[]>
 }

@@ -3,25 +3,25 @@ import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
 const bytesAtStart = 64 * 1024
 
-/** Encodes events into one buffer that is used over and over: the log copies what it is given. */
+/** Encodes events into one buffer that is reused, since the log copies the bytes that it gets. */
 export class EventEncoder {
   readonly #schemaId: number
   #buffer = Buffer.allocUnsafeSlow(bytesAtStart)
 
-  /** `schemaId` is what the log calls the current schema. */
+  /** `schemaId` is the id of the current schema in the log. */
   constructor(schemaId: number) {
     this.#schemaId = schemaId
   }
 
-  /** The view is valid until the next call. */
+  /** Returns a view of the buffer that is valid until the next call. */
   encode(event: MeterEvent): Uint8Array {
     return this.#buffer.subarray(0, this.#write(event, 0))
   }
 
-  /** The views are valid until the next call. */
+  /** Returns views of the buffer that are valid until the next call. */
   encodeAll(events: readonly MeterEvent[]): Uint8Array[] {
     let start = 0
-    // A buffer that had to grow leaves the earlier views on the smaller one, where their bytes still stand.
+    // When the buffer grows, earlier views keep the smaller buffer, whose bytes stay unchanged.
     return events.map((event) => {
       const end = this.#write(event, start)
       const view = this.#buffer.subarray(start, end)

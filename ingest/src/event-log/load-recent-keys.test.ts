@@ -17,7 +17,7 @@ import { RecentKeys } from './recent-keys.ts'
 const topic = usageTopic('sandbox')
 const total = 200
 
-it('starts on a log with a damaged segment, knows the keys outside it and counts what it could not read', async () => {
+it('starts on a log with a damaged segment, loads the keys outside of it and counts the range that it could not read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-recent-keys-'))
   const log = await openFileEventLog({
     logFolder: join(folder, 'log'),
@@ -38,7 +38,7 @@ it('starts on a log with a damaged segment, knows the keys outside it and counts
   const hotState = { appliedOffset: async () => 0 }
   await loadRecentKeys({ log, hotState, recentKeys, counts, logger }, 10_000)
 
-  expect(counts.unreadKeyStretches).toBe(1)
+  expect(counts.unreadKeyRanges).toBe(1)
   expect(recentKeys.has('sandbox', 0, idOf(0))).toBe(true)
   expect(recentKeys.has('sandbox', 0, idOf(total - 1))).toBe(true)
   expect(recentKeys.size).toBeLessThan(total)

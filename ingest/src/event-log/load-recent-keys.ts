@@ -15,18 +15,18 @@ export type RecentKeysParts = {
   readonly log: EventLog
   readonly hotState: Pick<HotState, 'appliedOffset'>
   readonly recentKeys: RecentKeys
-  readonly counts: Pick<IngestCounts, 'unreadKeyStretches'>
+  readonly counts: Pick<IngestCounts, 'unreadKeyRanges'>
   readonly logger: Logger
 }
 
 /**
- * Learns the keys that were acknowledged before this process started and have no mark so far, so that a client which
- * retries across a crash is told 'duplicate'. Reads no more records than `recordsMax`, the newest of each partition:
- * a projection that was away for long must not hold up the start.
+ * Loads the keys that were acknowledged before this process started and have no deduplication mark yet, so that a client that
+ * retries across a crash gets 'duplicate'. It reads at most `recordsMax` records, the newest of each partition, so that a large
+ * backlog of the counters projection does not delay the start.
  *
- * Nor may a log that cannot be read in places. A retry of a key that stands there is answered as if it were new and
- * appended once more. That changes no sum: counters and sink count and store the first offset of a key only, by the marks
- * of the hot state, which are made again from the idempotency keys in ClickHouse where they are lost.
+ * Parts of the log that cannot be read do not prevent the start either. A retry of a key in such a part is answered as new and
+ * appended once more. This changes no sum: counters and sink use only the first offset of a key, according to the marks of the hot
+ * state. If the marks are lost, they are rebuilt from the idempotency keys in ClickHouse.
  */
 export async function loadRecentKeys(parts: RecentKeysParts, recordsMax: number): Promise<void> {
   for (const environment of environments) {
@@ -37,20 +37,20 @@ export async function loadRecentKeys(parts: RecentKeysParts, recordsMax: number)
       try {
         await loadPartition(parts, environment, partition, share)
       } catch (error) {
-        passOver(parts, { err: error, topic, partition })
+        reportUnreadRange(parts, { err: error, topic, partition })
       }
     }
   }
 }
 
-function passOver(
+function reportUnreadRange(
   { counts, logger }: RecentKeysParts,
   what: Readonly<Record<string, unknown>>,
 ): void {
-  counts.unreadKeyStretches += 1
+  counts.unreadKeyRanges += 1
   logger.error(
     what,
-    'recent keys cannot be read from a part of the log: a retry of one is answered as new, and counted once',
+    'the idempotency keys in a part of the event log cannot be read: a retry with one of them is answered as new, but counted once',
   )
 }
 
@@ -81,7 +81,7 @@ async function loadPartition(
   }
 }
 
-/** Returns the records, or where to go on behind a damaged segment. */
+/** Returns the records, or the offset after a damaged segment from which reading can continue. */
 async function readOrSkip(
   parts: RecentKeysParts,
   topic: string,
@@ -92,7 +92,7 @@ async function readOrSkip(
     return await parts.log.read(topic, partition, offset, readLimits)
   } catch (error) {
     if (!(error instanceof LogDamagedError)) throw error
-    passOver(parts, {
+    reportUnreadRange(parts, {
       err: error,
       topic,
       partition,
@@ -108,7 +108,7 @@ function keyedId(value: Uint8Array): string | undefined {
     const event = decodeMeterEvent(value)
     return event.idempotencyKey === null ? undefined : event.id
   } catch (error) {
-    // The projections report unreadable records; here they only have no key.
+    // The projections report unreadable records. Here, such a record has no key.
     if (error instanceof MeterEventFormatError) return undefined
     throw error
   }

@@ -70,7 +70,7 @@ function keyedEvent(key: string): PlacedEvent {
   return { event, subject: 'user-1', partition: 0 }
 }
 
-it('appends one of twins that come in the same turn, alone and in bulk', async () => {
+it('appends one of two events with the same key that arrive in the same turn, alone and in bulk', async () => {
   const recorder = recorderOn(log)
   const twins = await Promise.all([
     recorder.record('sandbox', keyedEvent('a')),
@@ -87,7 +87,7 @@ it('appends one of twins that come in the same turn, alone and in bulk', async (
   expect(await log.head(topic, 0)).toBe(2)
 })
 
-it('fails twins together when the append fails, and takes the key again afterwards', async () => {
+it('fails all requests with the same key when the append fails, and accepts the key again afterwards', async () => {
   let isFull = true
   const fillable = new Proxy(log, {
     get: (target, name: keyof EventLog) => {

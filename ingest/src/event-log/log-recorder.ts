@@ -12,7 +12,7 @@ import type { RecentKeys } from './recent-keys.ts'
 
 export type LogRecorderParts = {
   readonly log: EventLog
-  /** What the log calls the schema of the events. */
+  /** Id of the schema of the events in the log. */
   readonly schemaId: number
   readonly hotState: Pick<HotState, 'readMarks'>
   readonly recentKeys: RecentKeys
@@ -24,17 +24,17 @@ export type LogRecorderParts = {
 export type RecordOutcome = 'recorded' | 'duplicate'
 
 /**
- * Puts events into the log, a keyed one only if its key is new.
+ * Appends events to the log; an event with an idempotency key only if its key is new.
  *
- * A key is new when no request in flight holds it, when it is not among the recent ones, and when the projection has
- * no mark of it. The first two are asked, and the key taken, without an await between, so of a hundred parallel
- * twins exactly one gets past. That one reads the marks and appends; the others wait for how it ends. If this process
- * is killed after the append and before the answer, the retry finds the key through the mark or the log's tail.
+ * A key is new if no request in flight has it, it is not among the recent keys, and the counters projection has set no mark for it.
+ * The first two are checked, and the key is registered as pending, without an `await` in between. So of many parallel requests with
+ * the same key exactly one continues. That request reads the marks and appends; the others wait for its result. If this process is
+ * killed after the append and before the response, a retry finds the key through the mark or in the tail of the log.
  */
 export class LogRecorder {
   readonly #parts: LogRecorderParts
   readonly #encoder: EventEncoder
-  /** By id: the append that is under way. */
+  /** Appends that are in progress, by event id. */
   readonly #pending = new Map<string, Promise<void>>()
   readonly #commits = new WeakMap<Promise<void>, Commit>()
 
@@ -59,12 +59,17 @@ export class LogRecorder {
       this.#parts.counts.accepted += places.length
       return places.map(() => 'recorded')
     }
-    // A twin that fails fails us too: there is one fate for all requests that came with a key at the same time.
-    for (let twins = this.#twinsOf(places); twins.size > 0; twins = this.#twinsOf(places)) {
-      await Promise.all(twins)
+    // If a pending append of the same key fails, this request fails too: all requests that came with one key at the same time get
+    // one result.
+    for (
+      let pending = this.#pendingOf(places);
+      pending.size > 0;
+      pending = this.#pendingOf(places)
+    ) {
+      await Promise.all(pending)
     }
-    // From the last look at the twins to the entries in #pending nothing awaits.
-    const outcomes = this.#judge(environment, places)
+    // There must be no `await` between the last check of pending appends and the new entries in #pending.
+    const outcomes = this.#outcomesOf(environment, places)
     const fresh = places.filter((_, index) => outcomes[index] === 'recorded')
     if (fresh.length === 0) {
       this.#parts.counts.duplicates += places.length
@@ -96,7 +101,7 @@ export class LogRecorder {
     inFlight.enter(1, bytes)
     const topic = usageTopic(environment)
     const durable = log.append(topic, partition, value, event.receivedAt, subject)
-    // The log gives all records of a commit the same promise, so what is to be done for them is done once.
+    // The log returns the same promise for all records of one commit, so their accounting is done once.
     let commit = this.#commits.get(durable)
     if (commit === undefined) {
       commit = this.#beginCommit(durable)
@@ -129,17 +134,17 @@ export class LogRecorder {
     return commit
   }
 
-  #twinsOf(places: readonly PlacedEvent[]): Set<Promise<void>> {
-    const twins = new Set<Promise<void>>()
-    if (this.#pending.size === 0) return twins
+  #pendingOf(places: readonly PlacedEvent[]): Set<Promise<void>> {
+    const pending = new Set<Promise<void>>()
+    if (this.#pending.size === 0) return pending
     for (const { event } of places) {
-      const twin = this.#pending.get(event.id)
-      if (twin !== undefined) twins.add(twin)
+      const append = this.#pending.get(event.id)
+      if (append !== undefined) pending.add(append)
     }
-    return twins
+    return pending
   }
 
-  #judge(environment: Environment, places: readonly PlacedEvent[]): RecordOutcome[] {
+  #outcomesOf(environment: Environment, places: readonly PlacedEvent[]): RecordOutcome[] {
     const seen = new Set<string>()
     return places.map((place) => {
       const { id } = place.event
@@ -154,8 +159,8 @@ export class LogRecorder {
     return partitionsOf(place).some((each) => recentKeys.has(environment, each, place.event.id))
   }
 
-  /** Throws UnavailableError if so many more would be refused now: for what must not be begun in vain. */
-  expectRoom(count: number): void {
+  /** Throws UnavailableError if so many more would be refused now: the caller then begins nothing that it could not finish. */
+  requireCapacity(count: number): void {
     const { inFlight } = this.#parts
     inFlight.enter(count, 0)
     inFlight.leave(count, 0)
@@ -203,12 +208,12 @@ export class LogRecorder {
           if (marks[index] !== undefined) marked.add(id)
         })
       } catch (cause) {
-        // Its key may have been used in another partition, where both would count.
+        // The key may have been used in the other partition, and both records would count.
         if (keyed.some(({ otherPartition }) => otherPartition !== undefined)) {
           throw new UnavailableError('Whether the key was used cannot be told now', { cause })
         }
-        // Without marks a duplicate cannot be told. Appending it is safe, its first offset alone counts; refusing
-        // would turn a broken HotState into lost usage.
+        // Without marks a duplicate cannot be detected. Appending is safe, since only the first offset of a key counts. Refusing
+        // would lose usage while the hot state cannot be read.
         this.#parts.counts.unreadMarks += ids.length
       }
     }
@@ -234,7 +239,7 @@ export class LogRecorder {
   }
 }
 
-/** The records without a key that are on their way to the log in the same commit. */
+/** The records without a key that are appended to the log in the same commit. */
 type Commit = {
   readonly outcome: Promise<RecordOutcome>
   count: number
@@ -257,7 +262,7 @@ function idsByPartition(places: readonly PlacedEvent[]): Map<number, string[]> {
   return byPartition
 }
 
-/** Where its key may have been used. */
+/** Returns the partitions in which the key of the event may have been used. */
 function partitionsOf({ partition, otherPartition }: PlacedEvent): number[] {
   return otherPartition === undefined || otherPartition === partition
     ? [partition]

@@ -46,32 +46,32 @@ async function trimOnce(retentionMs: number, appliedOffset: number, ofLog = log)
     intervalMs: 5,
   })
   await trimmer.start()
-  // Two rounds over the four partitions have begun, so the first one is over.
+  // Two rounds over the four partitions have started, so the first round is complete.
   await vi.waitUntil(() => rounds > 4, { timeout: 20_000 })
   await trimmer.stop()
 }
 
-async function passTo(counters: number, sink: number): Promise<void> {
+async function advanceTo(counters: number, sink: number): Promise<void> {
   const start = { offset: 0, note: '' }
   await log.commit(countersGroup, topic, 1, start, { offset: counters, note: '' })
   await log.commit(sinkGroup, topic, 1, start, { offset: sink, note: '' })
 }
 
 it.each([
-  ['what both projections have passed', 4, 3, 1_000, 4, 3],
-  ['nothing that the counters have not passed', 0, 4, 1_000, 0, 0],
-  ['nothing that the sink has not passed', 4, 0, 1_000, 4, 0],
+  ['records that both projections have applied', 4, 3, 1_000, 4, 3],
+  ['no record that the counters have not applied', 0, 4, 1_000, 0, 0],
+  ['no record that the sink has not applied', 4, 0, 1_000, 4, 0],
   ['nothing young', 4, 4, nowMs - 2_000, 4, 2],
-  ['nothing that counters lost with HotState will need again', 4, 4, 1_000, 1, 0],
-])('the log loses %s', async (_, counters, sink, retentionMs, appliedOffset, oldest) => {
-  await passTo(counters, sink)
+  ['no record that counters which were lost with the hot state need again', 4, 4, 1_000, 1, 0],
+])('trimming deletes %s', async (_, counters, sink, retentionMs, appliedOffset, oldest) => {
+  await advanceTo(counters, sink)
   await trimOnce(retentionMs, appliedOffset)
   expect(log.oldest(topic, 1)).toBe(oldest)
   expect(await log.head(topic, 1)).toBe(5)
 })
 
-it('goes on with the other partitions when one cannot be trimmed', async () => {
-  await passTo(4, 4)
+it('continues with the other partitions if one cannot be trimmed', async () => {
+  await advanceTo(4, 4)
   const broken = new Proxy(log, {
     get: (target, name: keyof EventLog) => {
       if (name !== 'trim') return target[name].bind(target)
@@ -85,7 +85,7 @@ it('goes on with the other partitions when one cannot be trimmed', async () => {
   expect(log.oldest(topic, 1)).toBe(4)
 })
 
-it('stops at once, before its first round', async () => {
+it('stops immediately before its first round', async () => {
   const trimmer = createLogTrimmer({
     log,
     hotState: { appliedOffset: async () => 0 },

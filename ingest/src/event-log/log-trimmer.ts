@@ -17,13 +17,16 @@ export type LogTrimmerParts = {
   readonly intervalMs: number
 }
 
-/** Deletes what is old and has been counted and stored. It runs here because only the log's writer may shorten it. */
+/**
+ * Returns a service that deletes records which are older than the retention and which both projections have applied. It runs in
+ * ingest because only the writer of the log may trim it.
+ */
 export function createLogTrimmer(parts: LogTrimmerParts): Service {
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   const runForever = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // The only rejection is the abort, and the loop looks at the signal next.
+      // The only rejection is the abort, and the loop checks the signal next.
       await sleep(parts.intervalMs, undefined, { signal: stopping.signal }).catch(() => undefined)
       await trimAll(parts, stopping.signal)
     }
@@ -45,7 +48,7 @@ async function trimAll(parts: LogTrimmerParts, signal: AbortSignal): Promise<voi
     for (let partition = 0; partition < parts.log.partitionCount(topic); partition++) {
       if (signal.aborted) return
       await trim(parts, environment, partition).catch((error: unknown) => {
-        parts.logger.warn({ err: error, topic, partition }, 'the log could not be trimmed')
+        parts.logger.warn({ err: error, topic, partition }, 'the event log could not be trimmed')
       })
     }
   }
@@ -58,8 +61,9 @@ async function trim(
 ): Promise<void> {
   const topic = usageTopic(environment)
   const counted = await log.position(countersGroup, topic, partition)
-  // A HotState that lost its counters counts the log again, and its group's position follows only after a while. Until
-  // then nothing is old enough, which also takes back what was said of this partition before the loss.
+  // After a hot state lost its counters, the counters projection reads the log from the beginning, and the position of its consumer
+  // group follows only later. Until then no record is old enough to be trimmed. This trim call also replaces an earlier one for
+  // this partition.
   const isLost = (await hotState.appliedOffset(environment, partition)) < counted.offset
   const receivedBeforeMs = isLost ? -Infinity : clock.now() - retentionMs
   await log.trim(topic, partition, receivedBeforeMs, [sinkGroup, countersGroup])

@@ -1,10 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 import { randomUsageReference, usageReferenceEntropyBytes } from '@tollgate/schemas/usage-reference'
 
-/** Drawn at once: asking the kernel for ten bytes per event costs more than the rest of the reference. */
+/** Random bytes are read in bulk: a system call for ten bytes per event costs more than the rest of the reference. */
 const poolBytes = 1024 * usageReferenceEntropyBytes
 
-/** A source of references for records that came without an idempotency key. */
+/** Returns a source of references for records without an idempotency key. */
 export function createReferenceSource(): (nowMs: number) => string {
   const pool = new Uint8Array(poolBytes)
   let at = poolBytes

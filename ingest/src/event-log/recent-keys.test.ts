@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { RecentKeys } from './recent-keys.ts'
 
 describe('recent keys', () => {
-  it('are known in their partition and environment only', () => {
+  it('are known only in their partition and environment', () => {
     const keys = new RecentKeys(10)
     keys.add('sandbox', 1, 'a', 5)
     expect(keys.has('sandbox', 1, 'a')).toBe(true)
@@ -10,7 +10,7 @@ describe('recent keys', () => {
     expect(keys.has('live', 1, 'a')).toBe(false)
   })
 
-  it('are forgotten when the projection has passed their offset, and not before', () => {
+  it('are forgotten once the counters projection has applied their offset, and not before', () => {
     const keys = new RecentKeys(10)
     keys.add('live', 0, 'a', 5)
     keys.add('live', 0, 'b', 6)
@@ -26,7 +26,7 @@ describe('recent keys', () => {
     expect(keys.size).toBe(0)
   })
 
-  it('never grow beyond the bound: the oldest goes first, here or elsewhere', () => {
+  it('stay within the bound: the oldest key of the same or another partition is forgotten first', () => {
     const keys = new RecentKeys(3)
     for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) keys.add('live', 0, id, index)
     expect([keys.has('live', 0, 'a'), keys.has('live', 0, 'd'), keys.size]).toEqual([
@@ -42,7 +42,7 @@ describe('recent keys', () => {
     ])
   })
 
-  it('count once however often they are added', () => {
+  it('count once if they are added repeatedly', () => {
     const keys = new RecentKeys(3)
     keys.add('live', 0, 'a', 1)
     keys.add('live', 0, 'a', 2)

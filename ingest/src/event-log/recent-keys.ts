@@ -1,10 +1,10 @@
-/** Offset by id, oldest first. */
+/** Offsets by event id, oldest first. */
 type Offsets = Map<string, number>
 
 /**
- * The ids of keyed records that are in the log but whose marks the counters projection has not set yet. Between the
- * ack and the mark nothing else knows that a key was used. Forgetting one early is harmless to the sums, since both
- * projections count the first offset of an id only; the retry is then merely answered as if it were new.
+ * The ids of records with an idempotency key that are in the log and whose marks the counters projection has not set yet. Between
+ * the acknowledgement and the mark, only this object knows that a key was used. Forgetting an id early changes no sum, since both
+ * projections count only the first offset of an id; a retry is then answered as new.
  */
 export class RecentKeys {
   readonly #idsMax: number
@@ -31,10 +31,10 @@ export class RecentKeys {
     this.#size += 1
   }
 
-  /** The projection has set the marks of everything below `appliedOffset`. */
+  /** Forgets the ids of all records below `appliedOffset`, whose marks the counters projection has set. */
   forgetApplied(environment: string, partition: number, appliedOffset: number): void {
     const offsets = this.#offsetsOf(environment, partition)
-    // Ids were added in about the order of their offsets, so the first one that must stay ends the search.
+    // Ids were added nearly in the order of their offsets, so the search ends at the first id that must stay.
     for (const [id, offset] of offsets) {
       if (offset >= appliedOffset) return
       offsets.delete(id)

@@ -16,7 +16,7 @@ const placed = {
 } as PlacedEvent
 const document = JSON.stringify({ ...entitlement, credit: { creditsPerUnit: 5, currency: 'USD' } })
 
-it('rejects, and never throws, where a wallet that pays cannot be read', async () => {
+it('rejects instead of throwing if a wallet that paid before cannot be read', async () => {
   let read = (): string => document
   const decider = new DebitDecider({
     hotState: {

@@ -15,7 +15,7 @@ export type DebitDeciderParts = {
   readonly documents: EntitlementDocuments
   readonly counts: IngestCounts
   readonly nowMs: () => number
-  /** Customers and products that are remembered as paid from a wallet. */
+  /** Maximum number of pairs of customer and product that are remembered as paid for by a wallet. */
   readonly payersMax: number
 }
 
@@ -26,12 +26,12 @@ export type Decided = {
 }
 
 /**
- * Decides debits by the published entries of the customer. While these cannot be read, usage that a wallet paid the last
- * time is refused, since it would be free; all other usage is recorded, and the answer is silent on debits.
+ * Decides debits by the published entitlements of the customer. While these cannot be read, usage that a wallet paid for the last
+ * time is refused, because it would be free. All other usage is recorded, and the response does not mention a debit.
  */
 export class DebitDecider {
   readonly #parts: DebitDeciderParts
-  /** What a wallet paid for the last time, in the order in which that was seen first. */
+  /** Pairs of customer and product that a wallet paid for the last time, in the order in which they were added. */
   readonly #payers = new Set<string>()
 
   constructor(parts: DebitDeciderParts) {
@@ -55,11 +55,11 @@ export class DebitDecider {
     try {
       const document = this.#parts.hotState.readEntryDocument(at)
       if (document === undefined || document instanceof Promise) {
-        return this.#decideLater(event, at, document, payer).catch(() => this.#beSilent(payer))
+        return this.#decideLater(event, at, document, payer).catch(() => this.#decideUnread(payer))
       }
       return this.#decideFor(event, document, payer)
     } catch {
-      return this.#beSilent(payer)
+      return this.#decideUnread(payer)
     }
   }
 
@@ -71,13 +71,13 @@ export class DebitDecider {
   ): Promise<Decided> {
     const document = await reading
     if (document !== undefined) return this.#decideFor(event, document, payer)
-    await this.#expectNotLost(payer, at)
-    // Who has an entitlement is a customer; only without one must that be asked.
+    await this.#requireNotLost(payer, at)
+    // A customer with an entitlement is known. Without one, the customer's document must be read.
     const { hotState, nowMs } = this.#parts
     const isKnownCustomer = (await hotState.readEntryDocument({ ...at, scope: '' })) !== undefined
     const { outcome, meterName, productRef } = event
-    const told = { outcome, meterName, productRef, nowMs: nowMs() }
-    const decision = decideDebit({ ...told, isKnownCustomer, entitlement: undefined })
+    const usage = { outcome, meterName, productRef, nowMs: nowMs() }
+    const decision = decideDebit({ ...usage, isKnownCustomer, entitlement: undefined })
     return { decision, ownRef: undefined }
   }
 
@@ -85,7 +85,7 @@ export class DebitDecider {
     const { documents, nowMs } = this.#parts
     const entitlement = documents.parse(document)
     const { outcome, meterName, productRef } = event
-    // Member by member: a spread costs as much as all else that is done here for an event.
+    // The members are listed one by one: a spread costs as much as everything else that this function does.
     const decision = decideDebit({
       outcome,
       meterName,
@@ -98,8 +98,8 @@ export class DebitDecider {
     return { decision, ownRef: entitlement.customerRef }
   }
 
-  /** What is not there may have been lost, and not be published again yet. */
-  async #expectNotLost(payer: string, at: EntryPlace): Promise<void> {
+  /** A missing entry may have been lost by the hot state and not yet published again. */
+  async #requireNotLost(payer: string, at: EntryPlace): Promise<void> {
     if (!this.#payers.has(payer)) return
     const environment = at.space as Environment
     if (!(await areCustomersPublished(this.#parts.hotState, environment, at.partition))) {
@@ -123,15 +123,18 @@ export class DebitDecider {
     this.#payers.add(payer)
   }
 
-  /** Rejects rather than throws: of the events of one call, others may be under way, which somebody must wait for. */
-  #beSilent(payer: string): Decided | Promise<never> {
+  /**
+   * Rejects rather than throws, because decisions about other events of the same request may be in progress, and the caller must
+   * await them.
+   */
+  #decideUnread(payer: string): Decided | Promise<never> {
     if (this.#payers.has(payer)) {
       return Promise.reject(
         new UnavailableError('The wallet that pays cannot be read now, try again'),
       )
     }
     this.#parts.counts.unreadDebits += 1
-    return silent
+    return undecided
   }
 }
 
@@ -139,4 +142,4 @@ type EntryPlace = Parameters<HotState['readEntryDocument']>[0]
 
 const nothingRead = { isKnownCustomer: false, entitlement: undefined, nowMs: 0 } as const
 
-const silent: Decided = { decision: { kind: 'silent' }, ownRef: undefined }
+const undecided: Decided = { decision: { kind: 'silent' }, ownRef: undefined }

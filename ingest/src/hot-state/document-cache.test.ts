@@ -16,12 +16,12 @@ function cacheOf(
   })
 }
 
-// Time passes here as the tests say: on a busy machine 30 ms are over before the next line runs.
+// The tests advance the time themselves: on a busy machine 30 ms may pass before the next line runs.
 beforeEach(() => vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => vi.useRealTimers())
 
 describe('a cache of documents', () => {
-  it('reads once for readers that come together, and again when it is no longer fresh', async () => {
+  it('reads once for concurrent readers, and again when the document is no longer fresh', async () => {
     let reads = 0
     const cache = cacheOf(async () => `read ${++reads}`)
     expect(cache.peek('a')).toBeUndefined()
@@ -32,7 +32,7 @@ describe('a cache of documents', () => {
     expect(await cache.find('a')).toBe('read 2')
   })
 
-  it('remembers that a document is missing, until it is there', async () => {
+  it('caches that a document is missing, until it exists', async () => {
     const documents = new Map<string, string>()
     const cache = cacheOf(async (key) => documents.get(key))
     expect(await cache.find('a')).toBeUndefined()
@@ -42,7 +42,7 @@ describe('a cache of documents', () => {
     expect(cache.peek('a')?.value).toBe('now')
   })
 
-  it('keeps using what it knows while nothing can be read, but not for ever', async () => {
+  it('uses the cached document while no read succeeds, for a limited time', async () => {
     let isDown = false
     const cache = cacheOf(async () => {
       if (isDown) throw new Error('down')
@@ -57,7 +57,7 @@ describe('a cache of documents', () => {
     await expect(cache.find('never seen')).rejects.toThrow(UnavailableError)
   })
 
-  it('forgets the oldest beyond its bounds; missing ones do not push out present ones', async () => {
+  it('evicts the oldest documents beyond its bounds, and no existing document for a missing one', async () => {
     const cache = cacheOf(async (key) => (key.startsWith('no') ? undefined : key), {
       freshMs: 10_000,
     })

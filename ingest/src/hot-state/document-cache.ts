@@ -1,26 +1,29 @@
 import { UnavailableError } from '../domain/unavailable-error.ts'
 
 export type DocumentCacheOptions<Value> = {
-  /** Undefined: there is no such document. Rejects when that cannot be said, as while HotState makes up for a loss. */
+  /**
+   * Resolves with undefined if there is no such document. Rejects if that is uncertain, for example while a hot state that lost its
+   * data is being restored.
+   */
   readonly load: (key: string) => Promise<Value | undefined>
-  /** Asked where `load` rejects and nothing is known from a while ago. */
-  readonly loadElsewhere?: (key: string) => Promise<Value | undefined>
-  /** Milliseconds an answer is taken as it is, present or missing. */
+  /** Called if `load` rejects and no cached answer is recent enough. */
+  readonly loadFallback?: (key: string) => Promise<Value | undefined>
+  /** Milliseconds for which a cached answer is used without a read, whether the document exists or not. */
   readonly freshMs: number
-  /** Milliseconds an answer is kept in use while HotState cannot be read. */
+  /** Milliseconds for which a cached document stays in use while the hot state cannot be read. */
   readonly staleMs: number
   readonly presentMax: number
-  /** Counted apart, so that requests with made-up keys cannot push out real ones. */
+  /** Bounds the cached misses separately, so that requests with invented keys cannot evict existing documents. */
   readonly missingMax: number
 }
 
 type Cached<Value> = {
-  /** Undefined: there is no such document. */
+  /** The value is undefined if there is no such document. */
   readonly value: Value | undefined
   readonly readAtMs: number
 }
 
-/** Published documents as they were at most `freshMs` ago. Readers that arrive together share one read. */
+/** Caches published documents for `freshMs`. Concurrent reads of one key share one load. */
 export class DocumentCache<Value> {
   readonly #options: DocumentCacheOptions<Value>
   readonly #present = new Map<string, Cached<Value>>()
@@ -31,20 +34,20 @@ export class DocumentCache<Value> {
     this.#options = options
   }
 
-  /** What is known and fresh; undefined when nothing is. */
+  /** Returns the cached answer if it is fresh, otherwise undefined. */
   peek(key: string): Cached<Value> | undefined {
     const cached = this.#present.get(key) ?? this.#missing.get(key)
     if (cached === undefined) return undefined
     return performance.now() - cached.readAtMs < this.#options.freshMs ? cached : undefined
   }
 
-  /** Rejects with UnavailableError when it cannot be read anywhere and nothing is known from a while ago. */
+  /** Rejects with UnavailableError if the document cannot be read and no cached answer is recent enough. */
   find(key: string): Promise<Value | undefined> {
     const cached = this.peek(key)
     return cached === undefined ? this.reread(key) : Promise.resolve(cached.value)
   }
 
-  /** As `find`, but whatever is known is too old. */
+  /** Works like `find`, but ignores a fresh cached answer. */
   reread(key: string): Promise<Value | undefined> {
     const loading = this.#loading.get(key)
     if (loading !== undefined) return loading
@@ -63,18 +66,18 @@ export class DocumentCache<Value> {
       if (cached !== undefined && readAtMs - cached.readAtMs < this.#options.staleMs) {
         return cached.value
       }
-      value = await this.#loadElsewhere(key, cause)
+      value = await this.#loadFallback(key, cause)
     }
     this.#remember(key, { value, readAtMs })
     return value
   }
 
-  async #loadElsewhere(key: string, cause: unknown): Promise<Value | undefined> {
-    const { loadElsewhere } = this.#options
+  async #loadFallback(key: string, cause: unknown): Promise<Value | undefined> {
+    const { loadFallback } = this.#options
     try {
-      if (loadElsewhere !== undefined) return await loadElsewhere(key)
+      if (loadFallback !== undefined) return await loadFallback(key)
     } catch {
-      // What keeps the first place from answering is the better reason.
+      // The error of the first source explains the failure better.
     }
     throw new UnavailableError('Published settings cannot be read now, try again', { cause })
   }

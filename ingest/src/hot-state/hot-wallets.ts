@@ -8,7 +8,7 @@ import type { WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 
-/** Takes credits in hot state, where this process may write to it. */
+/** Holds credits in the hot state, if this process may write to it. */
 export class HotWallets implements Wallets {
   readonly #parts: WalletParts
   readonly #limits: WalletLimits
@@ -18,7 +18,7 @@ export class HotWallets implements Wallets {
     this.#limits = limits
   }
 
-  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+  async hold(due: readonly DueDebit[]): Promise<TakenCredits[]> {
     try {
       return await takeAllCredits(this.#parts, due, this.#limits)
     } catch (cause) {

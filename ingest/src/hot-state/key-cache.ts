@@ -8,7 +8,7 @@ import { holderOfServiceKey, serviceScopes } from '@tollgate/domain/api-keys/ser
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-state/documents'
-import type { AskForKey, Found, KeyDirectory } from '../domain/key-holder.ts'
+import type { FetchKey, Found, KeyDirectory } from '../domain/key-holder.ts'
 import { DocumentCache } from './document-cache.ts'
 import { PublicationCheck } from './publication-check.ts'
 
@@ -17,33 +17,33 @@ export type KeyCacheOptions = {
   readonly staleMs: number
   readonly keysMax: number
   readonly refusedMax: number
-  /** Undefined: no service of the installation has keys here. */
+  /** Undefined if no service of the installation may use service keys here. */
   readonly serviceSecret: string | undefined
 }
 
 type KeyState = Pick<HotState, 'readDocument' | 'incarnation'>
 
-/** A longer header cannot hold a key of ours, and must not fill the cache of refused ones with megabytes. */
+/** A longer header cannot contain one of our keys. It must not fill the cache of refused keys with megabytes. */
 const headerCharsMax = 128
 
 /**
- * Who holds which secret key, by the whole Authorization header: parsing and hashing are done once per key and
- * `freshMs`, not once per request. A revocation takes effect when what is known about the key is no longer fresh. A key
- * that hot state has lost, or that cannot be read there, is not refused: what was known of it stays in use for a while,
- * and then the control plane is asked, once in that while.
+ * Finds the holders of secret keys. The cache key is the whole Authorization header, so that a key is parsed and hashed once per
+ * `freshMs` instead of once per request. A revocation takes effect when the cached answer is no longer fresh. A key that the hot
+ * state has lost or cannot read is not refused: the cached answer stays in use for up to `staleMs`, and then the control plane is
+ * queried.
  */
 export class KeyCache implements KeyDirectory {
   readonly #clock: Clock
   readonly #documents: DocumentCache<PublishedApiKey>
 
-  constructor(hotState: KeyState, askForKey: AskForKey, clock: Clock, options: KeyCacheOptions) {
+  constructor(hotState: KeyState, fetchKey: FetchKey, clock: Clock, options: KeyCacheOptions) {
     this.#clock = clock
     const check = new PublicationCheck(hotState, 'api-key')
-    const services = new ServiceKeys(options, askForKey)
+    const services = new ServiceKeys(options, fetchKey)
     this.#documents = new DocumentCache({
       load: (authorization) =>
         services.read(authorization) ?? readKey(hotState, check, authorization),
-      loadElsewhere: askForKey,
+      loadFallback: fetchKey,
       freshMs: options.freshMs,
       staleMs: options.staleMs,
       presentMax: options.keysMax,
@@ -72,22 +72,22 @@ export class KeyCache implements KeyDirectory {
 }
 
 /**
- * Keys of other services of the installation. Only the control plane knows whether a provider is live; a provider that is
- * live stays live, so it is asked about each of them once.
+ * Keys of other services of the installation. Only the control plane knows whether a provider is live. A provider that is live
+ * stays live, so the control plane is queried once per provider.
  */
 class ServiceKeys {
   readonly #secret: string | undefined
-  readonly #askForKey: AskForKey
+  readonly #fetchKey: FetchKey
   readonly #providersMax: number
   readonly #live = new Set<string>()
 
-  constructor({ serviceSecret, keysMax }: KeyCacheOptions, askForKey: AskForKey) {
+  constructor({ serviceSecret, keysMax }: KeyCacheOptions, fetchKey: FetchKey) {
     this.#secret = serviceSecret
-    this.#askForKey = askForKey
+    this.#fetchKey = fetchKey
     this.#providersMax = keysMax
   }
 
-  /** Undefined if the header holds no service key that is valid here. */
+  /** Returns undefined if the header contains no service key that is valid here. */
   read(authorization: string): Promise<PublishedApiKey | undefined> | undefined {
     if (this.#secret === undefined) return undefined
     const holder = holderOfServiceKey(this.#secret, authorization)
@@ -101,14 +101,14 @@ class ServiceKeys {
     if (holder.environment === 'sandbox' || this.#live.has(holder.providerId)) {
       return Promise.resolve(key)
     }
-    return this.#askForLive(authorization, holder.providerId)
+    return this.#fetchLive(authorization, holder.providerId)
   }
 
-  async #askForLive(
+  async #fetchLive(
     authorization: string,
     providerId: string,
   ): Promise<PublishedApiKey | undefined> {
-    const key = await this.#askForKey(authorization)
+    const key = await this.#fetchKey(authorization)
     if (key !== undefined && key.isMisplaced !== true) {
       if (this.#live.size >= this.#providersMax) this.#live.clear()
       this.#live.add(providerId)
@@ -123,7 +123,7 @@ async function readKey(
   authorization: string,
 ): Promise<PublishedApiKey | undefined> {
   const secretKey = secretKeyOf(authorization)
-  // The checksum spares the look-up for what cannot be a key.
+  // The checksum of the key avoids a read for texts that cannot be a key.
   if (secretKey === undefined || environmentOfSecretKey(secretKey) === undefined) return undefined
   const documentKey = apiKeyDocumentKey(sha256OfSecretKey(secretKey))
   const document = await check.find(() => hotState.readDocument(documentKey))

@@ -15,7 +15,7 @@ import { InFlightLimit } from '../domain/in-flight-limit.ts'
 import { createIngestCounts } from '../metrics.ts'
 import { LimitChecker } from './limit-checker.ts'
 
-it('gives its place back when an entitlement cannot be judged', async () => {
+it('leaves no check in flight when the evaluation of an entitlement throws', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-limit-checker-'))
   const log = await openFileEventLog({
     logFolder: join(folder, 'log'),

@@ -39,8 +39,8 @@ export type LimitCheckerParts = TailParts & {
 }
 
 /**
- * Answers limit checks from the published entitlement and the counters, which include all acknowledged usage: at once where
- * nothing has to be waited for. Fails with UnavailableError when that cannot be said truthfully now.
+ * Answers limit checks from the published entitlement and from the counters, which include all acknowledged usage. The answer is
+ * synchronous if nothing has to be waited for. Fails with UnavailableError if a true answer is not possible now.
  */
 export class LimitChecker {
   readonly #parts: LimitCheckerParts
@@ -55,7 +55,7 @@ export class LimitChecker {
     caller?: Caller,
   ): LimitDecision | Promise<LimitDecision> {
     const { inFlight } = this.#parts
-    // Read before the counters: a period that ends in between must not be answered with the next one's usage.
+    // Read the clock before the counters: if a period ends in between, the usage of the next period must not decide.
     const nowMs = this.#parts.nowMs()
     inFlight.enter(1, 0)
     let usage: CountedUsage | Promise<CountedUsage>
@@ -96,11 +96,11 @@ export class LimitChecker {
     }
   }
 
-  async #judgePaid({ environment, providerId }: KeyHolder, { used }: Paid): Promise<Settled> {
+  async #judgePaid({ environment, providerId }: KeyHolder, { used }: Paid): Promise<FinalVerdict> {
     const { customerRef } = used.entitlement
     const name = { environment, providerId, customerRef }
     const wallet = await readWallet(this.#parts, name, this.#parts.waitMs)
-    return settle({ ...used, creditMicros: spendableMicros(wallet) })
+    return verdictOf({ ...used, creditMicros: spendableMicros(wallet) })
   }
 
   #readUsage(
@@ -128,7 +128,7 @@ export class LimitChecker {
   }
 }
 
-/** Throws where the control plane could not know either, or would have to do the same work. */
+/** Throws UnavailableError if the control plane could not answer either or would have to do the same work. */
 function unanswerable(cause: unknown): LimitDecision {
   if (cause instanceof EventLogUnavailableError || cause instanceof TailBusyError) {
     throw new UnavailableError('The limit cannot be checked now, try again', { cause })
@@ -137,15 +137,15 @@ function unanswerable(cause: unknown): LimitDecision {
   return { kind: 'unanswerable', reason }
 }
 
-type Settled =
+type FinalVerdict =
   LimitDecision | { readonly kind: 'denied'; readonly check: Omit<LimitCheck, 'offer'> }
 
-/** The wallet has to be asked. */
+/** The wallet must be read before a decision. */
 type Paid = { readonly kind: 'paid'; readonly used: Omit<LimitCheck, 'offer' | 'creditMicros'> }
 
-type Verdict = Settled | Paid
+type Verdict = FinalVerdict | Paid
 
-/** Everything that can be said without knowing what else is on offer. */
+/** Decides without the offer of other products, which only a refusal needs. */
 function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
   const period = entitlement && currentPeriod(entitlement, nowMs)
   if (entitlement === undefined || period === undefined) return { kind: 'unknown' }
@@ -157,10 +157,10 @@ function judge({ entitlement, amounts }: CountedUsage, nowMs: number): Verdict {
     allowedMicros: allowedMicros(entitlement, period, carried),
   }
   if (entitlement.credit !== null) return { kind: 'paid', used }
-  return settle({ ...used, creditMicros: 0n })
+  return verdictOf({ ...used, creditMicros: 0n })
 }
 
-function settle(check: Omit<LimitCheck, 'offer'>): Settled {
+function verdictOf(check: Omit<LimitCheck, 'offer'>): FinalVerdict {
   if (isDenied(check)) return { kind: 'denied', check }
   return { kind: 'answered', response: answerLimitCheck({ ...check, offer: undefined }) }
 }

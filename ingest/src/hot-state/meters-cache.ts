@@ -12,7 +12,7 @@ export type MetersCacheOptions = {
   readonly providersMax: number
 }
 
-/** The meters of providers. A name that is not there is looked up again before it is called unknown. */
+/** Caches the meters of providers. A name that is not in the cached list is read again before it is reported as unknown. */
 export class MetersCache {
   readonly #documents: DocumentCache<PublishedMeters>
 
@@ -37,7 +37,7 @@ export class MetersCache {
     if (known.every((status) => status === 'active')) return known
     const meters = await this.#documents.reread(key)
     if (meters === undefined) {
-      // Every provider has meters, so the document is late or lost. Refusing the names as unknown would lose usage.
+      // Every provider has meters, so the document is late or lost. A refusal as unknown would lose usage.
       throw new UnavailableError('The meters of this provider are not published yet, try again')
     }
     return statuses(meters, names)

@@ -6,7 +6,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 export type FollowerParts = {
   readonly log: Pick<EventLog, 'partitionCount' | 'head'>
   readonly hotState: Pick<HotState, 'appliedOffset'>
-  /** How far the counters have come in one partition. */
+  /** Called with the offset that the counters projection has applied in one partition. */
   readonly onApplied: (environment: Environment, partition: number, offset: number) => void
   readonly onFailure: (error: unknown) => void
   readonly intervalMs: number
@@ -14,11 +14,11 @@ export type FollowerParts = {
 
 type Progress = {
   offset: number
-  /** When the offset last moved, or was at the head. */
+  /** Time at which the offset last advanced or was at the head of the log, as `performance.now()` returns it. */
   movedAtMs: number
 }
 
-/** Looks again and again how far the counters projection has come in each partition. */
+/** Reads periodically which offset the counters projection has applied in each partition. */
 export class ProjectionFollower {
   readonly #parts: FollowerParts
   readonly #progress = new Map<string, Progress>()
@@ -38,39 +38,45 @@ export class ProjectionFollower {
     clearTimeout(this.#timer)
   }
 
-  /** Throws when some partition has stood still for longer than `stuckAfterMs` with records behind it. */
+  /** Throws an Error if a partition has records to apply and its offset has not advanced for more than `stuckAfterMs`. */
   assertMoving(stuckAfterMs: number): void {
     const now = performance.now()
     for (const [place, { movedAtMs, offset }] of this.#progress) {
       if (now - movedAtMs <= stuckAfterMs) continue
       const seconds = Math.round((now - movedAtMs) / 1000)
-      throw new Error(`the counters of ${place} have stood at offset ${offset} for ${seconds} s`)
+      throw new Error(
+        `the counters projection of ${place} has not advanced from offset ${offset} for ${seconds} s`,
+      )
     }
   }
 
   #schedule(): void {
     if (this.#isStopped) return
     this.#timer = setTimeout(() => {
-      this.#look()
+      this.#readPositions()
         .catch(this.#parts.onFailure)
         .finally(() => this.#schedule())
     }, this.#parts.intervalMs)
     this.#timer.unref()
   }
 
-  async #look(): Promise<void> {
+  async #readPositions(): Promise<void> {
     const { log, hotState, onApplied } = this.#parts
     for (const environment of environments) {
       const topic = usageTopic(environment)
       for (let partition = 0; partition < log.partitionCount(topic); partition++) {
         const offset = await hotState.appliedOffset(environment, partition)
-        this.#note(`${environment}/${partition}`, offset, await log.head(topic, partition))
+        this.#recordProgress(
+          `${environment}/${partition}`,
+          offset,
+          await log.head(topic, partition),
+        )
         onApplied(environment, partition, offset)
       }
     }
   }
 
-  #note(place: string, offset: number, head: number): void {
+  #recordProgress(place: string, offset: number, head: number): void {
     const progress = this.#progress.get(place)
     if (progress !== undefined && progress.offset === offset && offset < head) return
     this.#progress.set(place, { offset, movedAtMs: performance.now() })

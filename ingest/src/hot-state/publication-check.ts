@@ -4,68 +4,68 @@ import { readPublishedSince } from '@tollgate/domain/publications/published-sinc
 
 type State = Pick<HotState, 'readDocument' | 'incarnation'>
 
-/** The hot state lost what was published, and it is not all there again. */
+/** The hot state lost its published documents, and not all of them have been published again. */
 export class NotPublishedError extends Error {
   override readonly name = 'NotPublishedError'
 }
 
 /**
- * Tells documents that do not exist from documents that a hot state has lost and that are not published again yet.
+ * Distinguishes documents that do not exist from documents that the hot state has lost and that are not published again yet.
  *
- * One look after the document was missed would not do: everything may have been lost before the document was read, and
- * be published again before the look. So nothing is believed to be missing before a look of *before* the read and one
- * of after it have seen the same start: what is lost in between takes the start along for good.
+ * One check after the read is not enough: everything may be lost before the read and published again before the check. A document
+ * is therefore reported as missing only if a check *before* the read and one after it found the same start of the hot state. A loss
+ * in between replaces that start permanently.
  */
 export class PublicationCheck {
   readonly #hotState: State
   readonly #kind: PublishedKind
-  #seenStart: string | undefined
-  #looking: Promise<string> | undefined
-  #nextLook: Promise<string> | undefined
+  #lastStart: string | undefined
+  #runningCheck: Promise<string> | undefined
+  #nextCheck: Promise<string> | undefined
 
   constructor(hotState: State, kind: PublishedKind) {
     this.#hotState = hotState
     this.#kind = kind
   }
 
-  /** What `read` finds; undefined only when there is no such document. Throws NotPublishedError. */
+  /** Returns the document that `read` finds, or undefined if it does not exist. Throws NotPublishedError. */
   async find<Value>(read: () => Promise<Value | undefined>): Promise<Value | undefined> {
     for (;;) {
-      const seenBefore = this.#seenStart
+      const startBefore = this.#lastStart
       const value = await read()
       if (value !== undefined) return value
-      const start = await this.#lookAfter()
-      if (start === seenBefore) return undefined
+      const start = await this.#checkAfterCall()
+      if (start === startBefore) return undefined
     }
   }
 
-  /** A look that begins after the call. Those who call meanwhile share the next one: one is under way at a time. */
-  #lookAfter(): Promise<string> {
-    if (this.#looking === undefined) return this.#begin()
-    this.#nextLook ??= this.#looking.then(
-      () => this.#begin(),
-      () => this.#begin(),
+  /** Starts a check after the call. One check runs at a time, so callers during a check share the next one. */
+  #checkAfterCall(): Promise<string> {
+    if (this.#runningCheck === undefined) return this.#beginCheck()
+    this.#nextCheck ??= this.#runningCheck.then(
+      () => this.#beginCheck(),
+      () => this.#beginCheck(),
     )
-    return this.#nextLook
+    return this.#nextCheck
   }
 
-  #begin(): Promise<string> {
-    this.#nextLook = undefined
-    const look = this.#look().finally(() => {
-      if (this.#looking === look) this.#looking = undefined
+  #beginCheck(): Promise<string> {
+    this.#nextCheck = undefined
+    const check = this.#readStart().finally(() => {
+      if (this.#runningCheck === check) this.#runningCheck = undefined
     })
-    this.#looking = look
-    return look
+    this.#runningCheck = check
+    return check
   }
 
-  /** The start since which everything of the kind has been published. */
-  async #look(): Promise<string> {
+  /** Returns the start of the hot state since which all documents of the kind have been published. */
+  async #readStart(): Promise<string> {
     const { progress } = await readPublishedSince(this.#hotState)
     if (progress === undefined || !progress.published.includes(this.#kind)) {
-      this.#seenStart = undefined
+      this.#lastStart = undefined
       throw new NotPublishedError(`Not every ${this.#kind} is published yet`)
     }
-    this.#seenStart = progress.id
+    this.#lastStart = progress.id
     return progress.id
   }
 }

@@ -2,7 +2,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { offerDocumentKey, type PublishedOffer } from '@tollgate/schemas/hot-state/documents'
 import type { KeyHolder } from '../domain/key-holder.ts'
 
-/** What a refusal shows to be bought instead. Undefined: nothing is published, and the control plane must be asked. */
+/** Returns the plans that a refusal offers instead, or undefined if no offer is published and the control plane must answer. */
 export async function readOffer(
   hotState: Pick<HotState, 'readDocument'>,
   { environment, providerId }: KeyHolder,

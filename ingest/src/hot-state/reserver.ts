@@ -32,9 +32,9 @@ export type ReserverParts = TailParts & {
 }
 
 /**
- * Reserves in hot state, where this process may write to it. The embedded one has one writer at a time, which holds its
- * lock for as long as its own loop is busy; so there ingest only reads, and the control plane reserves. Fails with
- * UnavailableError when units cannot be reserved exactly now.
+ * Reserves in the hot state if this process may write to it. The embedded hot state allows one writer, which holds the lock for as
+ * long as its event loop is busy. There, ingest only reads, and the control plane reserves. Fails with UnavailableError if units
+ * cannot be reserved exactly now.
  */
 export class Reserver {
   readonly #parts: ReserverParts
@@ -94,7 +94,7 @@ export class Reserver {
       customerRef,
       productRef,
       meterName: requestsMeterName,
-      // The schema takes only numbers that have exact micros.
+      // The schema accepts only numbers that are an exact number of micros.
       unitsMicros: BigInt(microsFromNumber(reserve.units)!),
       ttlMs: reserve.ttlSeconds * 1000,
       idempotencyKey,
@@ -106,7 +106,7 @@ export class Reserver {
   }
 }
 
-/** Nobody else could do it: the control plane has no other place to reserve in. */
+/** Returns the refusal. The control plane could not reserve either, since reservations exist only in the hot state. */
 function refusalOf(cause: unknown): UnavailableError {
   if (cause instanceof UnavailableError) return cause
   return new UnavailableError('Nothing can be reserved now, try again', { cause })

@@ -3,7 +3,7 @@ import { UnavailableError } from '../domain/unavailable-error.ts'
 import { internalError, unavailable } from './answers.ts'
 import type { FrontOptions } from './http-front.ts'
 
-/** What a client is told whose request ended in an error: to come again, or that we have a defect, which is logged. */
+/** Returns the response to a request that ended in an error: a request to retry, or 500 for a defect, which is logged. */
 export function createAnswerFailure(logger: Logger): FrontOptions['answerFailure'] {
   return (error, requestId) => {
     if (error instanceof UnavailableError) return unavailable(error.message, error.code)

@@ -14,7 +14,7 @@ import type { UnavailableCode } from '../domain/unavailable-error.ts'
 import type { Answer, HeaderList } from './http-front.ts'
 import { knownMethods } from './known-methods.ts'
 
-/* The answers that refuse a request, in the error shape of the wire contract. The front adds the id of the request. */
+/* Responses that refuse a request, in the error shape of the wire contract. The front adds the request id. */
 
 export function jsonAnswer(status: number, body: unknown, headers?: HeaderList): Answer {
   const text = JSON.stringify(body)
@@ -28,16 +28,16 @@ export function refusal(code: ErrorCode, message: string, headers?: HeaderList):
   return jsonAnswer(statusCode, body, headers)
 }
 
-/** Returns the body that a client gets: that of an error ends with the id of its request. */
+/** Returns the body that the client gets. The body of an error ends with the request id. */
 export function bodyWithId({ status, body, isComplete }: Answer, requestId: string): string {
   if (status < 400 || isComplete === true) return body
   return `${body.slice(0, -1)},"requestId":"${requestId}"}`
 }
 
-/** What a client is told to wait before it tries again: log, projections and control plane recover in about that time. */
+/** Seconds that a client should wait before a retry. The log, the projections and the control plane recover in about that time. */
 const retryAfter: HeaderList = [['retry-after', '1']]
 
-/** By what is wrong with the key. */
+/** Refusals of a key, by reason. */
 export const keyRefusals = {
   missing_key: refusal('missing_key', keyMessages.missing_key),
   malformed_key: refusal('malformed_key', keyMessages.malformed_key),
@@ -64,7 +64,7 @@ export const overloaded = refusal(
 
 export const internalError = refusal('internal_error', 'Internal server error')
 
-/* Requests whose end is not certain. The connection is closed after these. */
+/* Refusals of requests whose end is ambiguous. The connection is closed after each of them. */
 
 export const ambiguousLength = refusal(
   'ambiguous_length',
@@ -97,7 +97,7 @@ export const lengthRequired = refusal(
   'Send the body with a Content-Length header; chunked bodies are not accepted here',
 )
 
-/** The proxy cannot put the request on the wire. */
+/** The HTTP client of the proxy cannot send such a request. */
 export const unforwardable = refusal(
   'malformed_request',
   'The request cannot be passed on as it is',

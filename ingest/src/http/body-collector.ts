@@ -1,36 +1,36 @@
 import type { Answer, BodyLimits } from './http-front.ts'
 import { bodyTooLarge, overloaded } from './answers.ts'
 
-/** Bytes that unfinished bodies hold over all connections of one front. */
+/** Bounds the bytes of unfinished bodies over all connections of one front. */
 export class BodyBudget {
-  #held = 0
-  readonly #heldMax: number
+  #reserved = 0
+  readonly #bytesMax: number
 
-  constructor(heldMax: number) {
-    this.#heldMax = heldMax
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
   }
 
-  get held(): number {
-    return this.#held
+  get reserved(): number {
+    return this.#reserved
   }
 
-  take(bytes: number): boolean {
-    if (this.#held + bytes > this.#heldMax) return false
-    this.#held += bytes
+  reserve(bytes: number): boolean {
+    if (this.#reserved + bytes > this.#bytesMax) return false
+    this.#reserved += bytes
     return true
   }
 
-  give(bytes: number): void {
-    this.#held -= bytes
+  release(bytes: number): void {
+    this.#reserved -= bytes
   }
 }
 
 const firstCapacityBytes = 4096
 
 /**
- * Gathers one body that comes in several pieces, or only counts it once it has been refused. The buffer grows by
- * doubling, whatever length the client announced: a promise of a large body reserves nothing, and a body in
- * one-byte pieces costs no more than its size.
+ * Collects one body that arrives in several pieces. Once the body is refused, only counts its bytes. The buffer grows by doubling
+ * and ignores the announced length: the announcement of a large body reserves no memory, and a body in one-byte pieces costs no
+ * more than its size.
  */
 export class BodyCollector {
   #buffer: Buffer | undefined
@@ -52,19 +52,19 @@ export class BodyCollector {
     return this.#refusal
   }
 
-  /** True when the end of a refused body is too far off for the answer to wait for it. */
-  get isHopeless(): boolean {
+  /** True if the rest of a refused body is too long to be read before the response is sent. */
+  get exceedsDiscardLimit(): boolean {
     const expectedBytes = Math.max(this.#received, this.#announcedBytes)
     return this.#refusal !== undefined && expectedBytes > this.#limits.discardedBytesMax
   }
 
-  /** Gives up on the body: nothing of it is kept, what still comes is only counted. */
+  /** Discards the body. Further pieces are counted and not stored. */
   refuse(answer: Answer): void {
     this.#refusal = answer
     this.release()
   }
 
-  /** Copies the piece: its memory is the socket's. */
+  /** Copies the piece, because its memory belongs to the socket. */
   add(piece: Uint8Array): void {
     this.#received += piece.byteLength
     if (this.#refusal !== undefined) return
@@ -81,10 +81,10 @@ export class BodyCollector {
     return this.#buffer === undefined ? empty : this.#buffer.subarray(0, this.#length)
   }
 
-  /** Must be called once the body is done with, however it ended. Harmless when called twice. */
+  /** Releases the memory. Must be called once the body is no longer needed, and may be called twice. */
   release(): void {
     if (this.#buffer === undefined) return
-    this.#budget.give(this.#buffer.byteLength)
+    this.#budget.release(this.#buffer.byteLength)
     this.#buffer = undefined
     this.#length = 0
   }
@@ -95,11 +95,11 @@ export class BodyCollector {
     if (current !== undefined && needed <= current.byteLength) return current
     let capacity = current?.byteLength ?? firstCapacityBytes
     while (capacity < needed) capacity *= 2
-    if (!this.#budget.take(capacity)) return undefined
+    if (!this.#budget.reserve(capacity)) return undefined
     const grown = Buffer.allocUnsafeSlow(capacity)
     if (current !== undefined) {
       grown.set(current.subarray(0, this.#length))
-      this.#budget.give(current.byteLength)
+      this.#budget.release(current.byteLength)
     }
     this.#buffer = grown
     return grown

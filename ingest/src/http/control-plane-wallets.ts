@@ -4,30 +4,34 @@ import {
   creditHoldsResponseSchema,
   type CreditHoldsInput,
 } from '@tollgate/schemas/http/credits'
-import type { AskControlPlane } from '../domain/ask-control-plane.ts'
+import type { CallControlPlane } from '../domain/call-control-plane.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 
-/** Lets the control plane take the credits, where this process must not write to the hot state (decision 14). */
+/** Holds credits through the control plane, for a hot state that ingest must not write to (decision 14). */
 export class ControlPlaneWallets implements Wallets {
-  readonly #ask: AskControlPlane
+  readonly #callControlPlane: CallControlPlane
   readonly #authorization: string
 
-  /** With the secret of the data folder that both are on. */
-  constructor(ask: AskControlPlane, folderSecret: string) {
-    this.#ask = ask
+  /** `folderSecret` is the secret of the data folder that both processes share. */
+  constructor(callControlPlane: CallControlPlane, folderSecret: string) {
+    this.#callControlPlane = callControlPlane
     this.#authorization = `Bearer ${folderSecret}`
   }
 
-  async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
+  async hold(due: readonly DueDebit[]): Promise<TakenCredits[]> {
     const [first] = due
     if (first === undefined) return []
     const { environment, providerId } = first
     const holds = due.map(({ customerRef, usageRef, dueMicros, isKeyed, reservationId = null }) => {
       return { customerRef, usageRef, dueMicros: dueMicros.toString(), isKeyed, reservationId }
     })
-    const asked: CreditHoldsInput = { environment, providerId, holds }
-    const answer = await this.#ask(creditHoldsPath, this.#authorization, JSON.stringify(asked))
+    const input: CreditHoldsInput = { environment, providerId, holds }
+    const answer = await this.#callControlPlane(
+      creditHoldsPath,
+      this.#authorization,
+      JSON.stringify(input),
+    )
     if (answer.status !== 200) throw new UnavailableError('No wallet can pay now, try again')
     const { taken } = creditHoldsResponseSchema.parse(JSON.parse(answer.body))
     return taken.map(({ takenMicros, leftMicros, recharge }) => ({

@@ -5,7 +5,7 @@ import { explainLoadError, UwsNotLoadableError } from './uws-load.ts'
 const wrapped = (reason: string): Error =>
   new Error(`This version of uWS.js supports only Node.js versions …\n\nError: ${reason}`)
 
-it('names the C library that the binary needs, what node:http costs and where the native front runs', () => {
+it('names the C library that the binary needs, the cost of node:http and the systems that run the native front', () => {
   const error = explainLoadError(
     wrapped(
       "/lib/libc.so.6: version `GLIBC_2.38' not found (required by /a/uws_linux_x64_137.node)",
@@ -20,7 +20,7 @@ it('names the C library that the binary needs, what node:http costs and where th
   expect(notice).not.toContain('\n')
 })
 
-it('gives the reason of the loader where it is another one', () => {
+it("gives the loader's reason for any other error", () => {
   const error = explainLoadError(wrapped('Error relocating /a/uws.node: fcntl64: symbol not found'))
   expect(error.neededGlibc).toBeUndefined()
   expect(error.message).toBe(
@@ -29,12 +29,12 @@ it('gives the reason of the loader where it is another one', () => {
   expect(nodeFrontNotice(error)).toMatch(/symbol not found\).* run on Linux with glibc/)
 })
 
-it('takes node:http without a word where it is configured', async () => {
+it('chooses node:http without a notice if it is configured', async () => {
   const { notice } = await chooseFront({ front: 'node', uwsBinary: 'pinned' })
   expect(notice).toBeUndefined()
 })
 
-it('says something on no more than the systems on which the native front does not load', async () => {
+it('gives a notice only on systems on which the native front does not load', async () => {
   const chosen = await chooseFront({ front: 'auto', uwsBinary: 'pinned' })
   const native = chooseFront({ front: 'uws', uwsBinary: 'pinned' })
   if (chosen.notice === undefined) expect((await native).notice).toBeUndefined()

@@ -11,14 +11,13 @@ export type FrontChoice = {
 
 export type ChosenFront = {
   readonly createFront: CreateHttpFront
-  /** One line for the operator, where the front is not the one that this installation could have. */
+  /** A line for the operator if the chosen front is slower than the one that this installation could have. */
   readonly notice: string | undefined
 }
 
 /**
- * Chooses the configured listener. With 'auto' a platform on which the native binary does not load gets the node:http
- * one, with a notice; a binary that is not the accepted one stops the start whatever is configured, since that is not a
- * matter of platform.
+ * Chooses the configured front. With 'auto', a platform on which the native binary does not load gets the front on node:http, with
+ * a notice. A binary that is not the accepted one prevents the start in every configuration, since it may have been tampered with.
  */
 export async function chooseFront(choice: FrontChoice): Promise<ChosenFront> {
   if (choice.front === 'node') return { createFront: createNodeFront, notice: undefined }
@@ -31,7 +30,7 @@ export async function chooseFront(choice: FrontChoice): Promise<ChosenFront> {
   }
 }
 
-/** The cost is measured in docs/decisions/0078. */
+/** docs/decisions/0078 has the measurements of this cost. */
 export function nodeFrontNotice({ message, neededGlibc }: UwsNotLoadableError): string {
   const remedy =
     neededGlibc === undefined

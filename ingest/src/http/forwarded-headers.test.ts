@@ -27,12 +27,12 @@ const spoofed: FallbackRequest['headers'] = [
 ]
 
 const proxies = parseTrustedProxies('10.0.0.0/8')
-const nobody = parseTrustedProxies('')
+const noProxies = parseTrustedProxies('')
 
-describe('headers that go on to the control plane', () => {
-  it('name the peer if it is no trusted proxy, and report it', () => {
+describe('headers that are forwarded to the control plane', () => {
+  it('contain the address of an untrusted peer, and report it', () => {
     const ignored: string[] = []
-    const flat = requestHeaders(requestWith(spoofed), nobody, (peer) => ignored.push(peer))
+    const flat = requestHeaders(requestWith(spoofed), noProxies, (peer) => ignored.push(peer))
     expect(pairsOf(flat)).toEqual({
       'x-request-id': 'req_1',
       'x-forwarded-for': '10.0.0.1',
@@ -43,7 +43,7 @@ describe('headers that go on to the control plane', () => {
     expect(ignored).toEqual(['10.0.0.1'])
   })
 
-  it('name the client of a trusted proxy', () => {
+  it('contain the client of a trusted proxy', () => {
     const ignored: string[] = []
     const flat = requestHeaders(requestWith(spoofed), proxies, (peer) => ignored.push(peer))
     expect(pairsOf(flat)).toEqual({
@@ -56,34 +56,38 @@ describe('headers that go on to the control plane', () => {
   })
 
   it.each([
-    ['what the client wrote is not believed', ['1.1.1.1, 6.6.6.6'], '6.6.6.6'],
+    ['an address that the client wrote is ignored', ['1.1.1.1, 6.6.6.6'], '6.6.6.6'],
     ['a chain of proxies is followed', ['1.1.1.1, 6.6.6.6, 10.9.9.9, 10.0.0.2'], '6.6.6.6'],
     ['header lines count in their order', ['1.1.1.1', '6.6.6.6', '10.9.9.9'], '6.6.6.6'],
-    ['a client within the proxies is the left-most', ['10.0.0.7, 10.9.9.9'], '10.0.0.7'],
-    ['a port is left out', ['6.6.6.6:4711'], '6.6.6.6'],
-    ['an IPv6 address with a port', ['[2001:db8::1]:4711'], '2001:db8::1'],
-    ['text that is no address ends the chain', ['6.6.6.6, unknown, 10.9.9.9'], '10.9.9.9'],
-    ['an empty header is nobody', [''], '10.0.0.1'],
-  ])('right-most address that is no trusted proxy: %s', (_, lines, client) => {
+    [
+      'a client within the trusted networks is the left-most address',
+      ['10.0.0.7, 10.9.9.9'],
+      '10.0.0.7',
+    ],
+    ['a port is removed', ['6.6.6.6:4711'], '6.6.6.6'],
+    ['the port of an IPv6 address is removed', ['[2001:db8::1]:4711'], '2001:db8::1'],
+    ['text that is not an address ends the chain', ['6.6.6.6, unknown, 10.9.9.9'], '10.9.9.9'],
+    ['an empty header contains no address', [''], '10.0.0.1'],
+  ])('finds the right-most address that is not a trusted proxy: %s', (_, lines, client) => {
     const headers = lines.map((line): [string, string] => ['x-forwarded-for', line])
     const flat = requestHeaders(requestWith(headers), proxies, () => undefined)
     expect(pairsOf(flat)['x-forwarded-for']).toBe(client)
   })
 
-  it('leave out what a Connection header names', () => {
+  it('omit the headers that a Connection header names', () => {
     const headers: FallbackRequest['headers'] = [
       ['connection', 'close, X-Secret'],
       ['x-secret', '1'],
       ['accept', '*/*'],
     ]
-    const flat = requestHeaders(requestWith(headers), nobody, () => undefined)
+    const flat = requestHeaders(requestWith(headers), noProxies, () => undefined)
     expect(flat.slice(0, 2)).toEqual(['accept', '*/*'])
     expect(flat).not.toContain('x-secret')
   })
 })
 
-describe('trusted proxies', () => {
-  it('are addresses, networks and names, of both families', () => {
+describe('the setting of trusted proxies', () => {
+  it('accepts addresses, networks and names of both address families', () => {
     const trusted = parseTrustedProxies('loopback, 192.0.2.7,2001:db8::/32')
     const addresses = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '192.0.2.7', '2001:db8:5::1']
     expect(addresses.filter((address) => !isTrusted(trusted, address))).toEqual([])
@@ -92,13 +96,13 @@ describe('trusted proxies', () => {
     expect(isTrusted(trusted, 'not an address')).toBe(false)
   })
 
-  it.each(['proxy.example.com', 'yes', '10.0.0.0/33'])('are not %s', (text) => {
+  it.each(['proxy.example.com', 'yes', '10.0.0.0/33'])('refuses %s', (text) => {
     expect(() => parseTrustedProxies(text)).toThrow(text)
   })
 })
 
 describe('the setting for which proxies are trusted', () => {
-  it('says what replaces TOLLGATE_TRUST_FORWARDED_HEADERS=yes, and accepts no', () => {
+  it('names the replacement of TOLLGATE_TRUST_FORWARDED_HEADERS=yes, and accepts no', () => {
     const given = (text: string) => ingestSettings.trustForwardedHeaders.parse(text)
     expect(() => given('yes')).toThrow('TOLLGATE_TRUSTED_PROXIES')
     expect(given('no')).toBe('no')

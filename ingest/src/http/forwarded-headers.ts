@@ -8,7 +8,7 @@ import {
   type TrustedProxies,
 } from '@tollgate/platform/service/trusted-proxies'
 
-/** They belong to one connection, not to the message. The length, the date and the id of the request are set by whoever sends. */
+/** Headers that belong to one connection, not to the message. Each sender sets the length, the date and the request id itself. */
 const hopByHop: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -32,9 +32,9 @@ const forwarded: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns the headers that go on to the control plane, as a flat list of names and values. X-Forwarded-For names the client
- * alone. What a client says about who forwarded its request is believed only from a trusted proxy; `onIgnored` is
- * called with the address of any other peer that says it.
+ * Returns the headers that are forwarded to the control plane, as a flat list of names and values. X-Forwarded-For contains only
+ * the client's address. Incoming X-Forwarded headers are believed only from a trusted proxy; `onIgnored` is called with the address
+ * of any other peer that sends X-Forwarded-For.
  */
 export function requestHeaders(
   request: FallbackRequest,
@@ -58,7 +58,7 @@ export function requestHeaders(
   const forwardedFor = given.get('x-forwarded-for')
   const isFromProxy = isTrusted(trusted, remoteAddress)
   if (!isFromProxy && forwardedFor !== undefined) onIgnored(remoteAddress)
-  // The start page of a demo is careful with a request that may have come through a proxy.
+  // The start page of a demo treats a request that may have come through a proxy with more caution.
   const isIgnored = !isFromProxy && [...forwarded].some((name) => given.has(name))
   if (isIgnored) flat.push(forwardedIgnoredHeader, 'yes')
   const from = isFromProxy ? given : new Map<string, string>()
@@ -74,7 +74,7 @@ export function requestHeaders(
   return flat
 }
 
-/** The headers that go back to the client. */
+/** Returns the headers of the control plane's response that are sent to the client. */
 export function answerHeaders(headers: IncomingHttpHeaders): [string, string][] {
   const list: [string, string][] = []
   const dropped = namesIn([headers['connection'] ?? []].flat())
@@ -86,7 +86,7 @@ export function answerHeaders(headers: IncomingHttpHeaders): [string, string][] 
   return list
 }
 
-/** The headers that a Connection header declares to belong to the connection as well. */
+/** Returns the names of headers that a Connection header declares to belong to the connection. */
 function namesIn(connectionValues: readonly string[]): ReadonlySet<string> {
   const names = connectionValues.flatMap((value) => value.split(','))
   return new Set(names.map((name) => name.trim().toLowerCase()))

@@ -3,9 +3,12 @@ import { referenceCharsMax } from '@tollgate/schemas/limits'
 import { idempotencyKeyMessage } from '@tollgate/schemas/http/same-words'
 import { refusal } from './answers.ts'
 
-/* The key of an `Idempotency-Key` header stands for the body field `idempotencyKey`. */
+/* The key in an `Idempotency-Key` header replaces a missing body field `idempotencyKey`. */
 
-/** As long as the body field may be, and of characters that every HTTP server reads alike. */
+/**
+ * Returns whether the text is at most as long as the body field may be, and consists of characters that every HTTP server reads
+ * alike.
+ */
 export function isHeaderKey(text: string): boolean {
   return text.length <= referenceCharsMax && /^[\x20-\x7e]+$/.test(text)
 }
@@ -17,14 +20,14 @@ export const badHeaderKey = refusal(
 
 type Keyed = { readonly idempotencyKey?: string | undefined }
 
-/** The body's own key wins, and an empty one says the same as none. */
+/** A key in the body has precedence over the header. An empty key in the body counts as missing. */
 export function keyedByHeader<Input extends Keyed>(input: Input, key: string): Input {
   return input.idempotencyKey ? input : { ...input, idempotencyKey: key }
 }
 
 /**
- * Each record without a key of its own gets the header's with its place in the list: repeated with the same list, the
- * request records nothing twice.
+ * Gives each record without a key the header's key with the record's position in the list. A repeated request with the same list
+ * therefore records nothing twice.
  */
 export function allKeyedByHeader<Item extends Keyed, Body extends BulkBody<Item>>(
   body: Body,

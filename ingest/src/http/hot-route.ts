@@ -20,7 +20,7 @@ import {
   type UnknownNameCounts,
 } from './unknown-in-call.ts'
 
-/** A request that has passed everything that all hot routes ask for. */
+/** A request that has passed the checks that all hot routes share. */
 export type HotCall<Input> = {
   readonly holder: KeyHolder
   readonly authorization: string
@@ -32,17 +32,20 @@ export type HotCall<Input> = {
 export type HotRouteParts<Input> = {
   readonly path: string
   readonly keys: KeyDirectory
-  /** Reads the plain case quickly, or leaves it to the schema, which decides and explains. The two never differ. */
+  /**
+   * Reads ordinary bodies quickly. Returns undefined for all others, which the schema then accepts or refuses. Both accept the same
+   * bodies.
+   */
   readonly accept?: (body: unknown) => Input | undefined
   readonly schema: BodySchema<Input>
   readonly unknownNames: UnknownNameCounts
-  /** Puts the key of an Idempotency-Key header where the body has none. Undefined: the route has no such field. */
+  /** Uses the key of an Idempotency-Key header if the body has none. Undefined if the route has no such field. */
   readonly withHeaderKey?: (input: Input, key: string) => Input
   readonly nowMs: () => number
   readonly handle: (call: HotCall<Input>) => Answer | Promise<Answer>
 }
 
-/** The order every hot route keeps: key, content type, body, schema, and only then what the route does. */
+/** Returns a route that checks, in this order: key, content type, body, schema. Then it calls `handle`. */
 export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
   const { keys, unknownNames } = parts
   const findUnknown = createFindUnknown(parts.schema)
@@ -83,7 +86,7 @@ export function hotRoute<Input>(parts: HotRouteParts<Input>): HotRoute {
         if (refusal !== undefined) return refusal
       }
       if (holder !== 'unknown') return serve(holder, head, body, caller)
-      // The body is the socket's memory and would be gone when the key has been looked up.
+      // The body is memory of the socket, which is reused before the key has been read.
       const copy = Buffer.from(body)
       return keys.find(head.authorization).then((found) => serve(found, head, copy, caller))
     },
@@ -124,7 +127,7 @@ function readInput<Input>(parts: HotRouteParts<Input>, body: unknown): ReadInput
 
 type AnswerParts = { readonly path: string; readonly nowMs: () => number }
 
-/** Refuses a strict request. */
+/** Returns the refusal of a request with unknown names in strict mode. */
 function unknownAnswer({ path, nowMs }: AnswerParts, names: readonly UnknownName[]): Answer {
   const nowIso = new Date(nowMs()).toISOString()
   const code = unknownCodeOf(names)
@@ -137,8 +140,8 @@ export function validationAnswer(parts: AnswerParts, issues: readonly Validation
 }
 
 /**
- * Whatever parses as JSON is taken, since clients get the content type wrong. Forms are refused by name: their
- * senders deserve to hear what is wrong rather than that their body is no JSON.
+ * Accepts any content type for a body that parses as JSON, because clients often send a wrong one. Forms are refused with 415,
+ * which explains the problem better than the message that the body is not JSON.
  */
 function refusalOfMediaType({ contentType }: HotHead): Answer | undefined {
   if (contentType === '' || contentType === 'application/json') return undefined

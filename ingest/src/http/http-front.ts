@@ -3,97 +3,97 @@ import type { Caller } from '@tollgate/domain/entitlements/shared-tail'
 import type { TraceHeaders } from '@tollgate/platform/observability/tracing'
 
 /*
- * The listener in front of the data plane. Two implementations: uWebSockets.js, which is several times faster, and
- * node:http, for platforms where the native one does not load. Nothing outside this folder can tell which is in use.
+ * The HTTP listener of the data plane. It has two implementations: uWebSockets.js, which is several times faster, and node:http,
+ * for platforms on which the native binary does not load. Code outside this folder does not depend on which one is in use.
  */
 
 export interface HttpFront {
   readonly kind: 'uws' | 'node'
-  /** Resolves with the port, which differs from the asked one when that was 0. Rejects when it is taken. */
+  /** Resolves with the port that is in use, also if `port` is 0. Rejects if the port is taken. */
   listen(host: string, port: number): Promise<number>
-  /** Stops listening, lets what is in flight be answered for up to `graceMs`, then cuts what is left. */
+  /** Stops listening, waits up to `graceMs` for requests in flight, then closes the remaining connections. */
   close(graceMs: number): Promise<void>
 }
 
-/** The part of a request's head that hot routes decide on; absent headers are ''. */
+/** The parts of a request's head that hot routes use. Absent headers are ''. */
 export type HotHead = {
-  /** `Bearer` and the key, also of a client that sends its key as X-API-Key. */
+  /** `Bearer` and the key, also if the client sent the key as X-API-Key. */
   readonly authorization: string
   readonly contentType: string
   readonly idempotencyKey: string
-  /** The client's name for the request, or ours. */
+  /** The request id of the client, or a generated one. */
   readonly requestId: string
-  /** Without the question mark. */
+  /** The query, without the question mark in front. */
   readonly query: string
-  /** The client wants a refusal where names are unknown. */
+  /** The client requests a refusal if names are unknown. */
   readonly isStrict: boolean
-  /** Where the caller is in a trace. Read only where it is asked for. */
+  /** The caller's trace. Present only if tracing is on. */
   readonly trace?: TraceHeaders
 }
 
-/** A route that is answered in this process. Its method is POST; any other is answered 405 by the front. */
+/** A route that this process answers. Its method is POST; the front answers any other with 405. */
 export interface HotRoute {
   /**
-   * Judges the head alone, at once. What it returns is the answer, and the body is thrown away as it comes. Asked only
-   * when the body does not arrive together with the head, so `answer` must not rely on it.
+   * Checks the head alone, synchronously. If it returns a response, the body is discarded as it arrives. It is called only if the
+   * body does not arrive together with the head, so `answer` must repeat the checks.
    */
   refuse(head: HotHead): Answer | undefined
 
   /**
-   * `body` is the socket's memory and gone when the call returns: read it before anything asynchronous. Long work stops
-   * once the caller is gone.
+   * `body` is memory of the socket and must be read or copied before the first asynchronous step. `caller` tells long work when the
+   * client has disconnected, so that it can stop.
    */
   answer(head: HotHead, body: Buffer, caller?: Caller): Answer | Promise<Answer>
 }
 
-/** A complete answer with a JSON body. The front adds the id of the request: as a header, and to the body of an error. */
+/** A complete response with a JSON body. The front adds the request id: as a header, and to the body of an error. */
 export type Answer = {
   readonly status: number
   readonly body: string
-  /** The body has the id already. */
+  /** The body already contains the request id. */
   readonly isComplete?: boolean
   readonly headers?: HeaderList
 }
 
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** Answers everything that is not a hot route. */
+/** Answers every request that is not for a hot route. */
 export type Fallback = (request: FallbackRequest) => Promise<FallbackAnswer>
 
 export type FallbackRequest = {
-  /** As it came. */
+  /** The method as received. */
   readonly method: string
-  /** Path and query as they came. */
+  /** Path and query as received. */
   readonly target: string
-  /** Names in lower case. */
+  /** Header names are in lower case. */
   readonly headers: HeaderList
   readonly requestId: string
   readonly body: Uint8Array
   readonly remoteAddress: string
-  /** Aborted when the client goes away before the answer is complete. */
+  /** Aborted if the client disconnects before the response is complete. */
   readonly signal: AbortSignal
 }
 
 export type FallbackAnswer = {
   readonly status: number
-  /** Without those that frame the message, and without the id of the request: the front sets its own. */
+  /** Headers without those that frame the message and without the request id, which the front sets itself. */
   readonly headers: HeaderList
-  /** Undefined when the method or the status forbids a body. */
+  /** The body is undefined if the method or the status forbids one. */
   readonly body: Uint8Array | string | Readable | undefined
-  /** What an answer to HEAD says about the body it leaves out. */
+  /** The Content-Length that a response to HEAD reports. */
   readonly reportedLength?: number
 }
 
 export type BodyLimits = {
-  /** A larger body is answered 413. */
+  /** A larger body is answered with 413. */
   readonly bodyBytesMax: number
   /**
-   * How much of a refused body is read and thrown away before the answer. Most clients write their whole body before
-   * they read, and would see a broken connection instead of the refusal. Past this the answer is sent at once and the
-   * connection closed.
+   * Bytes of a refused body that are read and discarded before the response is sent. Most clients write their whole body before
+   * they read, and would report a broken connection instead of the refusal. For a longer body the response is sent immediately and
+   * the connection is closed.
    */
   readonly discardedBytesMax: number
-  /** Bytes of unfinished bodies over all connections; what goes beyond is refused with 503. */
+  /** Bytes of unfinished bodies over all connections. A body beyond this bound is refused with 503. */
   readonly collectedBytesMax: number
 }
 
@@ -101,11 +101,13 @@ export type FrontOptions = {
   readonly limits: BodyLimits
   readonly hotRoutes: ReadonlyMap<string, HotRoute>
   readonly fallback: Fallback
-  /** What a client is told whose request ended in an error. Called once per such request; also the place to log it. */
+  /**
+   * Returns the response to a request that ended in an error. Called once for each such request, so it is also the place to log it.
+   */
   readonly answerFailure: (error: unknown, requestId: string) => Answer
-  /** A request was not passed on and not answered 200 by a hot route. */
+  /** Called for each request that was not forwarded and that no hot route answered with 200. */
   readonly onRefused: (status: number) => void
-  /** Whether the heads of hot routes tell of the caller's trace. */
+  /** Makes the heads of hot routes include the headers of the caller's trace. */
   readonly readsTraceHeaders: boolean
 }
 

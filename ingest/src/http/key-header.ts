@@ -1,6 +1,6 @@
 /**
- * Returns the credential of a request as an Authorization header. X-API-Key counts where there is no Authorization header:
- * of two credentials the one of the standard header is meant.
+ * Returns the credential of a request as an Authorization header. X-API-Key counts only without an Authorization header, because
+ * the standard header has precedence.
  */
 export function authorizationOf(authorization: string, apiKey: string): string {
   return authorization === '' && apiKey !== '' ? `Bearer ${apiKey}` : authorization

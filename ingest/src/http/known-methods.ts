@@ -1,4 +1,4 @@
-/** Requests with another method are answered 405. */
+/** The methods that are accepted. Requests with any other method are answered with 405. */
 export const knownMethods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',

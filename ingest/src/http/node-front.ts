@@ -8,11 +8,11 @@ import { BodyBudget, BodyCollector } from './body-collector.ts'
 import type { Answer, FallbackAnswer, FrontOptions, HotRoute, HttpFront } from './http-front.ts'
 import { RequestHead } from './request-head.ts'
 
-/** The limits that uWebSockets.js has built in. */
+/** The timeouts are those that uWebSockets.js has built in. */
 const headersTimeoutMs = 10_000
 const requestTimeoutMs = 15_000
 const keepAliveTimeoutMs = 10_000
-/** Node looks for those that are over every thirty seconds, which would be most of what they last. */
+/** By default Node checks for expired connections every 30 s, which is longer than the timeouts above. */
 const connectionsCheckedEveryMs = 1_000
 
 export class NodeFront implements HttpFront {
@@ -20,11 +20,11 @@ export class NodeFront implements HttpFront {
   readonly #options: FrontOptions
   readonly #budget: BodyBudget
   readonly #server: Server
-  /** Holds the head of the request that arrives now, and of no other. */
+  /** The head of the request that is being read now. It is reused for the next one. */
   readonly #head = new RequestHead()
-  /** All that are open. */
+  /** All open connections. */
   readonly #connections = new Set<Socket>()
-  /** Connections on which nothing more is executed. */
+  /** Connections on which no further request is executed. */
   readonly #ended = new WeakSet<Socket>()
   #isClosing = false
 
@@ -36,7 +36,7 @@ export class NodeFront implements HttpFront {
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: connectionsCheckedEveryMs,
-      // We refuse these ourselves: node:http answers 400 and executes what follows.
+      // The head check refuses these requests: node:http would answer with 400 and execute the requests that follow.
       requireHostHeader: false,
     })
     this.#server.on('connection', (socket: Socket) => {
@@ -52,7 +52,7 @@ export class NodeFront implements HttpFront {
       if (refusal === undefined) continueInTurn(request, response)
       serve(request, response)
     })
-    // Any other expectation: the head is refused for it.
+    // The head check refuses any other expectation.
     this.#server.on('checkExpectation', serve)
   }
 
@@ -66,7 +66,7 @@ export class NodeFront implements HttpFront {
   async close(graceMs: number): Promise<void> {
     if (this.#isClosing) return
     this.#isClosing = true
-    // This closes connections that are idle after a request, but would wait the whole grace for one that never sent a byte.
+    // `close` ends connections that are idle after a request, but waits the whole grace period for one that never sent a byte.
     const closed = new Promise((resolve) => this.#server.close(resolve))
     for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy()
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs)
@@ -75,7 +75,7 @@ export class NodeFront implements HttpFront {
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
-    // node:http hands on requests that follow in the packet, also after an answer that closes the connection.
+    // node:http emits further requests of the same packet even after a response that closes the connection.
     if (this.#ended.has(request.socket)) return
     response.on('error', () => response.destroy())
     const refusal = this.#readHead(request)
@@ -93,7 +93,7 @@ export class NodeFront implements HttpFront {
     else this.#send(response, methodNotAllowed, !request.complete)
   }
 
-  /** Returns the answer to a request that must not be executed. */
+  /** Returns the response to a request that must not be executed, otherwise undefined. */
   #readHead(request: IncomingMessage): Answer | undefined {
     const { rawHeaders, httpVersionMinor, url } = request
     const head = this.#head
@@ -102,7 +102,7 @@ export class NodeFront implements HttpFront {
       head.add(rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!)
     }
     const isHttp10 = httpVersionMinor === 0
-    // HTTP/1.0 has no chunked bodies: a proxy that speaks it reads another end.
+    // HTTP/1.0 has no chunked bodies: a proxy that speaks HTTP/1.0 would find another end of the body.
     if (head.isChunked && isHttp10) return unknownTransferCoding
     const isPath = url?.startsWith('/') === true || url === '*'
     return head.refusal(!isHttp10) ?? (isPath ? undefined : unknownTarget)
@@ -156,21 +156,21 @@ export class NodeFront implements HttpFront {
   #collect(
     request: IncomingMessage,
     response: ServerResponse,
-    take: (body: Buffer) => Promise<void>,
+    handle: (body: Buffer) => Promise<void>,
   ): BodyCollector {
     const announcedBytes = Number(request.headers['content-length'])
     const collector = new BodyCollector(this.#options.limits, this.#budget, announcedBytes)
     let isAnswered = false
     request.on('data', (piece: Uint8Array) => {
       collector.add(piece)
-      if (!isAnswered && collector.isHopeless && collector.refusal !== undefined) {
+      if (!isAnswered && collector.exceedsDiscardLimit && collector.refusal !== undefined) {
         isAnswered = true
         this.#send(response, collector.refusal, true)
       }
     })
     request.on('end', () => {
       if (isAnswered) return
-      if (collector.refusal === undefined) void take(collector.bytes())
+      if (collector.refusal === undefined) void handle(collector.bytes())
       else this.#send(response, collector.refusal, false)
     })
     response.on('close', () => collector.release())
@@ -203,7 +203,7 @@ export class NodeFront implements HttpFront {
       response.end(body)
       return
     }
-    // Half an answer must not look like a whole one.
+    // A partial response must not look complete.
     body.on('error', () => response.destroy())
     response.on('close', () => body.destroy())
     body.pipe(response)
@@ -223,7 +223,7 @@ export class NodeFront implements HttpFront {
   }
 }
 
-/** Set before anything else: it lives as long as the response. */
+/** The header is set before anything else can fail, and lives as long as the response. */
 function idOf(response: ServerResponse): string {
   return String(response.getHeader(requestIdHeader))
 }

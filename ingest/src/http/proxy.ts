@@ -8,23 +8,23 @@ import { knownMethods } from './known-methods.ts'
 import type { TrustedProxies } from '@tollgate/platform/service/trusted-proxies'
 
 export type ProxyOptions = {
-  /** Origin of the control plane: `http://127.0.0.1:8788`. */
+  /** Origin of the control plane, for example `http://127.0.0.1:8788`. */
   readonly upstream: string
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
   readonly trustedProxies: TrustedProxies
-  /** A peer that is no trusted proxy sent X-Forwarded-For. */
+  /** Called with the address of a peer that is not a trusted proxy and sent X-Forwarded-For. */
   readonly onForwardedIgnored: (peer: string) => void
   readonly inFlight: InFlightLimit
-  /** What calls of our own carry of the trace that they belong to. */
+  /** Returns the trace headers of requests that ingest makes itself. */
   readonly traceHeaders: () => Readonly<Record<string, string>>
 }
 
-/** Answers up to this size are read whole and sent with their length; larger ones are streamed. */
-const wholeBytesMax = 64 * 1024
+/** Responses up to this size are buffered and sent with their length. Larger ones are streamed. */
+const bufferedBytesMax = 64 * 1024
 
-/** Passes everything that is not a hot route on to the control plane. */
+/** Forwards all requests that are not for a hot route to the control plane. */
 export class Proxy {
   readonly #options: ProxyOptions
   readonly #pool: Pool
@@ -39,7 +39,7 @@ export class Proxy {
   }
 
   readonly forward = async (request: FallbackRequest): Promise<FallbackAnswer> => {
-    if (!knownMethods.has(request.method)) return whole(unknownMethod, request.requestId)
+    if (!knownMethods.has(request.method)) return toFallbackAnswer(unknownMethod, request.requestId)
     const { inFlight, trustedProxies, onForwardedIgnored } = this.#options
     const bytes = request.body.byteLength
     inFlight.enter(1, bytes)
@@ -54,13 +54,13 @@ export class Proxy {
       return await toAnswer(request.method, response)
     } catch (error) {
       if (request.signal.aborted) throw error
-      return whole(refusalOf(error), request.requestId)
+      return toFallbackAnswer(refusalOf(error), request.requestId)
     } finally {
       inFlight.leave(1, bytes)
     }
   }
 
-  /** Hands one JSON call of a hot route over, as its client would have made it. */
+  /** Sends one JSON request of a hot route to the control plane, as its client would have sent it. */
   readonly post = (
     path: string,
     authorization: string,
@@ -121,11 +121,11 @@ async function toAnswer(
     const isReported = method === 'HEAD' && Number.isSafeInteger(length)
     return { status, headers, body: undefined, ...(isReported ? { reportedLength: length } : {}) }
   }
-  if (length <= wholeBytesMax) return { status, headers, body: await body.bytes() }
+  if (length <= bufferedBytesMax) return { status, headers, body: await body.bytes() }
   return { status, headers, body }
 }
 
-function whole(answer: Answer, requestId: string): FallbackAnswer {
+function toFallbackAnswer(answer: Answer, requestId: string): FallbackAnswer {
   const headers: HeaderList = [['content-type', 'application/json; charset=utf-8']]
   return {
     status: answer.status,
@@ -134,7 +134,7 @@ function whole(answer: Answer, requestId: string): FallbackAnswer {
   }
 }
 
-/** What undici throws for a path or header that it would not put on the wire. */
+/** Error codes of undici for a path or header that it cannot send. */
 const invalidRequestCodes: ReadonlySet<unknown> = new Set(['UND_ERR_INVALID_ARG'])
 
 function refusalOf(error: unknown): Answer {

@@ -13,14 +13,14 @@ import {
 import type { Answer, HotHead } from './http-front.ts'
 import { authorizationOf } from './key-header.ts'
 
-/** Decimal digits, few enough to stay an exact number. */
+/** Decimal digits, at most 15, so that the number is exact. */
 const lengthPattern = /^[0-9]{1,15}$/
 const closeToken = /(?:^|,)\s*close\s*(?:,|$)/i
 
 /**
- * Reads one request's headers, duplicates included, and refuses a request whose end two programs could read
- * differently: a proxy that reads another end than we do would pass on a request that nobody checked. Reused for one
- * request after another, because it is on the path of every request.
+ * Reads the headers of one request, including duplicates. Refuses a request whose end two programs could find at different places,
+ * since a proxy in front would then forward a request that it never checked. The object is reused for one request after another,
+ * because it is on the path of every request.
  */
 export class RequestHead {
   authorization = ''
@@ -31,7 +31,7 @@ export class RequestHead {
   trace: TraceHeaders = noTrace
   isStrict = false
   isChunked = false
-  /** The client sends nothing after this request, so bytes that follow it are not executed. */
+  /** The client announced the end of the connection, so bytes after this request are not executed. */
   isLast = false
   #hosts = 0
   #authorizations = 0
@@ -42,7 +42,7 @@ export class RequestHead {
   #requestId = ''
   readonly #newRequestId = createRequestIds()
 
-  /** Call before the first header of each request. */
+  /** Must be called before the first header of each request. */
   reset(): void {
     this.authorization = ''
     this.apiKey = ''
@@ -62,7 +62,7 @@ export class RequestHead {
     this.#requestId = ''
   }
 
-  /** `name` is in lower case. A bound function, so that a listener can call it for each header. */
+  /** `name` must be in lower case. The function is bound, so that it can be passed as a callback. */
   readonly add = (name: string, value: string): void => {
     switch (name) {
       case 'authorization':
@@ -91,7 +91,7 @@ export class RequestHead {
         this.isLast ||= closeToken.test(value)
         break
       case 'upgrade':
-        // We never switch protocols, but a client that asks for it may send the other protocol at once.
+        // Ingest never switches protocols, but a client that requests it may immediately send bytes of the other protocol.
         this.isLast = true
         break
       case 'expect':
@@ -112,13 +112,13 @@ export class RequestHead {
     }
   }
 
-  /** The client's name for the request if it is well-formed, else one of ours; the same until the next request. */
+  /** The request id of the client if it is well-formed, otherwise a generated one. It stays the same until the next request. */
   get requestId(): string {
     if (this.#requestId === '') this.#requestId = this.#newRequestId()
     return this.#requestId
   }
 
-  /** Returns what hot routes decide on. */
+  /** Returns the parts of the head that hot routes use. */
   hotHead(readsTrace: boolean, query: string): HotHead {
     const { contentType, idempotencyKey, requestId, isStrict, trace } = this
     const authorization = authorizationOf(this.authorization, this.apiKey)
@@ -126,7 +126,7 @@ export class RequestHead {
     return readsTrace ? { ...head, trace } : head
   }
 
-  /** The answer to a request that must not be executed, after which the connection is closed; otherwise undefined. */
+  /** Returns the response to a request that must not be executed, after which the connection is closed. Otherwise undefined. */
   refusal(requiresHost: boolean): Answer | undefined {
     if (this.#codings > 0) {
       if (this.#lengths > 0) return ambiguousLength

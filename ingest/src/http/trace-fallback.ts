@@ -6,8 +6,8 @@ import { endWithStatus } from './trace-hot-routes.ts'
 const traceHeaders: ReadonlySet<string> = new Set(['traceparent', 'tracestate'])
 
 /**
- * The fallback with a span for every request, which whoever the request is passed on to continues. It has no route: that
- * is known there, and a path may hold what clients call their customers.
+ * Returns the fallback with a span for every request, which the control plane continues. The span has no route: only the control
+ * plane knows it, and the path may contain a provider's own names of customers.
  */
 export function traceFallback(tracing: Tracing, fallback: Fallback): Fallback {
   return async (request) => {

@@ -2,8 +2,8 @@ import type { Span, Tracing } from '@tollgate/platform/observability/tracing'
 import type { Answer, FrontOptions, HotHead, HotRoute } from './http-front.ts'
 
 /**
- * The routes with a span for every request, which begins when its body is there and ends when its answer is made. A
- * failure is turned into its answer here, so that the span can tell what the client was told.
+ * Returns the routes with a span for every request. The span starts when the body is complete and ends when the response is ready.
+ * A failure is converted to its response here, so that the span records the status that the client gets.
  */
 export function traceHotRoutes(
   tracing: Tracing,
@@ -54,7 +54,7 @@ function endWith(span: Span, answer: Answer): Answer {
   return answer
 }
 
-/** What a client did wrong is no error of ours. */
+/** Marks the span as failed only for statuses of 500 and above: a client's error is not an error of this service. */
 export function endWithStatus(span: Span, status: number): void {
   span.set({ 'http.response.status_code': status })
   if (status >= 500) span.fail(String(status))

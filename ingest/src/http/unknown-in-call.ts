@@ -9,17 +9,17 @@ import {
 import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { Answer, HotHead } from './http-front.ts'
 
-/** How often names were unknown, by what they named and what the client got. */
+/** Numbers of unknown names in requests, by the kind of name and by the outcome. */
 export type UnknownNameCounts = Record<UnknownName['kind'], { warned: number; refused: number }>
 
 export type FindUnknown = (head: HotHead, body: unknown) => readonly UnknownName[]
 
-/** Hot routes have no parameters, so that any is unknown. */
+/** Hot routes have no query parameters, so every parameter is unknown. */
 const noParameters: KnownNames = { kind: 'object', fields: new Map() }
 
 const none: readonly UnknownName[] = []
 
-/** Returns what finds the names of a call that the route does not know. */
+/** Returns a function that finds the names in a request that the route does not know. */
 export function createFindUnknown(schema: BodySchema<unknown>): FindUnknown {
   const known = knownNamesOf(schema)
   return ({ query }, body) => {

@@ -5,7 +5,7 @@ import { bodyWithId } from './answers.ts'
 import type { Answer, HeaderList } from './http-front.ts'
 
 export type SendOptions = {
-  /** False for HEAD: the length is told, the body is not. */
+  /** False for HEAD: the response has the length and no body. */
   readonly hasBody: boolean
   readonly closesConnection: boolean
   readonly requestId: string
@@ -15,7 +15,7 @@ const statusLines = new Map<number, string>(
   Object.entries(STATUS_CODES).map(([code, phrase]) => [Number(code), `${code} ${phrase ?? ''}`]),
 )
 
-/** Sends a whole answer in one write. The response must be neither answered nor aborted. */
+/** Sends a complete response in one write. The response object must be neither answered nor aborted. */
 export function sendAnswer(response: HttpResponse, answer: Answer, options: SendOptions): void {
   const body = bodyWithId(answer, options.requestId)
   response.cork(() => {
@@ -27,8 +27,8 @@ export function sendAnswer(response: HttpResponse, answer: Answer, options: Send
 }
 
 /**
- * Returns what uWebSockets.js sends as UTF-8. Its binary for Node 24 sends a string as Latin-1 when no character is above
- * U+00FF; bytes are sent as they are. Plain ASCII, nearly every answer, is the same in both and is not copied.
+ * Returns the text in a form that uWebSockets.js sends as UTF-8. Its binary for Node 24 sends a string as Latin-1 if no character
+ * is above U+00FF, but sends bytes unchanged. Plain ASCII is the same in both encodings and is not copied.
  */
 export function utf8(text: string): string | Buffer {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text)

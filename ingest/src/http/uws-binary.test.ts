@@ -10,7 +10,7 @@ import {
   uwsBinaryPath,
 } from './uws-binary.ts'
 
-/** Of Node 20, 22 and 24. */
+/** The ABI versions of Node 20, 22 and 24. */
 const abis = [115, 127, 137]
 
 let folder: string
@@ -25,23 +25,23 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-it('takes the binary that npm installed', () => {
+it('accepts the binary that npm installed', () => {
   expect(uwsBinaryPath()).toBeDefined()
   assertAcceptedBinary(uwsBinaryPath()!, 'pinned')
 })
 
-it('has pinned what the package holds for every Node that we run on', async () => {
+it('pins every file of the package for every supported version of Node', async () => {
   const packageFolder = dirname(uwsBinaryPath()!)
   const files = await readdir(packageFolder)
   for (const abi of abis) {
     const ofAbi = files.filter((file) => file.endsWith(`_${abi}.node`))
-    // Those of other platforms may have been deleted after the install.
+    // Files of other platforms may have been deleted after the install.
     expect(ofAbi).toContain(`uws_${process.platform}_${process.arch}_${abi}.node`)
     for (const file of ofAbi) assertAcceptedBinary(join(packageFolder, file), 'pinned')
   }
 })
 
-it('refuses any other under the same name, and any name it does not know', async () => {
+it('refuses another file under the same name, and a file with an unknown name', async () => {
   expect(() => assertAcceptedBinary(path, 'pinned')).toThrow(UwsBinaryRefusedError)
   await writeFile(join(folder, 'toString'), content)
   expect(() => assertAcceptedBinary(join(folder, 'toString'), 'pinned')).toThrow(
@@ -49,7 +49,7 @@ it('refuses any other under the same name, and any name it does not know', async
   )
 })
 
-it('takes another release by its digest alone, or whatever is there', () => {
+it('accepts another release only by its digest, or any file', () => {
   assertAcceptedBinary(path, parseAcceptedBinary(sha256.toUpperCase()))
   assertAcceptedBinary(path, parseAcceptedBinary('any'))
   const other = parseAcceptedBinary(sha256.replace(/^./, (digit) => (digit === '0' ? '1' : '0')))
@@ -59,7 +59,7 @@ it('takes another release by its digest alone, or whatever is there', () => {
   )
 })
 
-it('does not read a slip of the pen as one of them', () => {
+it('refuses a setting with a typing error', () => {
   for (const text of ['', 'none', 'Pinned', sha256.slice(1), `${sha256}0`]) {
     expect(() => parseAcceptedBinary(text)).toThrow(/must be pinned/)
   }

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 
 /*
- * The package is a third party's republication of uWebSockets.js, with binaries that nobody can trace to a build.
- * The lockfile pins the archive; this pins the one file that is loaded into our process, whatever installed it.
+ * The npm package is a third party's republication of uWebSockets.js, whose binaries cannot be traced to a build. The lockfile pins
+ * the archive. The digests here pin the one file that is loaded into the process, whatever installed it.
  */
 
 /**
- * SHA-256 of the files of uwebsockets@3.0.6 for the versions of Node that we run on: ABI 115 is Node 20, 127 is Node 22,
- * 137 is Node 24. The package has no file for 32-bit ARM after Node 20.
+ * SHA-256 of the files of uwebsockets@3.0.6 for the supported versions of Node: ABI 115 is Node 20, 127 is Node 22, 137 is Node 24.
+ * The package has no file for 32-bit ARM after Node 20.
  */
 const pinnedDigests: Readonly<Record<string, string>> = {
   'uws_linux_x64_115.node': 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',
@@ -31,12 +31,12 @@ const pinnedDigests: Readonly<Record<string, string>> = {
   'uws_win32_x64_137.node': 'ad2eff4924594a5dba3b451334f432bd526c33885960f8b68e85261b0ac4ff07',
 }
 
-/** The native file is there but is not the one we looked at. */
+/** The native file exists but does not have the accepted digest. */
 export class UwsBinaryRefusedError extends Error {
   override readonly name = 'UwsBinaryRefusedError'
 }
 
-/** Where the native file of this platform lies; undefined when the package has none for it. */
+/** Returns the path of this platform's native file, or undefined if the package has none. */
 export function uwsBinaryPath(): string | undefined {
   const folder = dirname(createRequire(import.meta.url).resolve('uWebSockets.js'))
   const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
@@ -44,17 +44,17 @@ export function uwsBinaryPath(): string | undefined {
   return existsSync(path) ? path : undefined
 }
 
-/** Which file may be loaded: the one we looked at, the one of a SHA-256 that the operator looked at, or any. */
+/** The native file that may be loaded: the pinned one, the one with a digest that the operator verified, or any. */
 export type AcceptedBinary = 'pinned' | 'any' | { readonly sha256: string }
 
-/** Reads what TOLLGATE_UWS_BINARY says. */
+/** Parses TOLLGATE_UWS_BINARY. */
 export function parseAcceptedBinary(text: string): AcceptedBinary {
   if (text === 'pinned' || text === 'any') return text
   if (/^[0-9a-f]{64}$/i.test(text)) return { sha256: text.toLowerCase() }
   throw new Error('must be pinned, any or a SHA-256 of 64 hexadecimal digits')
 }
 
-/** Throws UwsBinaryRefusedError unless the file at `path` is, byte for byte, the accepted one. */
+/** Throws UwsBinaryRefusedError unless the file at `path` has the accepted digest. */
 export function assertAcceptedBinary(path: string, accepted: AcceptedBinary): void {
   if (accepted === 'any') return
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex')

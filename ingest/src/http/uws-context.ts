@@ -2,14 +2,14 @@ import type { BodyBudget } from './body-collector.ts'
 import type { FrontOptions } from './http-front.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** What the exchanges of one front share. */
+/** State that the exchanges of one front share. */
 export type UwsContext = {
   readonly options: FrontOptions
   readonly budget: BodyBudget
-  /** Holds the head of the request that arrives now, and of no other. */
+  /** The head of the request that is being read now. It is reused for the next one. */
   readonly head: RequestHead
-  /** Requests that have not been answered or aborted. */
+  /** Requests that are neither answered nor aborted. */
   inFlight: number
-  /** Answers then ask the client to leave, so that a restart does not cut anybody off. */
+  /** While closing, responses ask clients to close the connection, so that a restart does not interrupt a request. */
   isClosing: boolean
 }

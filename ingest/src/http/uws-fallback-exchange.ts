@@ -21,7 +21,7 @@ export function serveFallback(
   if (exchange.hasNoBody) exchange.receive(new ArrayBuffer(0), true)
 }
 
-/** One request that is not for a hot route: its body is gathered, its answer may be a stream. */
+/** One request that is not for a hot route. Its body is collected, and its response may be a stream. */
 class FallbackExchange {
   readonly #context: UwsContext
   readonly #collector: BodyCollector
@@ -30,10 +30,10 @@ class FallbackExchange {
   readonly hasNoBody: boolean
   readonly #isLast: boolean
   #hasWholeBody = false
-  /** Undefined once answered or aborted. */
+  /** The response is undefined once the request is answered or aborted. */
   #response: HttpResponse | undefined
 
-  /** The request is only readable now. */
+  /** `request` is valid only during this call. */
   constructor(context: UwsContext, response: HttpResponse, request: HttpRequest) {
     this.#context = context
     this.#response = response
@@ -64,7 +64,7 @@ class FallbackExchange {
     this.#collector.add(new Uint8Array(piece))
     const { refusal } = this.#collector
     if (refusal !== undefined) {
-      if (isLast || this.#collector.isHopeless) {
+      if (isLast || this.#collector.exceedsDiscardLimit) {
         this.#whenPacketIsRead(() => this.#sendWhole(refusal, !isLast))
       }
       return
@@ -90,7 +90,7 @@ class FallbackExchange {
     this.#whenPacketIsRead(() => this.#send(answer))
   }
 
-  /** Until the last request of a connection is answered, uWebSockets.js executes nothing that follows in the packet. */
+  /** Until the last request of a connection is answered, uWebSockets.js does not execute later requests in the same packet. */
   #whenPacketIsRead(send: () => void): void {
     if (this.#isLast) setImmediate(send)
     else send()
@@ -109,13 +109,15 @@ class FallbackExchange {
       else if (answer.reportedLength !== undefined) {
         response.endWithoutBody(answer.reportedLength, closes)
       } else {
-        // Given an undefined length, uWebSockets.js would announce 2^63 bytes.
+        // With an undefined length argument, uWebSockets.js would announce 2^63 bytes.
         response.endWithoutBody()
       }
     })
   }
 
-  /** Chunked. Stops reading from the source while the client's socket is full, so a slow client costs no memory. */
+  /**
+   * Sends a chunked response. Reading from the source pauses while the client's socket is full, so a slow client costs no memory.
+   */
   #sendStream(answer: FallbackAnswer, body: Readable): void {
     const response = this.#response
     if (response === undefined) {
@@ -130,7 +132,7 @@ class FallbackExchange {
       this.#finish()
       response.cork(() => response.end(undefined, this.#context.isClosing))
     })
-    // Half an answer must not look like a whole one.
+    // A partial response must not look complete.
     body.on('error', () => {
       if (this.#response === undefined) return
       this.#finish()

@@ -11,7 +11,7 @@ import { HotExchange } from './uws-hot-exchange.ts'
 import type { UwsModule } from './uws-load.ts'
 import { refuseAndClose } from './uws-refusal.ts'
 
-/** How often closing looks whether everything has been answered. */
+/** Milliseconds between two checks of whether all requests have been answered during a close. */
 const drainPollMs = 10
 
 export class UwsFront implements HttpFront {
@@ -38,7 +38,7 @@ export class UwsFront implements HttpFront {
   listen(host: string, port: number): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#app.listen(host, port, (socket) => {
-        // uWebSockets.js does not say why; a taken port is the one reason that is met in practice.
+        // uWebSockets.js does not report the reason. In practice it is a port that is in use.
         if (socket === false)
           return reject(new Error(`Cannot listen on ${host}:${port}: is the port in use?`))
         this.#listenSocket = socket
@@ -68,7 +68,7 @@ export class UwsFront implements HttpFront {
   }
 }
 
-/** uWebSockets.js reads over a body that nobody asked for. */
+/** uWebSockets.js reads and discards a body without a handler. */
 function refuseMethod(context: UwsContext, response: HttpResponse, request: HttpRequest): void {
   const refusal = readHeadWithMethod(context.head, request)
   if (refusal !== undefined) return refuseAndClose(context, response, refusal)
@@ -76,7 +76,7 @@ function refuseMethod(context: UwsContext, response: HttpResponse, request: Http
   const hasBody = request.getMethod() !== 'head'
   const { requestId } = context.head
   let isOpen = true
-  // Demanded of every handler that does not end with a body: without it the process is ended.
+  // uWebSockets.js ends the process if a handler that responds asynchronously has not registered this callback.
   response.onAborted(() => {
     isOpen = false
   })
@@ -84,7 +84,7 @@ function refuseMethod(context: UwsContext, response: HttpResponse, request: Http
     if (isOpen)
       sendAnswer(response, methodNotAllowed, { hasBody, closesConnection: false, requestId })
   }
-  // As in the exchanges: what follows the last request of a connection is not executed.
+  // As in the exchanges, requests after the last request of a connection must not be executed.
   if (context.head.isLast) setImmediate(send)
   else send()
 }

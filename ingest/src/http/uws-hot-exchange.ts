@@ -9,8 +9,8 @@ import { isZeroLength } from './uws-zero-length.ts'
 import type { UwsContext } from './uws-context.ts'
 
 /**
- * One request to a hot route, from its head to its answer. This is the hottest object of the product: a body that
- * comes in one piece, as nearly all do, is handed on where it lies, and nothing else is made for it.
+ * One request to a hot route, from its head to its response. This is the most frequent object of the data plane. A body that
+ * arrives in one piece, as nearly all do, is passed on without a copy and without further objects.
  */
 export class HotExchange implements Caller {
   readonly #context: UwsContext
@@ -18,7 +18,9 @@ export class HotExchange implements Caller {
   readonly #head: HotHead
   readonly #announcedLength: string
   readonly #isLast: boolean
-  /** Undefined once answered or aborted: uWebSockets.js ends the process when it is used then. */
+  /**
+   * The response is undefined once the request is answered or aborted: uWebSockets.js ends the process if it is used after that.
+   */
   #response: HttpResponse | undefined
   #collector: BodyCollector | undefined
   #hasWholeBody = false
@@ -29,7 +31,7 @@ export class HotExchange implements Caller {
     response: HttpResponse,
     request: HttpRequest,
   ): void {
-    // The request is only readable now.
+    // `request` is valid only during this call.
     const refusal = readHead(context.head, request)
     if (refusal !== undefined) return refuseAndClose(context, response, refusal)
     const exchange = new HotExchange(context, route, response, queryOf(request))
@@ -66,7 +68,7 @@ export class HotExchange implements Caller {
     const collector = (this.#collector ??= this.#beginCollecting())
     collector.add(new Uint8Array(piece))
     if (collector.refusal !== undefined) {
-      if (isLast || collector.isHopeless) this.#send(collector.refusal, !isLast)
+      if (isLast || collector.exceedsDiscardLimit) this.#send(collector.refusal, !isLast)
       return
     }
     if (isLast) this.#answer(collector.bytes())
@@ -99,14 +101,14 @@ export class HotExchange implements Caller {
   }
 
   #send(answer: Answer, mustClose: boolean): void {
-    // Until the answer is sent, uWebSockets.js executes nothing that follows in the packet.
+    // Until the response is sent, uWebSockets.js does not execute later requests in the same packet.
     if (this.#isLast) setImmediate(() => this.#sendNow(answer, mustClose))
     else this.#sendNow(answer, mustClose)
   }
 
   #sendNow(answer: Answer, mustClose: boolean): void {
     const response = this.#response
-    // The client may have left while the answer was made.
+    // The client may have disconnected before the response was ready.
     if (response === undefined) return
     this.#finish()
     if (answer.status !== 200) this.#context.options.onRefused(answer.status)

@@ -3,10 +3,10 @@ import { assertAcceptedBinary, uwsBinaryPath, type AcceptedBinary } from './uws-
 
 export type UwsModule = typeof uws
 
-/** Why this platform runs without the native listener: the message is one line, without a full stop. */
+/** The native listener cannot be loaded on this platform. The message is one line without a full stop. */
 export class UwsNotLoadableError extends Error {
   override readonly name = 'UwsNotLoadableError'
-  /** The C library that the binary needs, where a newer one than the system's is all that is missing. */
+  /** The version of glibc that the binary needs, if the only problem is that the system's version is older. */
   readonly neededGlibc: string | undefined
 
   constructor(message: string, options?: ErrorOptions & { readonly neededGlibc?: string }) {
@@ -16,8 +16,8 @@ export class UwsNotLoadableError extends Error {
 }
 
 /**
- * Loads the native module after comparing its file with the accepted one. Throws UwsNotLoadableError where no binary
- * fits this platform, and UwsBinaryRefusedError where the binary is not accepted.
+ * Loads the native module after comparing its digest with the accepted one. Throws UwsNotLoadableError if no binary fits this
+ * platform, and UwsBinaryRefusedError if the binary is not accepted.
  */
 export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
   const path = uwsBinaryPath()
@@ -28,7 +28,7 @@ export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
   }
   assertAcceptedBinary(path, accepted)
   try {
-    // A CommonJS module without named exports for ESM: only the default import works at run time.
+    // The package is a CommonJS module without named exports for ESM: only the default import works at run time.
     const loaded = (await import('uWebSockets.js')) as unknown as { default: UwsModule }
     return loaded.default
   } catch (cause) {
@@ -36,7 +36,7 @@ export async function loadUws(accepted: AcceptedBinary): Promise<UwsModule> {
   }
 }
 
-/** The package wraps the loader's error in a text of several lines whose last one is the loader's. */
+/** Extracts the reason from the text of the package, whose last line is the loader's error. */
 export function explainLoadError(cause: unknown): UwsNotLoadableError {
   const text = String(cause).trim()
   const neededGlibc = /`GLIBC_([\d.]+)' not found/.exec(text)?.[1]

@@ -10,10 +10,10 @@ import type { Answer } from './http-front.ts'
 import { sendAnswer, writeHead } from './uws-answer.ts'
 import type { UwsContext } from './uws-context.ts'
 
-/** uWebSockets.js gathers what is written while it reads a packet, up to this size, and sends more than this at once. */
+/** uWebSockets.js buffers writes up to this size while it reads a packet, and sends a larger write immediately. */
 const gatheredBytesMax = 16_384
 
-/** These are sent at once, because the end of the connection may come in place of any other answer. */
+/** These refusals are sent immediately, because the end of the connection may otherwise replace the response. */
 const answersToSmuggling: ReadonlySet<Answer> = new Set([
   ambiguousLength,
   unknownTransferCoding,
@@ -22,8 +22,9 @@ const answersToSmuggling: ReadonlySet<Answer> = new Set([
 ])
 
 /**
- * Answers a request that must not be executed, and closes the connection. The answer stays unfinished until the packet has been
- * read: uWebSockets.js executes what follows a finished answer, and closes the connection over an unfinished one.
+ * Answers a request that must not be executed, and closes the connection. The response stays unfinished until the packet has been
+ * read: after a finished response uWebSockets.js executes the next request in the packet, after an unfinished one it closes the
+ * connection.
  */
 export function refuseAndClose(context: UwsContext, response: HttpResponse, answer: Answer): void {
   let isOpen = true
@@ -41,7 +42,7 @@ export function refuseAndClose(context: UwsContext, response: HttpResponse, answ
   })
 }
 
-/** Sends all of the answer but a space at its end, which JSON does not need. */
+/** Sends the response without the last one of its padding spaces, which JSON does not need. So the response stays unfinished. */
 function sendAtOnce(response: HttpResponse, answer: Answer, requestId: string): void {
   const body = bodyWithId(answer, requestId).padEnd(gatheredBytesMax)
   response.cork(() => {

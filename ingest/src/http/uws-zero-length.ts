@@ -1,6 +1,6 @@
 /**
- * Whether the head says that the body is empty. uWebSockets.js may never call `onData` for such a request, namely when
- * its head came in more than one packet, so the exchanges do not wait for it.
+ * Returns whether the head announces an empty body. If such a head arrived in more than one packet, uWebSockets.js may never call
+ * `onData`, so the exchanges do not wait for that call.
  */
 export function isZeroLength(announcedLength: string): boolean {
   return announcedLength !== '' && Number(announcedLength) === 0

@@ -2,7 +2,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import { expect, it } from 'vitest'
 import { createForwardedWarning } from './warn-of-forwarded.ts'
 
-it('warns of ignored X-Forwarded-For once in five minutes, and counts each', () => {
+it('warns of ignored X-Forwarded-For headers once in five minutes, and counts each of them', () => {
   let nowMs = 0
   let counted = 0
   const warned: unknown[] = []

@@ -1,10 +1,13 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 
-/** One warning in this time: an attacker must not fill the log. */
+/** Minimum milliseconds between two warnings, so that an attacker cannot fill the log. */
 const warnEveryMs = 300_000
 
-/** Warns that a peer which is no trusted proxy sends X-Forwarded-For: a proxy that was not named, or a client that lies. */
+/**
+ * Returns a function that warns if an untrusted peer sends X-Forwarded-For: a proxy that is missing in the settings, or a client
+ * that sends false headers.
+ */
 export function createForwardedWarning(
   logger: Logger,
   clock: Clock,

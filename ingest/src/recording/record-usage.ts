@@ -17,15 +17,18 @@ export type UsageRecordingParts = {
   readonly debits: DebitDecider
   readonly wallets: Wallets
   readonly place: PlaceEvent
-  /** Credits are held for what the log then refuses: so of calls that a wallet pays few try a log that is down. */
+  /**
+   * Pauses paid usage after the log refused an append. Each such attempt holds credits until the hold expires, so only few calls
+   * may try while the log is down.
+   */
   readonly paidPause: PauseAfterFailure
 }
 
-/** What became of one usage call; no `debit`: nothing is said of a wallet. */
+/** The result of one usage call. Without `debit`, the response says nothing about a wallet. */
 export type RecordedUsage = {
   readonly outcome: RecordOutcome
   readonly debit: CreditDebit | undefined
-  /** The wallet that paid, where it has less than its auto-recharge's threshold now. */
+  /** The wallet that paid, if its balance is now below the threshold of its auto-recharge. */
   readonly low?: LowWallet | undefined
 }
 
@@ -35,9 +38,9 @@ const duplicate: RecordedUsage = {
 }
 
 /**
- * Records one usage call, and has the customer's wallet pay for it where the plan says so. What a wallet pays is recorded
- * beside the wallet, in the partition of the customer's own reference, so that the projection takes it off in the step
- * that counts it. The order of effects, and what a crash leaves behind, is that of `takeCredits`.
+ * Records one usage call and debits the customer's wallet if the plan says so. Usage that a wallet pays for is recorded in the
+ * partition of the customer's own reference, which is also the wallet's partition. The counters projection can therefore debit the
+ * wallet in the same step that counts the usage. `takeCredits` documents the order of effects and what a crash leaves behind.
  */
 export function recordUsage(
   parts: UsageRecordingParts,
@@ -64,13 +67,13 @@ function recordOne(
   if (decision.kind === 'due') {
     return recordDecided(parts, holder, [placed], [decided]).then(([recorded]) => recorded!)
   }
-  const debit = toldOf(decision)
+  const debit = unpaidDebitOf(decision)
   return parts.recorder
     .record(environment, placeOf(parts, environment, placed, decided))
     .then((outcome) => (outcome === 'duplicate' ? duplicate : { outcome, debit }))
 }
 
-/** The same for many, all of which are recorded or none. */
+/** Records many usage calls like `recordUsage`. Either all are recorded or none. */
 export async function recordAllUsage(
   parts: UsageRecordingParts,
   holder: KeyHolder,
@@ -96,7 +99,7 @@ async function recordDecided(
   const outcomes = await parts.recorder.recordAll(environment, toRecord)
   return outcomes.map((outcome, index) => {
     if (outcome === 'duplicate') return duplicate
-    return { outcome, debit: toldOf(decided[index]!.decision) }
+    return { outcome, debit: unpaidDebitOf(decided[index]!.decision) }
   })
 }
 
@@ -107,8 +110,8 @@ async function recordPaid(
   decided: readonly Decided[],
 ): Promise<RecordedUsage[]> {
   if (parts.paidPause.isOn) throw new UnavailableError('Usage cannot be recorded now')
-  parts.recorder.expectRoom(placed.length)
-  const paid = await pay(parts, holder, placed, decided)
+  parts.recorder.requireCapacity(placed.length)
+  const paid = await holdCredits(parts, holder, placed, decided)
   const { environment } = holder
   const toRecord = paid.map((each) => each.placed)
   const outcomes = await parts.recorder.recordAll(environment, toRecord).catch((error: unknown) => {
@@ -122,7 +125,10 @@ async function recordPaid(
   })
 }
 
-/** Events of the same customer, product and outcome are told the same, so each such group is decided once. */
+/**
+ * Decides once for each group of events with the same customer, product, meter and outcome, since the decision is the same for all
+ * of them.
+ */
 async function decideAll(
   debits: DebitDecider,
   holder: KeyHolder,
@@ -138,7 +144,7 @@ async function decideAll(
     const at = groups.size
     groups.set(group, at)
     const answer = debits.decide(holder, each)
-    // Mostly all of them are at hand, and a promise for each would cost more than deciding.
+    // Nearly all decisions are synchronous, and a promise for each would cost more than the decision.
     if (answer instanceof Promise) pending.push(answer.then((then) => void (decided[at] = then)))
     else decided[at] = answer
     return at
@@ -147,7 +153,10 @@ async function decideAll(
   return decidedAt.map((at) => decided[at]!)
 }
 
-/** No part is free of any separator: lengths keep them apart, and no product is told from every product. */
+/**
+ * Returns a unique text for each combination. The parts may contain any separator, so lengths delimit them; `-` stands for no
+ * product.
+ */
 function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): string {
   const product = productRef === null ? '-' : `${productRef.length}:${productRef}`
   return `${outcome}:${meterName.length}:${meterName}${product}:${customerRef}`
@@ -155,8 +164,11 @@ function groupOf({ outcome, meterName, productRef, customerRef }: MeterEvent): s
 
 type Paid = Pick<RecordedUsage, 'debit' | 'low'> & { readonly placed: PlacedEvent }
 
-/** Takes the credits. What was recorded before costs nothing, and what a wallet does not pay stays as it is. */
-async function pay(
+/**
+ * Holds the credits for the events that are due. Events that were recorded before cost nothing, and events that no wallet pays for
+ * stay unchanged.
+ */
+async function holdCredits(
   parts: UsageRecordingParts,
   holder: KeyHolder,
   placed: readonly PlacedEvent[],
@@ -178,13 +190,14 @@ async function pay(
     const known = await parts.recorder.listKnown(environment, keyed)
     for (const [index, { usageRef }] of due) if (known.has(usageRef)) due.delete(index)
   }
-  const taken = due.size === 0 ? [] : await parts.wallets.take([...due.values()])
-  const takenAt = new Map([...due.keys()].map((index, at) => [index, taken[at]!]))
+  const held = due.size === 0 ? [] : await parts.wallets.hold([...due.values()])
+  const heldAt = new Map([...due.keys()].map((index, at) => [index, held[at]!]))
   return placed.map((each, index) => {
-    const credits = takenAt.get(index)
-    if (credits === undefined) return { placed: each, debit: toldOf(decided[index]!.decision) }
+    const credits = heldAt.get(index)
+    if (credits === undefined)
+      return { placed: each, debit: unpaidDebitOf(decided[index]!.decision) }
     const debit = debitOf(decided[index]!, credits)
-    return { placed: payWith(each, credits), debit, low: lowWalletOf(due.get(index)!, credits) }
+    return { placed: withDebit(each, credits), debit, low: lowWalletOf(due.get(index)!, credits) }
   })
 }
 
@@ -198,7 +211,7 @@ function lowWalletOf(
   return { environment, providerId, customerRef, recharge }
 }
 
-function payWith(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEvent {
+function withDebit(placed: PlacedEvent, { takenMicros }: TakenCredits): PlacedEvent {
   if (takenMicros === 0n) return placed
   return { ...placed, event: { ...placed.event, debit: takenMicros.toString() } }
 }
@@ -211,14 +224,14 @@ function debitOf({ decision }: Decided, { takenMicros, leftMicros, recharge }: T
   return recharge === undefined ? debit : { ...debit, autoRecharge: { triggered: false } }
 }
 
-/** Of what no wallet pays. */
-function toldOf(decision: DebitDecision): CreditDebit | undefined {
+/** Returns the `creditDebit` of usage that no wallet pays for. */
+function unpaidDebitOf(decision: DebitDecision): CreditDebit | undefined {
   return decision.kind === 'refused' ? decision.creditDebit : undefined
 }
 
 /**
- * Usage that a wallet pays is recorded under the customer's own reference. Other usage stays where it is: only with a key is
- * it asked whether a wallet had paid for it there.
+ * Returns the partition of an event. Usage that a wallet pays for is recorded under the customer's own reference. Other usage stays
+ * in its partition; if it has an idempotency key, the wallet's partition is also searched for that key.
  */
 function placeOf(
   { place }: UsageRecordingParts,

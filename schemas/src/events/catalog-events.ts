@@ -10,7 +10,7 @@ const product = z.strictObject({
   status: z.enum(productStatuses),
   productType: z.string().nullable(),
   isManagedMcp: z.boolean(),
-  isMcpPay: z.boolean().describe('The same under its former name'),
+  isMcpPay: z.boolean().describe('Same value as `isManagedMcp`, under its former name'),
   created: unixSeconds,
 })
 
@@ -29,8 +29,8 @@ const plan = z.strictObject({
 export const catalogEvents = {
   'product.created': { description: 'A product was created', object: product },
   'product.updated': { description: 'Fields of a product changed', object: product },
-  'product.archived': { description: 'A product was taken off sale', object: product },
+  'product.archived': { description: 'A product was archived', object: product },
   'plan.created': { description: 'A plan was created', object: plan },
   'plan.updated': { description: 'Fields of a plan changed', object: plan },
-  'plan.archived': { description: 'A plan was taken off sale', object: plan },
+  'plan.archived': { description: 'A plan was archived', object: plan },
 } as const satisfies Record<string, EventDefinition>

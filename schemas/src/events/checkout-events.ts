@@ -8,10 +8,12 @@ const checkoutSession = z.strictObject({
   status: z.enum(['active', 'used', 'expired']),
   amount: minorUnits
     .nullable()
-    .describe('Minor units of `currency`; null, as it and the plan: nothing is chosen yet'),
+    .describe(
+      'Minor units of `currency`. Null, like `currency` and `plan`, while no plan is chosen',
+    ),
   currency: currency.nullable(),
   customer: reference,
-  product: reference.nullable().describe('Null: credits are bought'),
+  product: reference.nullable().describe('Null if the session is for credits'),
   plan: reference.nullable(),
   expires_at: unixSeconds,
   created: unixSeconds,
@@ -19,12 +21,15 @@ const checkoutSession = z.strictObject({
 
 export const checkoutEvents = {
   'checkout_session.created': {
-    description: 'A checkout page was opened',
+    description: 'A checkout session was created',
     object: checkoutSession,
   },
   'checkout_session.completed': {
-    description: 'A checkout was completed',
+    description: 'A checkout session was completed',
     object: checkoutSession,
   },
-  'checkout_session.expired': { description: 'A checkout was abandoned', object: checkoutSession },
+  'checkout_session.expired': {
+    description: 'A checkout session expired',
+    object: checkoutSession,
+  },
 } as const satisfies Record<string, EventDefinition>

@@ -7,30 +7,32 @@ const movement = z.strictObject({
   credits: z
     .number()
     .describe(
-      'The balance afterwards; up to 6 decimals, where parts of a unit cost parts of a credit',
+      'Balance after the movement, with up to 6 decimals if parts of a unit cost parts of a credit',
     ),
-  amount: z.number().describe('Credits, as exact; below zero: taken'),
-  productRef: reference.nullable().describe('Null: of no product'),
+  amount: z.number().describe('Credits with the same precision. Negative if they left the wallet'),
+  productRef: reference.nullable().describe('Null if no product is named'),
 })
 
-function moved(description: string) {
+function movementEvent(description: string) {
   return { description, object: movement } as const
 }
 
 export const creditEvents = {
-  'customer.credit.topped_up': moved('Credits were bought'),
-  'customer.credit.low_balance': moved('The balance fell below its threshold'),
-  'customer.credit.exhausted': moved('The balance fell to zero'),
-  'customer.credit.debited': moved('Usage was paid with credits'),
-  'customer.credit.granted': moved('Credits were given'),
-  'customer.credit.adjusted': moved('The balance was corrected by hand'),
+  'customer.credit.topped_up': movementEvent('Credits were bought'),
+  'customer.credit.low_balance': movementEvent('The balance fell below its threshold'),
+  'customer.credit.exhausted': movementEvent('The balance fell to zero'),
+  'customer.credit.debited': movementEvent('Usage was paid with credits'),
+  'customer.credit.granted': movementEvent('Credits were granted'),
+  'customer.credit.adjusted': movementEvent('The balance was corrected by hand'),
   'customer.credit.auto_topup_failed': {
     description: 'An automatic top-up failed',
     object: z.strictObject({
       customerRef: reference,
       paymentIntentId: reference
         .nullable()
-        .describe('At the processor; null: it was turned down before there was one'),
+        .describe(
+          'Id at the payment processor. Null if the top-up was refused before a payment was created',
+        ),
       reason: z.string(),
     }),
   },

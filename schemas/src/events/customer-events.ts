@@ -5,7 +5,7 @@ const customer = z.strictObject({
   id: reference,
   reference,
   name: z.string().nullable(),
-  email: z.string().describe('Empty, like name and telephone, once the customer was deleted'),
+  email: z.string().describe('Empty after the customer was deleted, like name and telephone'),
   telephone: z.string().nullable(),
   status: z.literal('active'),
   created: unixSeconds,
@@ -18,7 +18,9 @@ export const customerEvents = {
       product: z
         .strictObject({ reference })
         .nullable()
-        .describe('Whose MCP client the customer signed in to; null: created in any other way'),
+        .describe(
+          'The product whose MCP client the customer signed in to. Null if the customer was created in another way',
+        ),
     }),
   },
   'customer.updated': { description: 'Fields of a customer changed', object: customer },

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 
-/** One type of event, with the shape of what it tells. */
+/** One event type with the shape of its data. */
 export type EventDefinition = {
   readonly description: string
-  /** `data.object`. */
+  /** Schema of `data.object`. */
   readonly object: z.ZodObject
-  /** `data.previous_attributes`, of the few types that have any. */
+  /** Schema of `data.previous_attributes`, for the types that have it. */
   readonly previous?: z.ZodObject
 }
 
 export const reference = z.string().min(1)
 
-/* What describes a field stands on the page about events and in the API description. */
+/* The descriptions of fields appear in docs/events.md and in the API description. */
 
 export const unixSeconds = z.int().nonnegative().describe('Unix seconds')
 

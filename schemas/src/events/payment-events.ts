@@ -6,11 +6,13 @@ const money = { id: reference, amount: minorUnits, currency, created: unixSecond
 const payment = z.strictObject({
   ...money,
   customer: reference,
-  product: reference.nullable().describe('Null: what is paid is of no product'),
-  plan: reference.nullable().describe('Null: what is paid is of no plan, as credits are'),
+  product: reference.nullable().describe('Null if the payment is not for a product'),
+  plan: reference
+    .nullable()
+    .describe('Null if the payment is not for a plan, for example a top-up'),
   processor_payment_intent: reference
     .nullable()
-    .describe('Null: the processor would not make the payment'),
+    .describe('Null if the processor refused to create the payment'),
   transaction_reference: reference,
 })
 
@@ -19,7 +21,7 @@ const refund = z.strictObject({ ...money, processor_refund: reference, reason: z
 const dispute = z.strictObject({
   ...money,
   reason: z.string(),
-  status: z.string().describe('In the words of the processor'),
+  status: z.string().describe('Status as the payment processor reports it'),
   processor_dispute: reference,
   processor_charge: reference,
 })
@@ -39,7 +41,7 @@ export const paymentEvents = {
   'payment.refunded': { description: 'A payment was refunded', object: refund },
   'payment.refund_failed': { description: 'A refund failed', object: refund.extend(failure) },
   'payment.refund_pending': {
-    description: 'A refund is on its way',
+    description: 'A refund is pending',
     object: refund.extend({ status: z.literal('pending') }),
   },
   'payment.canceled': { description: 'A payment was canceled', object: payment },

@@ -5,10 +5,10 @@ import { currency, minorUnits, reference, unixSeconds, type EventDefinition } fr
 const identity = {
   id: reference,
   reference,
-  status: z.enum(purchaseStatuses).describe('After what the event tells of'),
+  status: z.enum(purchaseStatuses).describe('Status after the event'),
   customer: reference,
-  plan: reference.nullable().describe('Null: credits were bought'),
-  product: z.string().describe('Empty: credits were bought that no product was named for'),
+  plan: reference.nullable().describe('Null if credits were bought'),
+  product: z.string().describe('Empty if credits were bought without a product'),
   created: unixSeconds,
 }
 
@@ -20,39 +20,43 @@ const purchase = z.strictObject({
   isRecurring: z.boolean(),
 })
 
-function told(description: string) {
+function purchaseEvent(description: string) {
   return { description, object: purchase } as const
 }
 
 export const purchaseEvents = {
-  'purchase.created': told('A purchase was made'),
-  'purchase.activated': told('A purchase began to give access'),
-  'purchase.updated': told('Fields of a purchase changed'),
+  'purchase.created': purchaseEvent('A purchase was created'),
+  'purchase.activated': purchaseEvent('A purchase was activated and gives access'),
+  'purchase.updated': purchaseEvent('Fields of a purchase changed'),
   'purchase.trial_ending': {
     description: 'A trial ends soon',
     object: purchase.extend({ trialEndsAt: unixSeconds }),
   },
-  'purchase.trial_converted': told('A trial became a paid purchase'),
-  'purchase.suspended': told('Access was suspended, because payments failed for good'),
+  'purchase.trial_converted': purchaseEvent('A trial became a paid purchase'),
+  'purchase.suspended': purchaseEvent(
+    'Access was suspended, because payments failed and are not retried',
+  ),
   'purchase.past_due': {
-    description: 'A payment failed, and is tried again',
+    description: 'A payment failed and will be retried',
     object: z.strictObject({
       ...identity,
-      retryCount: z.int().positive().describe('Payments in a row that failed'),
-      nextRetryAt: unixSeconds.nullable().describe('Unix seconds; null: it is not tried again'),
+      retryCount: z.int().positive().describe('Number of consecutive failed payments'),
+      nextRetryAt: unixSeconds.nullable().describe('Unix seconds. Null if it is not retried'),
     }),
     previous: z.strictObject({ status: z.enum(purchaseStatuses) }),
   },
-  'purchase.cancellation_scheduled': told('A purchase will end with its period'),
-  'purchase.cancelled': told('A purchase was cancelled and has ended'),
-  'purchase.reactivated': told('A scheduled cancellation was taken back'),
-  'purchase.expired': told('A purchase has come to its end'),
-  'purchase.renewed': told('A new period began'),
+  'purchase.cancellation_scheduled': purchaseEvent(
+    'A purchase will be cancelled at the end of its period',
+  ),
+  'purchase.cancelled': purchaseEvent('A purchase was cancelled and has ended'),
+  'purchase.reactivated': purchaseEvent('A scheduled cancellation was withdrawn'),
+  'purchase.expired': purchaseEvent('A purchase expired'),
+  'purchase.renewed': purchaseEvent('A new period began'),
   'purchase.renewal_reminder': {
-    description: 'A purchase renews soon, with that plan and amount',
+    description: 'A purchase will renew soon with this plan and amount',
     object: purchase.extend({ nextBillingAt: unixSeconds }),
   },
-  'purchase.refunded': told('A purchase was paid back in full'),
+  'purchase.refunded': purchaseEvent('A purchase was refunded in full'),
   'purchase.plan_changed': {
     description: 'A customer moved to another plan',
     object: z.strictObject(identity),

@@ -3,14 +3,14 @@ import { currency, minorUnits, reference, unixSeconds, type EventDefinition } fr
 
 const period = {
   periodStart: unixSeconds,
-  periodEnd: unixSeconds.describe('Unix seconds; not part of the period'),
+  periodEnd: unixSeconds.describe('Unix seconds, exclusive'),
 }
 
 export const usageEvents = {
   'usage.charged': {
     description: 'Usage of a period was charged',
     object: z.strictObject({
-      reference: reference.describe('The invoice that it stands on'),
+      reference: reference.describe('Reference of the invoice'),
       customer: reference,
       product: reference,
       purchase: reference,
@@ -25,19 +25,23 @@ export const usageEvents = {
   'usage.recorded': {
     description: 'Usage was recorded',
     object: z.strictObject({
-      reference: reference.describe('The usage record'),
-      customer: z.string().describe('As the call named it, where nobody is known by that name yet'),
-      product: reference.nullable().describe('Null: the record names none'),
+      reference: reference.describe('Reference of the usage record'),
+      customer: z
+        .string()
+        .describe(
+          'Reference of the customer. If the customer is not known yet, the reference of the call',
+        ),
+      product: reference.nullable().describe('Null if the record names no product'),
       purchase: reference
         .nullable()
-        .describe('What the customer held of the product when it was used; null: nothing'),
+        .describe('Purchase of the product at the time of the usage. Null if there was none'),
       quantity: z.number(),
       meterName: z.string(),
-      recordedAt: unixSeconds.describe('Unix seconds: when it was used'),
+      recordedAt: unixSeconds.describe('Time of the usage in Unix seconds'),
     }),
   },
   'usage.reset': {
-    description: 'A new period began to count from zero',
+    description: 'A new usage period started at zero',
     object: z.strictObject({
       id: reference,
       reference,
@@ -45,7 +49,7 @@ export const usageEvents = {
       product: reference,
       purchase: reference,
       ...period,
-      carriedOverUnits: z.number().describe('Units that the period before left'),
+      carriedOverUnits: z.number().describe('Units that rolled over from the previous period'),
       created: unixSeconds,
     }),
   },

@@ -2,21 +2,21 @@ import type { KeyScope } from '../key-scopes.ts'
 import type { Environment } from '../environment.ts'
 
 /*
- * What the control plane publishes for the data plane. The control plane is the only writer; the data plane treats a
- * missing document as "ask the control plane" or, for keys, as "no such key".
+ * Documents that the control plane publishes for the data plane. The control plane is the only writer. If a document is missing,
+ * the data plane queries the control plane or, for keys, reports that the key does not exist.
  */
 
-/** Under `apiKeyDocumentKey`. A revoked key is a deleted document. */
+/** The document under `apiKeyDocumentKey`. A revoked key has no document. */
 export type PublishedApiKey = {
   readonly keyId: string
   readonly providerId: string
   readonly environment: Environment
   readonly expiresAtMs: number | null
-  /** Absent: all. */
+  /** Absent means all scopes. */
   readonly scopes?: readonly KeyScope[] | undefined
-  /** The key is a live one, and its provider is not live yet. */
+  /** The key is a live key, and its provider is not live yet. */
   readonly isMisplaced?: boolean | undefined
-  /** Requests with a name that the operation does not know are refused. */
+  /** Requests with a field or parameter that the operation does not know are refused. */
   readonly isStrict?: boolean | undefined
 }
 
@@ -24,7 +24,7 @@ export function apiKeyDocumentKey(sha256Hex: string): string {
   return `api-key/${sha256Hex}`
 }
 
-/** Under `metersDocumentKey`: every meter of the provider by its name. */
+/** The document under `metersDocumentKey`: all meters of the provider by name. */
 export type PublishedMeters = {
   readonly meters: Readonly<
     Record<string, { readonly reference: string; readonly status: 'active' | 'archived' }>
@@ -35,7 +35,7 @@ export function metersDocumentKey(environment: Environment, providerId: string):
   return `meters/${environment}/${providerId}`
 }
 
-/** Under `offerDocumentKey`: what a denied limit check shows. Plans are the active ones that are not hidden. */
+/** The document under `offerDocumentKey`: what a denied limit check offers. It contains the active plans that are not hidden. */
 export type PublishedOffer = {
   readonly product: { readonly reference: string; readonly name: string }
   readonly plans: readonly PlanOffer[]
@@ -69,84 +69,88 @@ export function offerDocumentKey(
   return `offer/${environment}/${providerId}/${productRef}`
 }
 
-/** The entry of (subject, scope ''): this reference belongs to a customer. */
+/** The entry of (subject, scope ''): the reference belongs to this customer. */
 export type KnownCustomer = {
   readonly customerRef: string
 }
 
-/** The entry of (subject, scope = product reference): what the customer's purchase of that product allows. */
+/** The entry of (subject, scope = product reference): the limits of the customer's purchase of that product. */
 export type Entitlement = {
   readonly customerRef: string
   readonly purchaseRef: string
   readonly planRef: string
   readonly planType: string
-  /** Access ends here, Unix milliseconds; null: it renews until something changes it. */
+  /** End of access in Unix milliseconds, or null if the purchase renews until it is changed. */
   readonly endsAtMs: number | null
-  /** The hard cap of one period in 10^-6 units, as decimal text; null: none. */
+  /** Hard cap of one period in 10^-6 units as decimal text, or null for no cap. */
   readonly cap: string | null
-  /** Absent: usage that is not billed yet has no limit of its own. */
+  /** Absent if unbilled usage has no separate limit. */
   readonly unbilled?: UnbilledLimit
-  /** Absent: no period leaves anything to the next one. */
+  /** Absent if unused units do not roll over. */
   readonly rollOver?: RollOver
-  /** Usage of this plan is paid from the wallet as it happens; null: it is not. */
+  /** Price if a wallet pays for usage immediately, or null if no wallet pays. */
   readonly credit: { readonly creditsPerUnit: number; readonly currency: string } | null
-  /** Where the purchase's first period begins, Unix seconds; its counter window begins earlier by the tolerance. */
+  /** Start of the first period in Unix seconds. Its counter window starts earlier by the tolerance. */
   readonly firstPeriodStartSecond: number
-  /** The first period counts in a window that an earlier purchase started. Absent: it has a window of its own. */
+  /** Set if the first period counts in the window of an earlier purchase. Absent if it has its own window. */
   readonly sharedWindow?: { readonly id: string; readonly fromSecond: number }
-  /** What the first period allows after a change of plan within a period. Absent: as much as every other period. */
+  /** Limits of the first period after a change of plan within a period. Absent if it has the same limits as every other period. */
   readonly firstPeriod?: PeriodLimits
   /**
-   * What all other periods allow where `firstPeriod` is there. `cap`, `unbilled` and `rollOver` then have the smaller limits of
-   * both, so that a reader of an earlier release never allows too much. Absent: other periods go by those.
+   * Limits of all other periods if `firstPeriod` is set. `cap`, `unbilled` and `rollOver` then have the smaller limits of both, so
+   * that a reader of an earlier release never allows too much. Absent if those limits apply.
    */
   readonly laterPeriods?: PeriodLimits
-  /** The purchase's periods that limit checks may need: half-open, Unix seconds, in order, without gaps. */
+  /** The periods that limit checks may need: half-open, in Unix seconds, in order, without gaps. */
   readonly periods: readonly { readonly startSecond: number; readonly endSecond: number }[]
-  /** Every reference this customer's usage may come in under; the counters of all are added up. */
+  /** Every reference that usage of this customer may name. The counters of all are summed. */
   readonly customerRefs: readonly string[]
 }
 
-/** Limits beside a change of plan that has shared out the units of the first period, as decimal text of 10^-6 units. */
+/** Limits of one period after a change of plan that split the units of the first period, as decimal text of 10^-6 units. */
 export type PeriodLimits = {
   readonly cap: string | null
   readonly rollOverLimit?: string
   readonly unbilledUnits?: string
 }
 
-/** How much usage of a period there may be before it is billed. */
+/** The limit of usage in a period that is not billed yet. */
 export type UnbilledLimit = {
-  /** Units of one period, 10^-6, as decimal text. */
+  /** Units of one period in 10^-6 units, as decimal text. */
   readonly units: string
-  /** Units that were left by the period before come on top: they are included in the plan's price. */
+  /** Units that rolled over from the previous period are added to the limit, because the plan's price includes them. */
   readonly isWidened: boolean
-  /** Periods that begin before are never billed: the trial. Unix seconds. */
+  /** Periods that start before this Unix second are never billed, because they belong to the trial. */
   readonly fromSecond: number
 }
 
-/** What a period did not use of its units widens the cap of the next one. */
+/** Unused units of a period are added to the cap of the next one. */
 export type RollOver = Leaving & {
-  /** Units of one period, 10^-6, as decimal text. */
+  /** Units of one period in 10^-6 units, as decimal text. */
   readonly limit: string
   /**
-   * What the period that begins at that second was left, in 10^-6 units, as decimal text: nothing can come any more of the
-   * one before, whose counters are not kept for ever. Absent: the counters of the period before say it.
+   * Units that rolled over into the period that starts at `startSecond`, in 10^-6 units as decimal text. It is set once the
+   * previous period is final, since the counters of that period are not kept permanently. Absent while the counters of the previous
+   * period determine the amount.
    */
   readonly settled?: { readonly startSecond: number; readonly units: string }
 }
 
-/** Which periods leave something to the next one. Unix seconds. */
+/** Periods whose unused units roll over. All times are Unix seconds. */
 export type Leaving = {
-  /** Periods that ended by then leave nothing: the trial. */
+  /** Periods that ended at or before this second have no roll-over, because they belong to the trial. */
   readonly fromSecond: number
-  /** Nor do periods that ended later than `fromSecond` and not later than `untilSecond`; null: access is not back yet. */
+  /**
+   * Periods that ended after `fromSecond` and not after `untilSecond` have no roll-over either. `untilSecond` is null while access
+   * is suspended.
+   */
   readonly withoutAccess?: { readonly fromSecond: number; readonly untilSecond: number | null }
 }
 
-/** A counter window is one period of one purchase. */
+/** Returns the id of the counter window of one period of a purchase. */
 export function windowId(purchaseRef: string, periodStartSecond: number): string {
   return `${purchaseRef}@${periodStartSecond}`
 }
 
-/** Client clocks drift: the first period also counts records stamped up to this long before its start. */
+/** Client clocks drift, so the first period also counts records with timestamps up to 300 s before its start. */
 export const firstPeriodToleranceSeconds = 300

@@ -1,41 +1,45 @@
 /*
- * How hot state says what became of the publications. Whatever was published can be lost with it, in whole or in part,
- * at any moment; a reader that finds no document must be able to tell "there is none" from "it is not there yet".
+ * Documents that record the progress of publications in the hot state. The hot state can lose published documents at any time, all
+ * or some of them. A reader that finds no document must be able to distinguish a document that does not exist from one that is not
+ * published yet.
  */
 
-/** In the order of how much waits for them: without keys nobody gets in. */
+/** Kinds of documents, most urgent first: without keys, no request is accepted. */
 export const publishedKinds = ['api-key', 'meters', 'offer', 'customer'] as const
 
 export type PublishedKind = (typeof publishedKinds)[number]
 
 /**
- * Under `publicationsStartKey`: written before everything is queued, and never again. A loss takes it along, or, if
- * that should not be seen otherwise, leaves it with an incarnation that is not the hot state's any more.
+ * The document under `publicationsStartKey`. It is written once, before all publications are queued. A loss of data either deletes
+ * it or, if the loss would otherwise be invisible, leaves it with an incarnation that the hot state no longer has.
  */
 export type PublicationsStart = {
-  /** Random, and never used for another start. */
+  /** A random id that is never reused. */
   readonly id: string
-  /** `HotState.incarnation()` before the first document was published. */
+  /** Result of `HotState.incarnation()` before the first document was published. */
   readonly incarnation: string
-  /** `HotState.lives()` after that. Absent in a start of an older release. */
+  /** Result of `HotState.lives()` after that. Absent in documents of older releases. */
   readonly lives?: string
 }
 
 export const publicationsStartKey = 'publications/start'
 
-/** Under `publicationsProgressKey`: written when everything has been queued, and again for each kind that is done. */
+/**
+ * The document under `publicationsProgressKey`. It is written when all publications are queued, and again for each kind that is
+ * complete.
+ */
 export type PublicationsProgress = {
-  /** Of the start that it belongs to; of another start it says nothing. */
+  /** The id of the start that it belongs to. For another start it is invalid. */
   readonly id: string
-  /** The last publication that was queued then, by the schema of PostgreSQL that has it. */
+  /** The last publication that was queued then, by schema of PostgreSQL. */
   readonly queuedTo: Readonly<Record<string, string>>
-  /** Kinds of which everything that was queued has been carried out. */
+  /** Kinds whose queued publications have all been executed. */
   readonly published: readonly PublishedKind[]
 }
 
 export const publicationsProgressKey = 'publications/progress'
 
-/** What may be concluded from the two documents as they stand in a hot state of this incarnation. */
+/** Returns the progress if both documents belong together and to this incarnation of the hot state, otherwise undefined. */
 export function publishedSince(
   start: PublicationsStart | undefined,
   progress: PublicationsProgress | undefined,
@@ -46,7 +50,7 @@ export function publishedSince(
 }
 
 /**
- * Each partition has an entry of this subject with the start's id as its document: entries are kept by partition, and
- * one that loses them loses this one with them. No customer's subject looks like it.
+ * Subject of an entry in each partition with the start's id as its document. Entries are stored by partition, so a partition that
+ * loses its entries loses this one too. No customer's subject has this form.
  */
 export const publicationsSubject = 'publications'

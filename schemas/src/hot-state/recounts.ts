@@ -1,8 +1,9 @@
 import type { Environment } from '../environment.ts'
 
 /**
- * While there is a document under this key, the counters projection makes the counts of the partition again from what is
- * stored, and removes it when that is done. The document says when that was asked for, ISO 8601.
+ * Returns the key of a request to recount a partition. While a document exists under it, the counters projection rebuilds the
+ * counts of the partition from stored records, and deletes the document when it is done. The document contains the time of the
+ * request in ISO 8601.
  */
 export function recountKey(environment: Environment, partition: number): string {
   return `recount/${environment}/${partition}`

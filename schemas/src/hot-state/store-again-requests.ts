@@ -1,19 +1,19 @@
 import type { Environment } from '../environment.ts'
 
 /**
- * Key of a request that the sink compares the log of a partition with ClickHouse, from the oldest record on, and stores
- * again what is missing. The sink removes the document when all of that is stored.
+ * Returns the key of a request that the sink compares the log of a partition with ClickHouse, from the oldest record on, and stores
+ * missing records again. The sink deletes the document when all of them are stored.
  */
 export function storeAgainKey(environment: Environment, partition: number): string {
   return `store-again/${environment}/${partition}`
 }
 
 export type StoreAgainRequest = {
-  /** When it was requested, ISO 8601. */
+  /** Time of the request in ISO 8601. */
   readonly wantedAt: string
-  /** Records below this offset are compared. Undefined before the first one is. */
+  /** Records below this offset are compared. Undefined before the first comparison. */
   readonly comparedTo?: number
-  /** The comparison ends here. */
+  /** The comparison ends at this offset. */
   readonly endOffset?: number
 }
 

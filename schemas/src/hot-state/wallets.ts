@@ -1,33 +1,32 @@
 import { subjectKey } from '../subject.ts'
 
 /*
- * A customer's wallet as the data plane sees it. All of it is in the log partition of the customer's own reference:
- * what was put in is said by the entry's document, what was taken is counted in its one window, and what is about to
- * be taken is reserved there.
+ * A customer's wallet in the data plane. It is stored in the log partition of the customer's own reference. The entry's document
+ * has the granted credits, its only window counts the debits, and holds are reservations in the entry.
  */
 
-/** The document of the entry. Absent: nothing was ever put in. */
+/** The document of the entry. Absent if the customer never received credits. */
 export type PublishedWallet = {
-  /** All that was ever put in, less what was taken out otherwise than by usage: 10^-6 credits as decimal text. */
+  /** All credits ever granted, less all credits removed other than by usage, in 10^-6 credits as decimal text. */
   readonly grantedMicros: string
-  /** All that was ever taken out so, in the same way; absent: nothing. */
+  /** All credits ever removed other than by usage, in 10^-6 credits as decimal text. Absent means none. */
   readonly removedMicros?: string
-  /** With less than that the customer's auto-recharge may buy more, 10^-6 credits as decimal text; absent: none is active. */
+  /** Below this balance, the customer's auto-recharge may buy credits. 10^-6 credits as decimal text. Absent if none is active. */
   readonly rechargeBelowMicros?: string
 }
 
-/** No subject of usage begins with a letter. */
+/** Returns the subject of a wallet. Subjects of usage start with a digit, so the two never collide. */
 export function walletSubject(providerId: string, customerRef: string): string {
   return `wallet:${subjectKey(providerId, customerRef)}`
 }
 
-/** There is one. */
+/** A wallet has only this scope. */
 export const walletScope = 'credits'
 
-/** What is counted there: 10^-6 credits. */
+/** The series counts 10^-6 credits. */
 export const walletSeries = 'debits'
 
-/** A wallet knows no periods. */
+/** A wallet has no periods, so its window covers all time. */
 export const walletWindow = {
   id: 'all',
   fromSecond: 0,

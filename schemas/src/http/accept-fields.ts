@@ -4,9 +4,9 @@ import { faultOfJsonObject, isPlainObject, isStorableText } from '../json-object
 import { referenceCharsMax, textCharsMax } from '../limits.ts'
 
 /*
- * The hot path's way past zod: acceptors take plainly valid bodies in a fifth of the time and say nothing about all
- * others, which zod then judges and explains. An acceptor never takes what its schema refuses; a property test holds
- * them together.
+ * Acceptors are the fast path in front of zod. They accept ordinary valid bodies in a fifth of zod's time and return undefined for
+ * all others, which zod then validates and explains. An acceptor never accepts a body that its schema refuses. A property test
+ * compares the two.
  */
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return faultOfJsonObject(value) === undefined
 }
 
-/** The list of a bulk body, if all its items are plainly valid; undefined: let the schema judge. */
+/** Returns the list of a bulk body if the acceptor accepts all its items, otherwise undefined: the schema decides. */
 export function acceptList<Item>(
   body: unknown,
   itemsMax: number,

@@ -4,7 +4,7 @@ import { microsFromNumber } from '../quantity.ts'
 import { isOptionalReference, isRequiredReference, type Fields } from './accept-fields.ts'
 import type { LimitsRequest } from './limits.ts'
 
-/** What `limitsRequestSchema` makes of a plainly valid body; undefined: let the schema judge. */
+/** Returns the result of `limitsRequestSchema` for an ordinary valid body, otherwise undefined: the schema decides. */
 export function acceptLimits(body: unknown): LimitsRequest | undefined {
   if (!isPlainObject(body)) return undefined
   const { customerRef, productRef, meterName, usageType, includeCheckoutSession = false } = body
@@ -22,7 +22,7 @@ export function acceptLimits(body: unknown): LimitsRequest | undefined {
   return addReserve(request, body) ? request : undefined
 }
 
-/** Adds what is given to the request; false: something is not plainly valid. */
+/** Copies the fields to the request. Returns false if the schema must decide about one of them. */
 function addReserve(request: LimitsRequest, { reserve, idempotencyKey }: Fields): boolean {
   if (idempotencyKey !== undefined) {
     if (!isOptionalReference(idempotencyKey)) return false

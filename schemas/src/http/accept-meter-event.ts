@@ -11,7 +11,7 @@ import {
 import type { MeterEventInput, MeterEventsBulkInput } from './meter-events.ts'
 import { requestsMeterName } from './meter-events.ts'
 
-/** What `meterEventSchema` makes of a plainly valid body; undefined: let the schema judge. */
+/** Returns the result of `meterEventSchema` for an ordinary valid body, otherwise undefined: the schema decides. */
 export function acceptMeterEvent(body: unknown): MeterEventInput | undefined {
   if (!isPlainObject(body)) return undefined
   const { customerRef, meterName = requestsMeterName, value = 1 } = body

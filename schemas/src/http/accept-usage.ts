@@ -16,7 +16,7 @@ import { actionTypes } from './usages.ts'
 const actionTypeSet: ReadonlySet<unknown> = new Set(actionTypes)
 const outcomeSet: ReadonlySet<unknown> = new Set(outcomes)
 
-/** What `usageSchema` makes of a plainly valid body; undefined: let the schema judge. */
+/** Returns the result of `usageSchema` for an ordinary valid body, otherwise undefined: the schema decides. */
 export function acceptUsage(body: unknown): UsageInput | undefined {
   if (!isPlainObject(body)) return undefined
   const { customerRef, actionType = 'api_call', units = 1, outcome = 'success' } = body
@@ -41,7 +41,7 @@ function isUnits(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= usageUnitsMax
 }
 
-/** Adds what is given to the usage; false: something is not plainly valid. */
+/** Copies the fields to the usage. Returns false if the schema must decide about one of them. */
 function addReferences(usage: UsageInput, body: Readonly<Record<string, unknown>>): boolean {
   const { productRef, purchaseRef, idempotencyKey, reservationId } = body
   if (productRef !== undefined) {

@@ -47,7 +47,7 @@ const objects = fc.oneof(
   fc.constant(Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, 1]))),
 )
 
-/** Mostly good values, so that whole bodies are often valid, with a hostile one here and there. */
+/** Returns mostly valid values, so that whole bodies are often valid, with some hostile ones. */
 function field(good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: hostile })
 }
@@ -124,7 +124,7 @@ function bulk(items: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   )
 }
 
-/** How often a body was taken: a test in which nothing ever is would prove little. */
+/** Compares an acceptor with its schema and counts accepted bodies: a test in which none is accepted would prove little. */
 function check<Output>(
   bodies: fc.Arbitrary<unknown>,
   schema: z.ZodType<Output>,
@@ -141,7 +141,7 @@ function check<Output>(
   return accepted
 }
 
-describe('an acceptor takes exactly what its schema takes, and makes the same of it', () => {
+describe('an acceptor accepts exactly what its schema accepts, with the same result', () => {
   it('usage', () => {
     expect(check(usages, usageSchema, acceptUsage)).toBeGreaterThan(200)
   })
@@ -165,7 +165,7 @@ describe('an acceptor takes exactly what its schema takes, and makes the same of
   })
 })
 
-describe('an acceptor takes what clients send every day', () => {
+describe('an acceptor accepts the ordinary bodies of clients', () => {
   const customerRef = 'cus_abc'
   it.each([
     [{ customerRef }],

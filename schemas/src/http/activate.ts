@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { requiredReference } from './fields.ts'
 
-/* `POST /v1/sdk/activate`. */
+/* Schemas of `POST /v1/sdk/activate`. */
 
 export const activateRequestSchema = z.object({
   customerRef: requiredReference,
@@ -14,7 +14,10 @@ export type ActivateRequest = z.infer<typeof activateRequestSchema>
 export const activateResponseSchema = z.object({
   status: z.enum(['activated', 'already_active', 'topup_required', 'payment_required', 'invalid']),
   purchaseRef: z.string().optional(),
-  /** Why the plan is invalid, what is paid or saved before it starts, or what a change of plan charges or credits today and when. */
+  /**
+   * Explains why the plan is invalid, what must be paid or saved before it starts, or what a change of plan charges or credits and
+   * when.
+   */
   message: z.string().optional(),
   creditBalance: z.number().optional(),
   creditsPerUnit: z.number().optional(),

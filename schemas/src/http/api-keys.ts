@@ -3,23 +3,23 @@ import { environments } from '../environment.ts'
 import { keyScopes } from '../key-scopes.ts'
 import { shortText, storedInstantText } from './fields.ts'
 
-/* `/v1/ui/api-keys`. */
+/* Schemas of `/v1/ui/api-keys`. */
 
 export const apiKeyCreateSchema = z.object({
   name: shortText.optional(),
-  /** Without it: everything that the calling key may do. */
+  /** Default: all scopes of the calling key. */
   scopes: z.array(z.enum(keyScopes)).min(1).max(keyScopes.length).optional(),
-  /** After that instant the key is refused. */
+  /** The key is refused after this time. */
   expiresAt: storedInstantText.optional(),
-  /** Requests with an unknown field or parameter are refused. Without it, they are answered with a warning. */
+  /** Requests with an unknown field or parameter are refused. Otherwise they are answered with a warning. */
   strict: z.boolean().optional(),
 })
 
-/** A week covers every rotation; who needs longer keeps two keys. */
+/** One week is enough for every rotation. Create a second key for a longer overlap. */
 export const overlapHoursMax = 168
 
 export const apiKeyRotateSchema = z.object({
-  /** How long the key goes on working beside its successor. */
+  /** Hours that the key stays valid beside its successor. */
   overlapHours: z.number().min(0).max(overlapHoursMax).default(24),
 })
 
@@ -38,7 +38,7 @@ export const apiKeySchema = z.object({
 
 export type ApiKeyBody = z.infer<typeof apiKeySchema>
 
-/** The only time that the secret is told. */
+/** The secret is returned only here. */
 export const issuedApiKeySchema = apiKeySchema.extend({ secretKey: z.string() })
 
 export const apiKeysResponseSchema = z.object({ apiKeys: z.array(apiKeySchema) })

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { currencyCode, emailText, requiredReference, shortText } from './fields.ts'
 import { ignoring } from './known-names.ts'
 
-/* `/v1/sdk/auto-recharge`, `GET /v1/sdk/payment-method` and `/v1/ui/exchange-rates`. */
+/* Schemas of `/v1/sdk/auto-recharge`, `GET /v1/sdk/payment-method` and `/v1/ui/exchange-rates`. */
 
 export const autoRechargeQuerySchema = z.object({ customerRef: requiredReference })
 
-/** Older releases limited the number of charges, not their sum. */
+/** Older releases limited the number of charges instead of their sum. */
 const ignoredFields = ['maxRecharges', 'rechargeCount']
 
 export const autoRechargeUpdateSchema = ignoring(
@@ -14,9 +14,9 @@ export const autoRechargeUpdateSchema = ignoring(
     customerRef: requiredReference,
     enabled: z.boolean(),
     triggerType: z.literal('balance'),
-    /** Of the top-up. */
+    /** Currency of the top-up. */
     currency: currencyCode,
-    /** Of the currency that the balance is shown in. */
+    /** Amount in the currency in which the balance is displayed. */
     thresholdAmountMajor: z.number().min(0).optional(),
     topupAmountMajor: z.number().min(0).optional(),
     maxMonthlySpendMajor: z.number().min(0).max(1_000_000_000).optional(),
@@ -27,7 +27,7 @@ export const autoRechargeUpdateSchema = ignoring(
   ...ignoredFields,
 )
 
-/** The same as a part of a payment intent, which names the customer. */
+/** The same settings as part of a payment intent, which already names the customer. */
 export const autoRechargeOfIntentSchema = ignoring(
   autoRechargeUpdateSchema.omit({ customerRef: true }),
   ...ignoredFields,
@@ -81,7 +81,7 @@ export type AutoRechargeResponse = z.infer<typeof autoRechargeResponseSchema>
 export const autoRechargeUpdatedResponseSchema = z.object({
   config: autoRechargeConfigSchema,
   display: autoRechargeDisplaySchema.optional(),
-  /** For the customer's browser, where a card has to be set up first. */
+  /** Client secret for the customer's browser, if a card must be set up first. */
   setupClientSecret: z.string().optional(),
   publishableKey: z.string().optional(),
 })
@@ -102,7 +102,7 @@ export const paymentMethodSchema = z.union([
 
 export type PaymentMethodBody = z.infer<typeof paymentMethodSchema>
 
-/** What one US dollar buys; written out, because a rate is not to be rounded on its way. */
+/** Units of the currency per US dollar, as decimal text so that no digit is lost. */
 export const exchangeRateSchema = z.object({
   currency: z.string(),
   unitsPerDollar: z.string(),
@@ -121,14 +121,15 @@ export const exchangeRateUpdateSchema = z.object({
 })
 
 /**
- * The data plane's own, of no contract with clients: whether a charge is begun for a wallet that a debit may have taken below
- * its threshold. Whoever asks learns nothing and moves nothing that the payment job would not do a moment later.
+ * Path with which the data plane asks the control plane to start a charge for a wallet that a debit may have taken below its
+ * threshold. It is not part of the contract with clients. A caller learns nothing, and the payment job would start the same charge
+ * a moment later.
  */
 export const rechargeBeginningsPath = '/v1/sdk/auto-recharge/beginnings'
 
 export const rechargeBeginningSchema = z.object({ customerRef: requiredReference })
 
-/** Why no charge was begun. `counters_behind`: usage by now cannot be read. */
+/** Why no charge was started. `counters_behind`: the current usage cannot be read. */
 export type RechargeRefusal =
   | 'enough'
   | 'counters_behind'
@@ -141,7 +142,10 @@ export type RechargeRefusal =
   | 'not_active'
   | 'no_processor'
 
-/** `reason` is in every answer that begins nothing. Any text: the control plane may be of a newer release than its reader. */
+/**
+ * `reason` is in every response without a charge. It may be any text, since the control plane may have a newer release than its
+ * caller.
+ */
 export const rechargeBegunSchema = z.object({
   triggered: z.boolean(),
   reason: z.string().optional(),

@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import { pageQuery, shortText } from './fields.ts'
 
-/* What scheduled jobs did for a provider. */
+/* Schemas of the results of scheduled jobs for a provider. */
 
 export const billingRunsQuerySchema = z.object({ ...pageQuery, job: shortText.optional() })
 
 export const billingRunSchema = z.object({
   job: z.string(),
-  /** The time of the schedule, or when somebody asked for it. */
+  /** The scheduled time, or the time of a manual request. */
   slot: z.string(),
   startedAt: z.string(),
-  /** Of the last thing done so far. */
+  /** Time of the last work item so far. */
   endedAt: z.string(),
   counts: z.object({
     done: z.int(),
-    /** Left to the next run. */
+    /** Number of items that were left to the next run. */
     postponed: z.int(),
-    /** Given up after several tries, until the next run. */
+    /** Number of items that failed after several attempts and were left to the next run. */
     failed: z.int(),
   }),
-  /** Why the last one failed. */
+  /** Reason of the last failure. */
   failure: z.string().optional(),
 })
 

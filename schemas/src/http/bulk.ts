@@ -1,13 +1,15 @@
 import type { z } from 'zod'
 
-/** Both names of the list are taken by every bulk operation: sources disagree on which one is right. */
+/** Every bulk operation accepts both names of the list, because the sources of the contract disagree about the name. */
 export type ListName = 'events' | 'records'
 
 export function bulkFields<Items extends z.ZodType>(items: Items) {
   return { events: items.optional(), records: items.optional() }
 }
 
-/** Refuses a body with no list, naming the one that the operation's description shows, and a body with two. */
+/**
+ * Refuses a body without a list and a body with two. `shown` is the name in the operation's description, which the error mentions.
+ */
 export function requireOneList(shown: ListName) {
   return (body: { events?: unknown; records?: unknown }, context: z.core.$RefinementCtx): void => {
     if (body.events === undefined && body.records === undefined) {
@@ -34,7 +36,7 @@ export type BulkBody<Item> = {
   readonly records?: Item[] | undefined
 }
 
-/** The list of a body that passed its schema. */
+/** Returns the list of a valid body. */
 export function bulkItems<Item>(body: BulkBody<Item>): Item[] {
   return body.events ?? body.records ?? []
 }

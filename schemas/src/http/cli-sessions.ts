@@ -1,29 +1,32 @@
 import { z } from 'zod'
 import { environments } from '../environment.ts'
 
-/* `/v1/ui/provider/auth/cli-init/sessions`: how a command line gets a key from somebody who is signed in to the console. */
+/*
+ * Schemas of `/v1/ui/provider/auth/cli-init/sessions`, with which a command line gets a key from a user who is signed in to the
+ * console.
+ */
 
 export const cliSessionOpenedSchema = z.object({
   sessionId: z.string(),
-  /** To be opened in a browser. */
+  /** Address to open in a browser. */
   authUrl: z.string(),
-  /** The bearer token that the key is fetched with. */
+  /** Bearer token with which the command line fetches the key. */
   pollToken: z.string(),
-  /** The page of `authUrl` shows the same code. A client shows it, so that its user can compare. */
+  /** The page at `authUrl` shows the same code. The client shows it as well, so that its user can compare them. */
   userCode: z.string(),
 })
 
 export const cliSessionCompleteSchema = z.object({
-  /** Of the key. */
+  /** Environment of the key. */
   environment: z.enum(environments),
 })
 
 export const cliSessionAnsweredSchema = z.object({ success: z.literal(true) })
 
-/** To be asked every two seconds, for ten minutes at most. */
+/** The client polls every 2 s, for at most 10 minutes. */
 export const cliSessionExchangeSchema = z.object({
   status: z.enum(['pending', 'complete', 'expired', 'cancelled']),
-  /** Told once. */
+  /** The secret is returned only once. */
   secretKey: z.string().optional(),
   email: z.string().optional(),
   environment: z.enum(environments).optional(),

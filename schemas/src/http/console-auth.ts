@@ -4,11 +4,11 @@ import { environments } from '../environment.ts'
 import { passwordCharsMax, passwordCharsMin } from '../limits.ts'
 import { emailText, optionalReference, requiredReference } from './fields.ts'
 
-/* `/v1/ui/auth/...`: how people come into the console. */
+/* Schemas of `/v1/ui/auth/...`: sign-in to the console. */
 
 const environment = z.enum(environments)
 
-/** What somebody gives as a password; whether it is one is found out by comparing. */
+/** A password that is compared with the stored one. Only its length is bounded. */
 const givenPassword = z.string().min(1).max(passwordCharsMax)
 
 const newPassword = z
@@ -20,14 +20,14 @@ export const signInSchema = z.object({
   email: emailText,
   password: givenPassword,
   environment: environment.default('sandbox'),
-  /** Which one, for people who sign in to several with the same password. */
+  /** The provider, for users who sign in to several with the same password. */
   providerId: optionalReference.optional(),
 })
 
 const providerChoiceSchema = z.object({ providerId: z.string(), name: z.string() })
 
-/** Who is signed in, and where. */
-const whoFields = {
+/** The signed-in user and the place of the session. */
+const signedInFields = {
   user: z.object({
     userId: z.string(),
     email: z.string(),
@@ -36,14 +36,14 @@ const whoFields = {
   }),
   provider: providerChoiceSchema,
   environment,
-  /** The access token is refused from then on. */
+  /** The access token is refused after this time. */
   expiresAt: z.string(),
 }
 
 export const signedInSchema = z.object({
   status: z.literal('signed_in'),
   accessToken: z.string(),
-  ...whoFields,
+  ...signedInFields,
 })
 
 export type SignedInBody = z.infer<typeof signedInSchema>
@@ -53,13 +53,13 @@ export const signInResponseSchema = z.discriminatedUnion('status', [
   z.object({ status: z.literal('choose_provider'), providers: z.array(providerChoiceSchema) }),
 ])
 
-export const signedInUserSchema = z.object(whoFields)
+export const signedInUserSchema = z.object(signedInFields)
 
 export type SignedInUserBody = z.infer<typeof signedInUserSchema>
 
 export const environmentSwitchSchema = z.object({ environment })
 
-/** With the token of a one-time link. */
+/** Sets a password with the token of a one-time link. */
 export const passwordSetSchema = z.object({ token: requiredReference, password: newPassword })
 
 export const passwordSetResponseSchema = z.object({ success: z.literal(true), email: z.string() })

@@ -3,13 +3,13 @@ import { customerSchema } from './customers.ts'
 import { jsonObject, optionalReference, pageQuery, shortText } from './fields.ts'
 import { purchaseSchema, purchaseStatuses } from './purchases.ts'
 
-/* The console's lists: newest first, and a page at a time. */
+/* Schemas of the console's lists: newest first, one page at a time. */
 
 const page = { total: z.int(), limit: z.int(), offset: z.int() }
 
 export const customersQuerySchema = z.object({
   ...pageQuery,
-  /** The beginning of an email address, a name or a reference. */
+  /** Prefix of an email address, a name or a reference. */
   search: shortText.optional(),
 })
 
@@ -48,7 +48,7 @@ export const movementSchema = z.object({
     'take_back',
     'give_back',
   ]),
-  /** Put into the wallet; negative: taken out of it. Decimal text, as no digit may be lost. */
+  /** Credits of the movement, negative for credits that left the wallet. Decimal text, so that no digit is lost. */
   credits: z.string(),
   reason: z.string().optional(),
   createdAt: z.string(),
@@ -61,7 +61,7 @@ export const movementsResponseSchema = z.object({ transactions: z.array(movement
 export const eventsQuerySchema = z.object({
   limit: pageQuery.limit,
   type: shortText.optional(),
-  /** The id of an event: those that are older. */
+  /** Id of an event. Only older events are returned. */
   before: optionalReference.optional(),
 })
 
@@ -76,13 +76,13 @@ export const eventSummarySchema = z.object({
 
 export type EventSummaryBody = z.infer<typeof eventSummarySchema>
 
-/** `hasMore`: ask again with the id of the last one as `before`. */
+/** If `hasMore` is true, repeat the request with the id of the last event as `before`. */
 export const eventsResponseSchema = z.object({
   events: z.array(eventSummarySchema),
   hasMore: z.boolean(),
 })
 
-/** `data` as it is delivered. */
+/** `data` has the form in which webhooks deliver it. */
 export const eventSchema = eventSummarySchema.extend({
   data: z.object({ object: jsonObject, previous_attributes: jsonObject.nullable() }),
 })

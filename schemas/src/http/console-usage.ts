@@ -3,14 +3,14 @@ import { dateOrInstant, optionalReference, pageQuery } from './fields.ts'
 import { granularities } from './meters.ts'
 import { purchaseStatuses } from './purchases.ts'
 
-/* What the console shows of usage: by the hour, and as far as it is stored. Limits and bills go by exact records. */
+/* Schemas of usage in the console: by hour, as far as it is stored. Limits and invoices use exact records instead. */
 
 const rangeFields = {
-  /** Rounded down to the hour. */
+  /** The start is rounded down to the hour. */
   from: dateOrInstant,
-  /** Rounded up to the hour. */
+  /** The end is rounded up to the hour. */
   to: dateOrInstant,
-  /** Default: the meter that limits are counted on. */
+  /** Default: the meter of limit checks. */
   meterRef: optionalReference.optional(),
   productRef: optionalReference.optional(),
   customerRef: optionalReference.optional(),
@@ -43,15 +43,15 @@ export const usageBreakdownQuerySchema = z.object({
   limit: pageQuery.limit,
 })
 
-/** Those with the most usage first. */
+/** Groups with the most usage come first. */
 export const usageBreakdownSchema = z.object({
   by: z.enum(usageGroupings),
   ...range,
   groups: z.array(
     z.object({
-      /** Of the customer or the product, or the name of the meter. */
+      /** Reference of the customer or product, or name of the meter. */
       reference: z.string(),
-      /** What people know it by; missing where there is no such customer or product any more. */
+      /** Display name. Missing if the customer or product no longer exists. */
       name: z.string().optional(),
       value: z.number(),
       count: z.int(),
@@ -65,6 +65,6 @@ export const overviewSchema = z.object({
   customers: z.int(),
   products: z.int(),
   purchases: z.record(z.enum(purchaseStatuses), z.int()),
-  /** Of the last 30 days, by day; missing while it cannot be read. */
+  /** Usage of the last 30 days by day. Missing while it cannot be read. */
   usage: usageOverTimeSchema.optional(),
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { consoleRoles } from '../console-roles.ts'
 import { emailText, nameText } from './fields.ts'
 
-/* `/v1/ui/users`: who may use the provider's console. */
+/* Schemas of `/v1/ui/users`: the users of the provider's console. */
 
 const role = z.enum(consoleRoles)
 
@@ -22,7 +22,7 @@ export const consoleUserSchema = z.object({
   email: z.string(),
   name: z.string().optional(),
   role,
-  /** `invited` until a password was set. */
+  /** `invited` until the user has set a password. */
   status: z.enum(['invited', 'active']),
   createdAt: z.string(),
 })
@@ -31,7 +31,7 @@ export type ConsoleUserBody = z.infer<typeof consoleUserSchema>
 
 export const consoleUsersResponseSchema = z.object({ users: z.array(consoleUserSchema) })
 
-/** Whoever follows the link sets the user's password, once. It is told only now: nobody is written to. */
+/** The link sets the user's password once. It is returned only here, since no email is sent. */
 export const passwordLinkSchema = z.object({
   user: consoleUserSchema,
   passwordLink: z.object({ url: z.string(), expiresAt: z.string() }),

@@ -3,7 +3,7 @@ import { environments } from '../environment.ts'
 import { grantCreditsMax, grantPriorityMax } from '../limits.ts'
 import { longText, storedInstantText } from './fields.ts'
 
-/* `GET /v1/sdk/customers/{reference}/balance` and `POST /v1/sdk/customers/{reference}/credits`. */
+/* Schemas of `GET /v1/sdk/customers/{reference}/balance` and `POST /v1/sdk/customers/{reference}/credits`. */
 
 export const balanceSchema = z.object({
   customerRef: z.string(),
@@ -11,9 +11,9 @@ export const balanceSchema = z.object({
   credits: z.number(),
   displayCurrency: z.string(),
   creditsPerMinorUnit: z.number(),
-  /** Units of the display currency for one US dollar. */
+  /** Units of the display currency per US dollar. */
   displayExchangeRate: z.number(),
-  /** To be shown as it is. */
+  /** Values to display unchanged. */
   display: z.object({
     amountMajor: z.number(),
     currency: z.string(),
@@ -28,18 +28,18 @@ export type BalanceBody = z.infer<typeof balanceSchema>
 export const grantCreditsSchema = z.object({
   credits: z.int().min(1).max(grantCreditsMax),
   reason: longText.optional(),
-  /** When what is left of them is gone. Default: never. */
+  /** Time at which the unused rest expires. Default: never. */
   expiresAt: storedInstantText.optional(),
-  /** Of a wallet's grants the one with the smallest number is used first, then what expires first, then the oldest. */
+  /** Grants of a wallet are used by ascending priority, then by expiry, then by age. */
   priority: z.int().min(-grantPriorityMax).max(grantPriorityMax).optional(),
 })
 
 export const creditsGrantedSchema = z.object({
   success: z.literal(true),
   customerRef: z.string(),
-  /** What was put in. */
+  /** Granted credits. */
   credits: z.number(),
-  /** What there is now. */
+  /** Balance after the grant. */
   balance: z.number(),
   reason: z.string().optional(),
   expiresAt: z.string().optional(),
@@ -48,25 +48,25 @@ export const creditsGrantedSchema = z.object({
 
 export type CreditsGrantedBody = z.infer<typeof creditsGrantedSchema>
 
-/* `POST /v1/ui/customers/{reference}/credits/adjustments`. */
+/* Schemas of `POST /v1/ui/customers/{reference}/credits/adjustments`. */
 
 export const adjustCreditsSchema = z.object({
-  /** Put in, or taken out where it is negative. */
+  /** Credits to add, or to remove if negative. */
   amount: z
     .int()
     .min(-grantCreditsMax)
     .max(grantCreditsMax)
     .refine((amount) => amount !== 0, 'An adjustment of nothing changes nothing'),
-  /** For whoever wonders later. */
+  /** Reason for later readers of the wallet's history. */
   reason: longText.min(1),
 })
 
 export const creditsAdjustedSchema = z.object({
   success: z.literal(true),
   customerRef: z.string(),
-  /** What was put in; negative: taken out. */
+  /** Added credits, negative if they were removed. */
   credits: z.number(),
-  /** What there is now. */
+  /** Balance after the adjustment. */
   balance: z.number(),
   reason: z.string(),
 })
@@ -74,8 +74,8 @@ export const creditsAdjustedSchema = z.object({
 export type CreditsAdjustedBody = z.infer<typeof creditsAdjustedSchema>
 
 /**
- * The data plane's own, where it cannot write to the hot state: with the secret of the data folder as its bearer, and of
- * no contract with clients. Amounts as decimal text.
+ * Path with which the data plane holds credits through the control plane, if it cannot write to the hot state. The bearer token is
+ * the secret of the data folder. It is not part of the contract with clients. Amounts are decimal text.
  */
 export const creditHoldsPath = '/internal/credit-holds'
 

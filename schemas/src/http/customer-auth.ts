@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { optionalReference, requiredReference } from './fields.ts'
 
-/* `/v1/customer/auth/*`: signing in of customers for MCP clients, as OAuth names its fields. */
+/* Schemas of `/v1/customer/auth/*`, with which customers sign in for MCP clients. Field names are those of OAuth. */
 
 const text = z.string()
 
@@ -64,7 +64,7 @@ export const customerLinkCreateSchema = z.object({
   customerRef: requiredReference,
   productRef: requiredReference,
   purpose: z.enum(['checkout', 'topup', 'portal']),
-  /** Of a checkout; without it the customer chooses. */
+  /** Plan of a checkout. Without it the customer chooses one. */
   planRef: optionalReference.optional(),
 })
 
@@ -76,7 +76,7 @@ export const agentClientCreateSchema = z.object({
   name: z.string().min(1).max(200).optional(),
 })
 
-/** The secret is told once. */
+/** The secret is returned only once. */
 export const agentClientSchema = z.object({
   clientId: text,
   clientSecret: text,

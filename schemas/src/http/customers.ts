@@ -3,9 +3,9 @@ import { errorIdentity } from './errors.ts'
 import { emailText, jsonObject, optionalReference, requiredReference, shortText } from './fields.ts'
 import { purchaseBriefSchema } from './purchases.ts'
 
-/* `/v1/sdk/customers`. */
+/* Schemas of `/v1/sdk/customers`. */
 
-/** Exactly one must be given; that refusal has a text of its own, so it is no part of the schema. */
+/** Exactly one field must be set. Its error has a special text, so the check is not part of the schema. */
 export const customerQuerySchema = z.object({
   reference: optionalReference.optional(),
   externalRef: optionalReference.optional(),
@@ -15,7 +15,7 @@ export const customerQuerySchema = z.object({
 export type CustomerQuery = z.infer<typeof customerQuerySchema>
 
 export const customerCreateSchema = z.object({
-  /** Clients expect an answer of its own for a bad address: see `invalidEmailMessage`. */
+  /** Clients expect a special error for an invalid address: see `invalidEmailMessage`. */
   email: emailText,
   name: shortText.optional(),
   telephone: shortText.optional(),
@@ -25,7 +25,7 @@ export const customerCreateSchema = z.object({
 
 export type CustomerCreateInput = z.infer<typeof customerCreateSchema>
 
-/** Only supplied fields change. */
+/** Only the given fields change. */
 export const customerUpdateSchema = customerCreateSchema.partial()
 
 export type CustomerUpdateInput = z.infer<typeof customerUpdateSchema>
@@ -39,36 +39,36 @@ export const customerSchema = z.object({
   status: z.string(),
   created: z.string(),
   metadata: jsonObject.optional(),
-  /** The ones that give access. */
+  /** Purchases that give access. */
   purchases: z.array(purchaseBriefSchema).optional(),
 })
 
 export type CustomerBody = z.infer<typeof customerSchema>
 
-/** What becomes of open invoices, unbilled usage and bought credits of a customer that is deleted. */
+/** Ways to handle the open invoices, unbilled usage and bought credits of a deleted customer. */
 const customerSettlements = ['bill_now', 'write_off'] as const
 
 export type CustomerSettlement = (typeof customerSettlements)[number]
 
-/** In the query or in the body. */
+/** The field may be in the query or in the body. */
 export const customerDeleteSchema = z.object({ settle: z.enum(customerSettlements).optional() })
 
 export type CustomerDeleteInput = z.infer<typeof customerDeleteSchema>
 
-/** Minor units of the currency. */
+/** Open amounts of a customer in minor units of the currency. */
 const openAmountSchema = z.object({
   currency: z.string(),
-  /** Issued, and not paid. */
+  /** Invoices that are issued and unpaid. */
   openInvoices: z.int(),
-  /** Too little to be charged so far; below 0: a credit of the customer. */
+  /** Too little to be charged so far. Negative for a credit of the customer. */
   carried: z.int(),
-  /** Used, and on no invoice yet; without tax. */
+  /** Usage that is not on an invoice yet, without tax. */
   unbilledUsage: z.int(),
-  /** What was paid for credits that are left, without tax. */
+  /** Price of the bought credits that are left, without tax. */
   boughtCredits: z.int(),
 })
 
-/** 409: the customer is there as before. */
+/** Body of the 409 response. The customer is unchanged. */
 export const customerNotSettledSchema = z.object({
   statusCode: z.literal(409),
   error: z.string(),
@@ -78,7 +78,7 @@ export const customerNotSettledSchema = z.object({
   open: z.object({
     amounts: z.array(openAmountSchema),
     invoices: z.array(z.string()),
-    /** Whole credits that were paid for and are left. */
+    /** Whole bought credits that are left. */
     boughtCredits: z.int(),
   }),
 })
@@ -86,7 +86,7 @@ export const customerNotSettledSchema = z.object({
 export type CustomerNotSettledBody = z.infer<typeof customerNotSettledSchema>
 
 const unchargedSchema = z.object({
-  /** Missing for what waited for the next invoice. */
+  /** Missing for amounts that waited for the next invoice. */
   invoiceRef: z.string().optional(),
   /** Minor units of the currency. */
   amount: z.int(),
@@ -94,7 +94,10 @@ const unchargedSchema = z.object({
   reason: z.enum(['declined', 'no_card', 'processing', 'held', 'below_minimum']),
 })
 
-/** 402 where the card was declined or is missing, else 409: the customer is there, and its bills are issued. */
+/**
+ * Body of the response with status 402 if the card was declined or is missing, otherwise 409. The customer still exists, and its
+ * invoices are issued.
+ */
 export const customerNotChargedSchema = z.object({
   statusCode: z.union([z.literal(402), z.literal(409)]),
   error: z.string(),

@@ -5,8 +5,8 @@ import { resourceCodes } from './error-codes/resource-codes.ts'
 
 const table = { ...requestCodes, ...resourceCodes, ...paymentCodes } as const
 
-/** The value of `code` in the body of an error. Codes are stable: clients match them. */
+/** The value of `code` in the body of an error. Codes are stable, because clients match them. */
 export type ErrorCode = keyof typeof table
 
-/** Every code that an operation of the API answers with. */
+/** Every code that an operation of the API returns. */
 export const errorCodes: Readonly<Record<ErrorCode, ErrorDefinition>> = table

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { requestIdPattern } from './request-id.ts'
 
-/* The error bodies of every operation. */
+/* Schemas of the error bodies of all operations. */
 
-/** What every error has: fields that were added to the older ones, which stay as they are. */
+/** Fields of every error. They were added to the older fields, which stay unchanged. */
 export const errorIdentity = {
-  code: z.string().describe('Stable; docs/errors.md lists all codes'),
+  code: z.string().describe('Stable code; docs/errors.md lists all codes'),
   requestId: z
     .string()
     .regex(requestIdPattern)
@@ -21,7 +21,7 @@ export const errorSchema = z.object({
 
 export type ErrorBody = z.infer<typeof errorSchema>
 
-/** The operations of MCP products tell their rules apart by a code. */
+/** Errors of operations on MCP products. */
 export const mcpErrorSchema = z.object({
   statusCode: z.int(),
   message: z.string(),
@@ -36,7 +36,7 @@ export const validationIssueSchema = z.object({
   received: z.string().optional(),
 })
 
-/** One thing that is wrong with a request, as the client sees it. */
+/** One fault of a request, as the client sees it. */
 export type ValidationIssue = z.infer<typeof validationIssueSchema>
 
 export const validationErrorSchema = z.object({
@@ -51,7 +51,7 @@ export const validationErrorSchema = z.object({
 
 export type ValidationErrorBody = z.infer<typeof validationErrorSchema>
 
-/** The refusal of a live key whose provider is not live yet: the message is an object, which clients look into. */
+/** Body of the refusal of a live key whose provider is not live yet. The message is an object that clients parse. */
 export const keyMismatchBody = {
   statusCode: 403,
   error: 'Forbidden',

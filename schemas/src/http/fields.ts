@@ -17,8 +17,8 @@ import {
 import { microsFromNumber } from '../quantity.ts'
 
 /*
- * The building blocks of the request schemas. No transforms: what is validated, what TypeScript sees and what the API
- * description says are the same thing. Unknown fields are dropped, never refused.
+ * Building blocks of the request schemas. They contain no transforms, so that validation, TypeScript types and the API description
+ * agree. Unknown fields are dropped, never refused.
  */
 
 const storable = 'Text must be well-formed Unicode without U+0000'
@@ -27,12 +27,12 @@ function text(charsMax: number) {
   return z.string().max(charsMax).refine(isStorableText, { error: storable })
 }
 
-/** A reference that must be there; ours or, for customers, the provider's own user id. */
+/** A required reference: one of Tollgate or, for customers, the provider's own user id. */
 export const requiredReference = z.string().min(1).max(referenceCharsMax).refine(isStorableText, {
   error: storable,
 })
 
-/** A reference that may be left empty, which says the same as leaving it out. */
+/** An optional reference. An empty one means the same as a missing one. */
 export const optionalReference = text(referenceCharsMax)
 
 export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableText, {
@@ -41,7 +41,7 @@ export const nameText = z.string().min(1).max(nameCharsMax).refine(isStorableTex
 
 export const shortText = text(nameCharsMax)
 
-/** A postal address as it is printed: lines separated by line feeds, without the name and the country. */
+/** A postal address as printed: lines separated by line feeds, without the name and the country. */
 export const addressText = text(addressCharsMax).refine(isAddress, {
   error: `Expected at most ${addressLinesMax} lines without control characters`,
 })
@@ -53,25 +53,25 @@ function isAddress(value: string): boolean {
 
 export const longText = text(textCharsMax)
 
-/** What leads where is judged by who sends something there. */
+/** The code that sends requests to a URL decides which ones are allowed. */
 export const urlText = text(urlCharsMax).min(1)
 
 /**
- * An address that people are led to, such as a link on a page: absolute, http or https, without spaces, control characters
- * and credentials. Addresses that we call are judged further by the code that calls them.
+ * An address that people open, such as a link on a page: absolute, http or https, without spaces, control characters and
+ * credentials. Addresses that Tollgate calls are checked further by the code that calls them.
  */
 export const webAddress = text(textCharsMax).refine(isWebAddress, {
   error: 'Expected an absolute http or https URL without spaces and credentials',
 })
 
-/** One that may be left empty, which says the same as leaving it out. */
+/** An optional address. An empty one means the same as a missing one. */
 export const optionalWebAddress = text(textCharsMax).refine(
   (value) => value === '' || isWebAddress(value),
   { error: 'Expected an absolute http or https URL without spaces and credentials' },
 )
 
 function isWebAddress(value: string): boolean {
-  // A URL leaves these out where it is parsed, so that another address would be opened than people read.
+  // URL parsing drops these characters, so the opened address would differ from the displayed one.
   if (/[\s\p{Cc}\\]/u.test(value) || !/^https?:\/\//i.test(value)) return false
   if (!URL.canParse(value)) return false
   const { username, password } = new URL(value)
@@ -81,8 +81,8 @@ function isWebAddress(value: string): boolean {
 export const invalidEmailMessage = 'Invalid email format'
 
 /**
- * Deliberately loose: clients make up `<their user id>-<ms>@auto-created.local`, and a user id may be anything,
- * another address or a name with spaces included. Whether an address works is found out by writing to it.
+ * The check is deliberately loose: clients create addresses of the form `<their user id>-<ms>@auto-created.local`, and a user id
+ * may contain anything, even another address or a name with spaces. Only a message shows whether an address works.
  */
 export const emailText = z
   .string()
@@ -92,51 +92,51 @@ export const emailText = z
   })
   .refine(isStorableText, { error: storable })
 
-/** ISO 4217, any case. */
+/** ISO 4217 in any case. */
 export const currencyCode = z
   .string()
   .regex(/^[A-Za-z]{3}$/, { error: 'Expected an ISO 4217 code' })
 
-/** A whole amount of minor units. */
+/** An amount in whole minor units. */
 export const amountMinor = z.int().min(0).max(amountMinorMax)
 
-/** A count of units in a plan. */
+/** A number of units in a plan. */
 export const unitCount = z.number().min(0).max(quantityMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',
 })
 
-/** Date and time with its zone; without one nobody could say which instant is meant. */
+/** Date and time with a zone. Without the zone, the instant would be ambiguous. */
 export const instantText = z.iso.datetime({ offset: true })
 
-/** One that PostgreSQL is to keep, or to compare with what it keeps. */
+/** An instant that PostgreSQL stores or compares with stored ones. */
 export const storedInstantText = instantText.refine(isOfFourDigitYear, {
   error: 'Must be from the year 1 to 9999, in UTC',
 })
 
-/** PostgreSQL has no year 0, and reads no date of more than four digits. */
+/** PostgreSQL has no year 0 and reads no year of more than 4 digits. */
 function isOfFourDigitYear(text: string): boolean {
   const year = new Date(text).getUTCFullYear()
   return year >= 1 && year <= 9_999
 }
 
-/** Of a span of time with a beginning and an end that it does not include. */
-export function isSpan({ from, to }: { from?: string | undefined; to?: string | undefined }) {
+/** Returns whether `from` is earlier than `to`, or one of them is missing. The end is exclusive. */
+export function isTimeRange({ from, to }: { from?: string | undefined; to?: string | undefined }) {
   return from === undefined || to === undefined || new Date(from) < new Date(to)
 }
 
-export const notASpan = { error: 'Must be later than from', path: ['to'] }
+export const invalidTimeRange = { error: 'Must be later than from', path: ['to'] }
 
-/** A date is its midnight in UTC. */
+/** A date means midnight UTC of that day. */
 export const dateOrInstant = z.union([z.iso.date(), instantText], {
   error: 'Expected an ISO date or date-time',
 })
 
-/** Usage of one record: at most 6 decimals, since amounts are exact integers of 10^-6 units. */
+/** Usage of one record with at most 6 decimals, since amounts are exact integers of 10^-6 units. */
 export const quantity = z.number().min(0).max(quantityMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',
 })
 
-/** An amount to reserve: more than nothing. */
+/** An amount to reserve, which must be greater than 0. */
 export const positiveQuantity = z.number().gt(0).max(quantityMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',
 })
@@ -145,9 +145,7 @@ export function isQuantity(value: number): boolean {
   return microsFromNumber(value) !== undefined
 }
 
-/**
- * A free-form object. Built on `unknown`, because zod's record drops a `__proto__` key before a check could refuse it.
- */
+/** A free-form object. It is based on `unknown`, because zod's record drops a `__proto__` key before a check could refuse it. */
 export const jsonObject = z
   .unknown()
   .superRefine(requireJsonObject)
@@ -158,12 +156,12 @@ export function requireJsonObject(value: unknown, context: z.core.$RefinementCtx
   if (fault !== undefined) context.addIssue({ code: 'custom', message: fault })
 }
 
-/** A query string carries text; compare with 'true'. */
+/** Query strings contain text, so compare with 'true'. */
 export const queryBoolean = z.enum(['true', 'false'])
 
 export const pageItemsDefault = 50
 
-/** Paging of a list. Numbers out of bounds are clamped by `clampPage`, not refused: clients rely on it. */
+/** Paging of a list. `clampPage` clamps numbers out of bounds instead of refusing them, because clients rely on it. */
 export const pageQuery = {
   limit: pageNumber(pageItemsDefault, `Clamped to 1..${pageItemsMax}`),
   offset: pageNumber(0, 'Rows to skip'),

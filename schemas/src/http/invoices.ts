@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonObject, optionalReference, pageQuery } from './fields.ts'
 
-/* `/v1/ui/invoices`. */
+/* Schemas of `/v1/ui/invoices`. */
 
 export const invoiceStatuses = [
   'draft',
@@ -14,7 +14,7 @@ export const invoiceStatuses = [
 ] as const
 export type InvoiceStatus = (typeof invoiceStatuses)[number]
 
-/** Of a payment that the customer's bank has asked back: not decided, decided for the provider, or for the customer. */
+/** State of a dispute of a payment: undecided, won by the provider, or lost to the customer. */
 export const invoiceDisputes = ['open', 'won', 'lost'] as const
 export type InvoiceDispute = (typeof invoiceDisputes)[number]
 
@@ -25,7 +25,7 @@ export const invoicesQuerySchema = z.object({
   purchaseRef: optionalReference.optional(),
 })
 
-/** Amounts are minor units of `currency`, some of which are below nothing: credits. */
+/** Amounts are in minor units of `currency`. Negative amounts are credits. */
 const amount = z.int()
 
 export const invoiceSummarySchema = z.object({
@@ -37,25 +37,25 @@ export const invoiceSummarySchema = z.object({
   purchaseRef: z.string().optional(),
   currency: z.string(),
   total: amount,
-  /** Of the total: what is to be paid yet. */
+  /** The part of the total that is still to be paid. */
   due: amount,
   paid: amount,
-  /** Moved on to the customer's next invoice: too little to be charged, or a credit. */
+  /** Moved to the customer's next invoice, because it is too little to be charged or is a credit. */
   carried: amount,
-  /** Taken back by credit notes before it was paid. */
+  /** Removed by credit notes before payment. */
   credited: amount,
-  /** Of what was paid. */
+  /** The refunded part of the paid amount. */
   refunded: amount,
-  /** Missing where no payment of it was disputed. The money of a `lost` dispute is gone, though the invoice stays paid. */
+  /** Missing if no payment was disputed. The money of a `lost` dispute is gone, although the invoice stays paid. */
   dispute: z.enum(invoiceDisputes).optional(),
-  /** More than can be charged at once: somebody has to decide how it is paid. */
+  /** The amount exceeds the maximum of one charge, so an operator must decide how it is paid. */
   isHeld: z.boolean(),
-  /** The total for people. */
+  /** The total as text to display. */
   formattedTotal: z.string(),
   createdAt: z.string(),
   issuedAt: z.string().optional(),
   paidAt: z.string().optional(),
-  /** When it became void or uncollectible. */
+  /** Time at which it became void or uncollectible. */
   closedAt: z.string().optional(),
 })
 
@@ -71,13 +71,13 @@ export const invoicesPageSchema = z.object({
 const invoiceLineSchema = z.object({
   kind: z.string(),
   description: z.string(),
-  /** The time it is for: from the start up to the end. */
+  /** The charged time, from the start to the exclusive end. */
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
   amount,
-  /** The amount before it was rounded, as a fraction of whole numbers. */
+  /** The amount before rounding, as a fraction of integers. */
   exact: z.object({ numerator: z.string(), denominator: z.string() }),
-  /** All that the amount was computed from. */
+  /** All inputs of the calculation of the amount. */
   inputs: jsonObject,
 })
 
@@ -85,30 +85,30 @@ export type InvoiceLineBody = z.infer<typeof invoiceLineSchema>
 
 const invoiceTaxSchema = z.object({
   treatment: z.enum(['standard', 'reverse_charge', 'none']),
-  /** A fraction: 0.25. */
+  /** A fraction such as 0.25. */
   rate: z.number(),
-  /** ISO 3166-1 alpha-2: where the customer is. */
+  /** ISO 3166-1 alpha-2 code of the customer's country. */
   country: z.string().optional(),
-  /** What the tax is of, without it. */
+  /** The taxed amount without the tax. */
   base: amount,
   amount,
-  /** Whether prices contain it. */
+  /** True if prices include the tax. */
   inclusive: z.boolean(),
 })
 
 export type InvoiceTaxBody = z.infer<typeof invoiceTaxSchema>
 
 const invoicePaymentSchema = z.object({
-  /** Of the transaction. */
+  /** Reference of the transaction. */
   reference: z.string(),
   amount,
   paidAt: z.string(),
-  /** Missing where it was paid otherwise. */
+  /** The card is missing if the invoice was paid in another way. */
   card: z
     .object({
       brand: z.string(),
       last4: z.string(),
-      /** Missing for payments before it was stored. */
+      /** The expiry is missing for payments before it was stored. */
       expMonth: z.number().int().optional(),
       expYear: z.number().int().optional(),
     })
@@ -122,13 +122,13 @@ const creditNoteSchema = z.object({
   reference: z.string(),
   number: z.string(),
   total: amount,
-  /** What of the total is tax. */
+  /** The tax in the total. */
   tax: amount,
-  /** Taken off what was due, kept for the next invoice, or paid back. */
+  /** Tells whether the amount was deducted from the due amount, kept for the next invoice, or refunded. */
   settles: z.enum(['invoice', 'balance', 'refund']),
   reason: z.string().optional(),
   createdAt: z.string(),
-  /** The refund that it was written for did not arrive: it takes nothing back since. */
+  /** Set if the refund that the note was issued for failed. The note no longer credits anything. */
   voidedAt: z.string().optional(),
 })
 
@@ -138,12 +138,12 @@ const optionalText = z.string().nullable()
 
 export const invoiceSchema = invoiceSummarySchema.extend({
   lines: z.array(invoiceLineSchema),
-  /** Of what is charged here; what earlier invoices left was taxed there. */
+  /** Taxes of the amounts charged on this invoice. Amounts carried from earlier invoices were taxed there. */
   taxes: z.array(invoiceTaxSchema),
-  /** What paid it. */
+  /** The payments of the invoice. */
   payments: z.array(invoicePaymentSchema),
   creditNotes: z.array(creditNoteSchema),
-  /** As they were when it was issued. */
+  /** Seller and buyer as they were when the invoice was issued. */
   seller: z
     .object({
       name: z.string(),
@@ -151,7 +151,7 @@ export const invoiceSchema = invoiceSummarySchema.extend({
       companyNumber: optionalText,
       taxId: optionalText,
       supportEmail: optionalText,
-      /** Lines separated by line feeds, without the country; missing on invoices from before addresses were kept. */
+      /** Lines separated by line feeds, without the country. Missing on invoices from before addresses were stored. */
       address: optionalText.optional(),
     })
     .optional(),
@@ -165,7 +165,7 @@ export const invoiceSchema = invoiceSummarySchema.extend({
       address: optionalText.optional(),
     })
     .optional(),
-  /** Of what was bought, as it was called when the invoice was issued. */
+  /** Name of the product when the invoice was issued. */
   productName: z.string().optional(),
 })
 

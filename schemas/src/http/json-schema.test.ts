@@ -30,7 +30,7 @@ const schemas = Object.entries(resources).flatMap(([resource, exported]) =>
     .map(([name, schema]) => ({ name: `${resource}.${name}`, schema })),
 )
 
-describe('every schema has a form in the API description', () => {
+describe('the API description has a JSON schema of every schema', () => {
   it.each(schemas)('$name', ({ schema }) => {
     for (const io of ['input', 'output'] as const) {
       const described = z.toJSONSchema(schema, { io })
@@ -38,11 +38,11 @@ describe('every schema has a form in the API description', () => {
     }
   })
 
-  it('covers the whole surface', () => {
+  it('covers all resources', () => {
     expect(schemas.length).toBeGreaterThan(35)
   })
 
-  it('shows free-form objects as objects and what is optional as optional', () => {
+  it('describes free-form objects as objects and optional fields as optional', () => {
     const described = z.toJSONSchema(usages.usageSchema, { io: 'input' })
     expect(described.required).toEqual(['customerRef'])
     expect(described.properties?.['metadata']).toMatchObject({ type: 'object' })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { bulkRecordsMax } from '../limits.ts'
 
-/** A schema of a body that is read as `Input`. */
+/** A schema of a body that is parsed as `Input`. */
 export type BodySchema<Input> = z.ZodType<Input>
 
 /**
- * The names that a schema knows, as deep as it knows them. Undefined: any name is known there, as in metadata. A choice is
- * what several schemas are accepted for.
+ * The names that a schema knows, at every level. Undefined where any name is accepted, as in metadata. A choice stands for a union
+ * of schemas.
  */
 export type KnownNames =
   | { readonly kind: 'object'; readonly fields: KnownFields }
@@ -18,15 +18,15 @@ type KnownFields = ReadonlyMap<string, KnownNames | null>
 const ignoredNames = z.registry<{ readonly names: readonly string[] }>()
 
 /**
- * Names fields that published clients send to an operation that has no use for them. They get no warning. The schema
- * still leaves them out of what it reads.
+ * Declares fields that published clients send although the operation does not use them. They cause no warning, and the schema still
+ * drops them.
  */
 export function ignoring<Schema extends z.ZodObject>(schema: Schema, ...names: string[]): Schema {
   ignoredNames.add(schema, { names })
   return schema
 }
 
-/** Returns the names that `schema` knows; undefined if it accepts any. Call once per schema. */
+/** Returns the names that `schema` knows, or undefined if it accepts any. Call it once per schema. */
 export function knownNamesOf(schema: z.ZodType): KnownNames | undefined {
   if (schema instanceof z.ZodObject) return knownFieldsOf(schema)
   if (schema instanceof z.ZodArray) {
@@ -67,7 +67,7 @@ const namelessTypes: ReadonlySet<string> = new Set([
   'undefined',
 ])
 
-/** Returns whether the schema accepts no object, and so no names. */
+/** Returns whether the schema accepts no object and therefore has no names. */
 function isNameless(schema: z.ZodType): boolean {
   if (schema instanceof z.ZodArray) return isNameless(schema.element as z.ZodType)
   if (schema instanceof z.ZodPipe) return isNameless(schema.in as z.ZodType)
@@ -89,11 +89,11 @@ function innerOf(schema: z.ZodType): z.ZodType | undefined {
   return undefined
 }
 
-/** Items of a list that are searched. A schema refuses a longer list, so the rest of the list is never used. */
+/** Number of list items that are searched. A schema refuses a longer list, so the rest of the list is never used. */
 const listItemsSearched = bulkRecordsMax
 
 /**
- * Returns whether the schema knows every name in `value`. On the path of every usage call: allocates nothing, and looks at
+ * Returns whether the schema knows every name in `value`. It is on the path of every usage call, so it allocates nothing and checks
  * each name once.
  */
 export function hasOnlyKnownNames(known: KnownNames, value: unknown): boolean {
@@ -125,12 +125,12 @@ type Fields = Readonly<Record<string, unknown>>
 type Path = readonly (string | number)[]
 
 /**
- * `fields` has the names that are known in the same place: the same map for each item of a list, and for no other place.
- * `path` changes after the call.
+ * `fields` has the names that are known at this place. It is the same map for each item of a list, and differs between places.
+ * `path` is changed after the call.
  */
 type Report = (path: Path, name: string, fields: KnownFields) => boolean
 
-/** Calls `report` with each unknown name, until it returns false. Returns whether it never did. */
+/** Calls `report` with each unknown name until it returns false. Returns whether it never returned false. */
 export function visitUnknownNames(
   known: KnownNames,
   value: unknown,
@@ -145,9 +145,9 @@ export function visitUnknownNames(
       if (!Array.isArray(value)) return true
       for (let index = 0; index < value.length && index < listItemsSearched; index++) {
         path.push(index)
-        const goesOn = visitUnknownNames(known.items, value[index], report, path)
+        const shouldContinue = visitUnknownNames(known.items, value[index], report, path)
         path.pop()
-        if (!goesOn) return false
+        if (!shouldContinue) return false
       }
       return true
     }
@@ -156,7 +156,7 @@ export function visitUnknownNames(
   }
 }
 
-/** Returns the option with the fewest unknown names: the one that the client most likely means. */
+/** Returns the option with the fewest unknown names, which is the one that the client most likely intended. */
 function closestOption(options: readonly KnownNames[], value: unknown): KnownNames {
   const counts = options.map((option) => {
     let count = 0
@@ -178,9 +178,9 @@ function visitFields(
       if (!report(path, name, fields)) return false
     } else if (inner !== null) {
       path.push(name)
-      const goesOn = visitUnknownNames(inner, (value as Fields)[name], report, path)
+      const shouldContinue = visitUnknownNames(inner, (value as Fields)[name], report, path)
       path.pop()
-      if (!goesOn) return false
+      if (!shouldContinue) return false
     }
   }
   return true

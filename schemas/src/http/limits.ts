@@ -3,27 +3,27 @@ import { reservationSecondsMax } from '../limits.ts'
 import { optionalReference, positiveQuantity, requiredReference } from './fields.ts'
 import { ignoring } from './known-names.ts'
 
-/* `POST /v1/sdk/limits`. */
+/* Schemas of `POST /v1/sdk/limits`. */
 
 export const reserveSchema = z.object({
   units: positiveQuantity,
-  /** Seconds after which the reservation ends by itself. A service may be configured to allow fewer. */
+  /** Seconds until the reservation expires. A service may be configured with a lower maximum. */
   ttlSeconds: z.int().min(1).max(reservationSecondsMax),
 })
 
-/** A client may name the plan that it expects; the answer does not depend on it. */
+/** A client may name the plan that it expects. The response does not depend on it. */
 export const limitsRequestSchema = ignoring(
   z.object({
     customerRef: requiredReference,
     productRef: requiredReference,
-    /** Any name is answered with `requests`: only that meter limits plans. */
+    /** Any name is answered with `requests`, since only that meter limits plans. */
     meterName: optionalReference.optional(),
-    /** The older name of meterName. */
+    /** Former name of meterName. */
     usageType: optionalReference.optional(),
     includeCheckoutSession: z.boolean().default(false),
-    /** Holds units for a call that is about to be made: within limits is then who has them left beside all others'. */
+    /** Holds units for a planned call. The customer is within limits if the units are available beside all other reservations. */
     reserve: reserveSchema.optional(),
-    /** Names the reservation, so that a repeated request is told of the first one. */
+    /** Names the reservation, so that a repeated request returns the first one. */
     idempotencyKey: optionalReference.optional(),
   }),
   'planRef',
@@ -65,21 +65,21 @@ export type LimitsBalance = z.infer<typeof limitsBalanceSchema>
 export const reservationSchema = z.object({
   id: z.string(),
   units: z.number(),
-  /** ISO 8601. */
+  /** Time of the expiry in ISO 8601. */
   expiresAt: z.string(),
 })
 
 export const limitsResponseSchema = z.object({
   withinLimits: z.boolean(),
   remaining: z.number(),
-  /** What was asked for to be reserved and is held now. */
+  /** The requested reservation, if it was made. */
   reservation: reservationSchema.optional(),
-  /** The active plan's reference, '' for none. */
+  /** Reference of the active plan, or '' for none. */
   plan: z.string(),
   meterName: z.string().optional(),
   checkoutUrl: z.string().optional(),
   checkoutSessionId: z.string().optional(),
-  /** Into the portal, where the plan can be accepted. Only for keys with the scope `manage`; others get checkoutUrl. */
+  /** Link to the portal, where the customer can accept the plan. Only for keys with the scope `manage`; others get checkoutUrl. */
   confirmationUrl: z.string().optional(),
   activationRequired: z.boolean().optional(),
   creditBalance: z.number().optional(),

@@ -11,7 +11,7 @@ test.each([
   ['localhost', 'localhost'],
   ['127.0.0.1', '127.0.0.1'],
   ['[::1]', '[::1]'],
-])('%s is the host %s', (text, host) => {
+])('converts %s to the host %s', (text, host) => {
   expect(normalLinkHost(text)).toBe(host)
 })
 
@@ -36,7 +36,7 @@ test.each([
   'shop.example\n',
   '%73hop.example',
   'shop\\.example',
-])('%j is no host', (text) => {
+])('refuses %j as a host', (text) => {
   expect(normalLinkHost(text)).toBeUndefined()
   expect(linkHosts.safeParse([text]).success).toBe(false)
 })
@@ -58,6 +58,6 @@ test.each([
   [['127.0.0.1'], 'http://2130706433/', true],
   [['a.example', 'b.example'], 'https://b.example/', true],
   [['shop.example'], 'not an address', false],
-])('of the hosts %j, a link to %s is allowed: %s', (hosts, address, isAllowed) => {
+])('with the hosts %j, a link to %s is allowed: %s', (hosts, address, isAllowed) => {
   expect(isAllowedLink(hosts, address)).toBe(isAllowed)
 })

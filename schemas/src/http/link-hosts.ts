@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { listItemsMax, nameCharsMax } from '../limits.ts'
 
 /*
- * The hosts that links on customers' pages may lead to: `shop.example` is that host alone on any port, `*.shop.example`
- * every host below it.
+ * Hosts that links on customers' pages may lead to. `shop.example` allows that host on any port, `*.shop.example` every host below
+ * it.
  */
 
 const wildcard = '*.'
@@ -20,14 +20,14 @@ export const linkHosts = z
   .min(1)
   .max(listItemsMax)
 
-/** Returns the entry as URLs spell their host: lower case, and in ASCII. Undefined: it is no host. */
+/** Returns the entry in the form that URLs have: lower case and ASCII. Returns undefined if it is not a host. */
 export function normalLinkHost(text: string): string | undefined {
   const isWildcard = text.startsWith(wildcard)
   const name = isWildcard ? text.slice(wildcard.length) : text
-  // What belongs to other parts of a URL would be taken for them.
+  // These characters would be parsed as other parts of the URL.
   if (/[\s\p{Cc}/\\?#@%*]/u.test(name) || !URL.canParse(`http://${name}/`)) return undefined
   const { hostname, port } = new URL(`http://${name}/`)
-  // The default port is left out of a URL, so that its colon is all that is seen of it.
+  // URLs omit the default port, so only its colon shows that one was given.
   const isAddress = hostname.startsWith('[')
   if (port !== '' || (!isAddress && name.includes(':')) || (isAddress && !name.endsWith(']'))) {
     return undefined
@@ -36,7 +36,10 @@ export function normalLinkHost(text: string): string | undefined {
   return host === '' ? undefined : `${isWildcard ? wildcard : ''}${host}`
 }
 
-/** Whether the hosts allow a link to that address. `hosts` are as `normalLinkHost` returns them; null allows every host. */
+/**
+ * Returns whether the hosts allow a link to the address. `hosts` have the form that `normalLinkHost` returns; null allows every
+ * host.
+ */
 export function isAllowedLink(hosts: readonly string[] | null, address: string): boolean {
   if (hosts === null) return true
   if (!URL.canParse(address)) return false

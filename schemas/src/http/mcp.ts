@@ -11,9 +11,9 @@ import {
 import { planFields, planName } from './plan-terms.ts'
 import { productSchema } from './products.ts'
 
-/* `/v1/sdk/products/mcp/bootstrap`, `/v1/sdk/products/{productRef}/mcp/plans` and the discovery of tools. */
+/* Schemas of `/v1/sdk/products/mcp/bootstrap`, `/v1/sdk/products/{productRef}/mcp/plans` and the discovery of tools. */
 
-/** How the tools of a configuration name a plan: for good, whatever becomes of its reference. */
+/** Permanent key with which tools of a configuration name a plan, independent of the plan's reference. */
 const planKey = requiredReference
 
 const mcpPlanSchema = z.object({
@@ -21,7 +21,7 @@ const mcpPlanSchema = z.object({
   name: planName,
   price: planFields.price.unwrap(),
   currency: planFields.currency.unwrap(),
-  /** Missing: usage-based where units cost credits, else recurring. */
+  /** Default: usage-based if units cost credits, otherwise recurring. */
   type: z.enum(['recurring', 'one-time', 'usage-based']).optional(),
   billingCycle: planFields.billingCycle,
   billingModel: planFields.billingModel,
@@ -37,25 +37,25 @@ export type McpPlanInput = z.infer<typeof mcpPlanSchema>
 const toolName = requiredReference.max(mcpToolNameCharsMax)
 const planKeys = z.array(planKey).max(listItemsMax)
 
-/** When a call is billed whose client cancelled it, from the provider's point of view in the order of what it costs customers. */
+/** When a call that its client cancelled is billed, from the policy that charges customers least to the one that charges most. */
 export const cancelledCallsPolicies = ['never', 'answered', 'accepted', 'always'] as const
 export type CancelledCalls = (typeof cancelledCallsPolicies)[number]
 
 const cancelledCalls = z.enum(cancelledCallsPolicies).meta({
   description:
-    'Whether a call is billed that its client cancelled: `never`; `answered`, once the whole answer of the MCP server had arrived ' +
-    'at the proxy; `accepted`, once the MCP server had begun to answer; `always`. Results that were handed to the client are ' +
-    'always billed. Missing: as the installation is configured, which is `answered` unless the operator changed it',
+    'Whether a call that its client cancelled is billed: `never`; `answered`: if the complete response of the MCP server had arrived ' +
+    'at the proxy; `accepted`: if the MCP server had started to respond; `always`. Results that were sent to the client are ' +
+    'always billed. Default: the setting of the installation, which is `answered` unless the operator changed it',
 })
 
 const onlyListedPlans = z.boolean().meta({
   description:
-    'The default plan of a product opens every protected tool, also where `planKeys` does not list it. `true` reserves the tool ' +
-    'for the plans listed',
+    'The default plan of a product gives access to every protected tool, even if `planKeys` does not list it. `true` reserves ' +
+    'the tool for the listed plans',
 })
 
-/** Nobody could call it. */
-function isReservedForNobody(tool: {
+/** Returns whether no customer could call the tool. */
+function isReservedForNoPlan(tool: {
   readonly noPlan?: boolean | undefined
   readonly planKeys?: readonly string[] | undefined
   readonly onlyListedPlans?: boolean | undefined
@@ -65,7 +65,7 @@ function isReservedForNobody(tool: {
   )
 }
 
-const reservedForNobody = {
+const reservedForNoPlan = {
   path: ['onlyListedPlans'],
   error:
     '`onlyListedPlans` reserves a tool for the plans in `planKeys`: list at least one, without `noPlan`',
@@ -74,10 +74,10 @@ const reservedForNobody = {
 const mcpToolSchema = z.object({
   name: toolName,
   description: longText.optional(),
-  /** Open to everybody: not limited, not counted. Plans named beside it mean nothing then. */
+  /** The tool is open to everybody, neither limited nor counted. Plans beside it are ignored. */
   noPlan: z.boolean().optional(),
   planKeys: planKeys.optional(),
-  /** Older forms of `planKeys`. The plans of a request have no references yet, so none is known. */
+  /** Former forms of `planKeys`. The plans of a request have no references yet, so no reference is known. */
   planRefs: planKeys.optional(),
   planIds: planKeys.optional(),
   onlyListedPlans: onlyListedPlans.optional(),
@@ -89,26 +89,26 @@ export type McpToolInput = z.infer<typeof mcpToolSchema>
 const toolMappingSchema = z.object({
   name: toolName,
   noPlan: z.boolean().optional(),
-  /** None: the tool is for the default plan alone. */
+  /** An empty list makes the tool available to the default plan only. */
   planKeys,
   onlyListedPlans: onlyListedPlans.optional().meta({
     description:
-      '`true` reserves the tool for the plans in `planKeys`: without it, the default plan of the product opens every protected ' +
-      'tool, also where it is not listed. Missing: as before',
+      '`true` reserves the tool for the plans in `planKeys`. Otherwise the default plan of the product also gives access to ' +
+      'it. Missing: unchanged',
   }),
   cancelledCalls: cancelledCalls
     .nullable()
     .optional()
     .meta({
       description:
-        'Whether a call is billed that its client cancelled, as in `tools` of bootstrap. Missing: as before; null: as the ' +
-        'installation is configured',
+        'Whether a call that its client cancelled is billed, as in `tools` of bootstrap. Missing: unchanged. Null: the setting ' +
+        'of the installation',
     }),
 })
 
 export type ToolMappingInput = z.infer<typeof toolMappingSchema>
 
-/** RFC 9110 names, but none that HTTP or the MCP transport itself needs. */
+/** Header names of RFC 9110, except for those that HTTP or the MCP transport itself needs. */
 const authHeaderName = z
   .string()
   .max(128)
@@ -141,36 +141,36 @@ const authApiKey = z
   .regex(/^[\x20-\x7e]+$/, { error: 'Expected printable ASCII' })
 
 const credentials = {
-  /** Missing: `Authorization`, with `Bearer` before the key. */
+  /** Default: `Authorization`, with `Bearer` before the key. */
   authHeaderName: authHeaderName.optional(),
-  /** Kept encrypted, sent to the origin, never returned. */
+  /** Stored encrypted, sent to the origin, never returned. */
   authApiKey: authApiKey.optional(),
 }
 
 const plans = z.array(mcpPlanSchema).max(listItemsMax).optional()
 
-/** Its address is judged apart, with a code of its own. */
+/** The address is checked separately, with its own error code. */
 const originUrl = longText.min(1)
 
 export const mcpBootstrapSchema = z.object({
   originUrl,
-  /** Missing: made of the origin's host. */
+  /** Default: derived from the host of the origin. */
   name: nameText.optional(),
   description: longText.optional(),
   imageUrl: optionalWebAddress.optional(),
   productType: shortText.optional(),
   metadata: jsonObject.optional(),
-  /** The wanted subdomain; another one close to it where it is taken. */
+  /** Requested subdomain. A similar one is used if it is taken. */
   mcpDomain: shortText.optional(),
   ...credentials,
-  /** Missing: one free plan with the key `free`. */
+  /** Default: one free plan with the key `free`. */
   plans,
-  /** Missing: the origin is asked, and its tools are open to every plan. */
+  /** Default: the tools that the origin lists, open to every plan. */
   tools: z
-    .array(mcpToolSchema.refine((tool) => !isReservedForNobody(tool), reservedForNobody))
+    .array(mcpToolSchema.refine((tool) => !isReservedForNoPlan(tool), reservedForNoPlan))
     .max(mcpToolsMax)
     .optional(),
-  /** Means nothing unless it names one of the plans. */
+  /** Ignored unless it names one of the plans. */
   defaultPlanKey: shortText.optional(),
 })
 
@@ -179,19 +179,19 @@ export type McpBootstrapInput = z.infer<typeof mcpBootstrapSchema>
 export const mcpConfigureSchema = z.object({
   originUrl: originUrl.optional().meta({
     description:
-      'Where scheme, host or port change, the credentials kept for the origin are deleted: give `authApiKey` again in the ' +
+      'If scheme, host or port change, the stored credentials of the origin are deleted. Send `authApiKey` again in the ' +
       'same request',
   }),
   authHeaderName: credentials.authHeaderName,
   authApiKey: authApiKey.nullable().optional().meta({
     description:
-      'Missing: as before, unless `originUrl` names another server; null: the origin needs none any more',
+      'Missing: unchanged, unless `originUrl` names another server. Null: the origin no longer needs a key',
   }),
-  /** Given: these instead of all others, apart from a free plan where none of these is free. */
+  /** These plans replace all others. A free plan is kept if none of these is free. */
   plans,
-  /** The tools named change, the others stay as they are. */
+  /** Only the named tools change. */
   toolMapping: z
-    .array(toolMappingSchema.refine((tool) => !isReservedForNobody(tool), reservedForNobody))
+    .array(toolMappingSchema.refine((tool) => !isReservedForNoPlan(tool), reservedForNoPlan))
     .max(mcpToolsMax)
     .optional(),
   defaultPlanKey: shortText.optional(),
@@ -203,7 +203,7 @@ const mcpServerSchema = z.object({
   reference: z.string(),
   subdomain: z.string(),
   mcpProxyUrl: z.string(),
-  /** The origin. */
+  /** Address of the origin. */
   url: z.string(),
   defaultPlanRef: z.string().optional(),
 })
@@ -217,12 +217,12 @@ const knownToolSchema = z.object({
   description: z.string().optional(),
   access: z.enum(['public', 'every-plan', 'plans']).meta({
     description:
-      'Who may call it. `public`: everybody; `every-plan`: holders of any plan of the product; `plans`: holders of `planRefs` ' +
-      'and, unless `onlyListedPlans` is true, of the default plan',
+      'Who may call the tool. `public`: everybody. `every-plan`: customers with any plan of the product. `plans`: customers with ' +
+      'one of `planRefs` and, unless `onlyListedPlans` is true, with the default plan',
   }),
   planRefs: z.array(z.string()),
   onlyListedPlans: z.boolean(),
-  /** Missing: as the installation is configured. */
+  /** Missing if the setting of the installation applies. */
   cancelledCalls: z.enum(cancelledCallsPolicies).optional(),
 })
 
@@ -239,11 +239,11 @@ export type McpWarningBody = z.infer<typeof warningSchema>
 const configured = {
   product: productSchema,
   mcpServer: mcpServerSchema,
-  /** By key, the free plan included. */
+  /** Plans by key, including the free plan. */
   planMap: planMapSchema,
-  /** All tools that are known of the server. */
+  /** All known tools of the server. */
   tools: z.array(knownToolSchema),
-  /** What is configured as it was asked, and perhaps not meant. */
+  /** Parts of the configuration that were applied as requested but may be unintended. */
   warnings: z.array(warningSchema).optional(),
 }
 
@@ -253,7 +253,7 @@ export type McpConfiguredBody = z.infer<typeof mcpConfiguredSchema>
 
 const discoverySchema = z.object({
   status: z.enum(['found', 'failed']),
-  /** Why the origin's tools are not known. */
+  /** Why the origin's tools are unknown. */
   message: z.string().optional(),
 })
 
@@ -261,10 +261,10 @@ const namedTools = z.array(z.object({ name: z.string(), description: z.string().
 
 export const mcpBootstrappedSchema = z.object({
   ...configured,
-  /** Whether the origin was asked for its tools and named them. */
+  /** True if the tools come from the origin's list. */
   toolsAutoMapped: z.boolean(),
   autoMappedTools: namedTools.optional(),
-  /** Present when the origin was asked. A failure keeps nothing from being made: discover again later. */
+  /** Present if the origin was queried. A failure does not prevent the creation; discover the tools again later. */
   discovery: discoverySchema.optional(),
 })
 
@@ -272,14 +272,14 @@ export type McpBootstrappedBody = z.infer<typeof mcpBootstrappedSchema>
 
 export const mcpDiscoveredSchema = z.object({
   tools: z.array(knownToolSchema),
-  /** Names of tools that the origin has and did not have before, and the other way round. */
+  /** Names of tools that the origin has added and removed. */
   added: z.array(z.string()),
   removed: z.array(z.string()),
 })
 
 export type McpDiscoveredBody = z.infer<typeof mcpDiscoveredSchema>
 
-/** Injected by the proxy: never gated, never counted. The last two are older names. */
+/** Tools that the proxy adds. They are neither limited nor counted. The last two are former names. */
 export const virtualTools: ReadonlySet<string> = new Set([
   'get_user_info',
   'upgrade',
@@ -288,7 +288,7 @@ export const virtualTools: ReadonlySet<string> = new Set([
   'manage_purchase',
 ])
 
-/** The meter that counts the calls of a tool. */
+/** Returns the name of the meter that counts the calls of a tool. */
 export function toolMeterName(tool: string): string {
   return `tool:${tool}`
 }

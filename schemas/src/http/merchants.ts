@@ -4,13 +4,13 @@ import { grantCreditsMax, listItemsMax } from '../limits.ts'
 import { linkHosts } from './link-hosts.ts'
 import { strictBody } from './strict-body.ts'
 
-/* `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
+/* Schemas of `GET /v1/sdk/merchant` and `PATCH /v1/ui/merchant`. */
 
-/** Which dispute of a payment suspends what it paid for: one that is lost, or each one from the day it is opened. */
+/** Which dispute of a payment suspends the purchase: one that is lost, or each one from the day it is opened. */
 export const suspendOnDispute = ['lost', 'opened'] as const
 export type SuspendOnDispute = (typeof suspendOnDispute)[number]
 
-/** Two sets of names for the same: clients of different age read different ones. */
+/** Some values appear under two names, because older and newer clients read different ones. */
 export const merchantSchema = z.object({
   name: z.string(),
   displayName: z.string(),
@@ -28,21 +28,21 @@ export const merchantSchema = z.object({
   supportedTopupCurrencies: z.array(z.string()),
   /** Postal address that invoices print: lines separated by line feeds, without the country. */
   address: z.string().optional(),
-  /** Colour of buttons and links on pages and invoices. Missing: the default one. */
+  /** Colour of buttons and links on pages and invoices. Missing for the default colour. */
   accentColor: z.string().optional(),
   statementDescriptor: z.string().optional(),
   logoUrl: z.string().optional(),
   iconUrl: z.string().optional(),
   lowBalanceCredits: z.number().optional(),
   suspendOnDispute: z.enum(suspendOnDispute).optional(),
-  /** Missing: links may lead to any host. */
+  /** Missing if links may lead to any host. */
   allowedLinkHosts: z.array(z.string()).optional(),
   issueZeroInvoices: z.boolean().optional(),
 })
 
 export type MerchantBody = z.infer<typeof merchantSchema>
 
-/** It stands in pages and in mails, also in their subject. */
+/** The name appears on pages and in emails, including their subject. */
 const displayName = shortText
   .refine((name) => name.trim() !== '', { error: 'The name must not be empty' })
   .refine((name) => !/[\p{Cc}\u2028\u2029]/u.test(name), {
@@ -53,9 +53,9 @@ const accentColor = z
   .string()
   .regex(/^#[0-9A-Fa-f]{6}$/, { error: 'Expected a colour as #rrggbb, such as #2f4fd0' })
 
-/** Only supplied fields change; null takes a value back. A field with another name is refused. */
+/** Only the given fields change, and null resets a field. Unknown fields are refused. */
 export const merchantUpdateSchema = strictBody({
-  /** The name shown to customers in this environment; null: the name that the provider was created with. */
+  /** The name shown to customers in this environment. Null: the name that the provider was created with. */
   name: displayName.nullish(),
   /** The same as `name`. If both are given, they must be equal. */
   displayName: displayName.nullish(),
@@ -70,20 +70,20 @@ export const merchantUpdateSchema = strictBody({
     .nullish(),
   /** Postal address that invoices print, without the country. Issued invoices keep theirs. */
   address: addressText.nullish(),
-  /** `#rrggbb`; text and links in it stay readable in light and dark mode, whatever the colour. */
+  /** `#rrggbb`. Text and links in any colour stay readable in light and dark mode. */
   accentColor: accentColor.nullish(),
   companyNumber: shortText.nullish(),
   taxId: shortText.nullish(),
   vatNumber: shortText.nullish(),
   statementDescriptor: z.string().max(22).nullish(),
   supportedTopupCurrencies: z.array(currencyCode).max(listItemsMax).optional(),
-  /** Where customer.credit.low_balance is told; null: at ten units' worth, or 1,000. */
+  /** Balance below which customer.credit.low_balance is sent. Null: the price of 10 units, or 1,000 credits. */
   lowBalanceCredits: z.int().min(0).max(grantCreditsMax).nullish(),
-  /** `opened` gives access back when the dispute is won; null: `lost`. */
+  /** With `opened`, access is restored when the dispute is won. Null: `lost`. */
   suspendOnDispute: z.enum(suspendOnDispute).nullish(),
-  /** Hosts that `returnUrl` and every other stored link may lead to, such as `shop.example` or `*.shop.example`; null: any. */
+  /** Hosts that `returnUrl` and every other stored link may lead to, such as `shop.example` or `*.shop.example`. Null: any host. */
   allowedLinkHosts: linkHosts.nullish(),
-  /** Whether a period that costs nothing has an invoice, with a number; null: it has none. */
+  /** If true, a period that costs nothing gets a numbered invoice. Null: it gets none. */
   issueZeroInvoices: z.boolean().nullish(),
 }).refine(hasOneName, {
   error: '`name` and `displayName` differ. Send one of them',
@@ -100,7 +100,7 @@ function hasOneName({
   return name === undefined || displayName === undefined || name === displayName
 }
 
-/** `GET /v1/sdk/platform-config`: what browsers need and may know. */
+/** Schema of `GET /v1/sdk/platform-config`, which contains only public values for browsers. */
 export const platformConfigSchema = z.object({ stripePublishableKey: z.string().optional() })
 
 export const assetAddressSchema = z.object({ url: z.string() })

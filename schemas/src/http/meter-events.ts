@@ -9,9 +9,9 @@ import {
   requiredReference,
 } from './fields.ts'
 
-/* `POST /v1/sdk/meter-events` and `/v1/sdk/meter-events/bulk`. */
+/* Schemas of `POST /v1/sdk/meter-events` and `/v1/sdk/meter-events/bulk`. */
 
-/** The meter every provider is born with: `/usages` writes it, and plans are limited by it. */
+/** The built-in meter of every provider: `/usages` records it, and plans are limited by it. */
 export const requestsMeterName = 'requests'
 
 export const meterEventSchema = z.object({
@@ -21,9 +21,9 @@ export const meterEventSchema = z.object({
   productRef: optionalReference.optional(),
   properties: jsonObject.optional(),
   timestamp: instantText.optional(),
-  /** The reservation that the value was reserved with; it ends with this event. */
+  /** The reservation of the value. It ends with this event. */
   reservationId: optionalReference.optional(),
-  /** Records the event once. Keys belong to a customer and are shared with usages. */
+  /** Records the event only once. Keys belong to a customer and are shared with usages. */
   idempotencyKey: optionalReference.optional(),
 })
 

@@ -7,7 +7,7 @@ import {
   shortText,
 } from './fields.ts'
 
-/* `/v1/ui/meters` and `/ui/meters/{meterRef}/usage`. */
+/* Schemas of `/v1/ui/meters` and `/ui/meters/{meterRef}/usage`. */
 
 export const aggregations = ['count', 'sum'] as const
 export type Aggregation = (typeof aggregations)[number]
@@ -57,7 +57,7 @@ export const meterUsageQuerySchema = z.object({
   to: dateOrInstant,
   customerRef: optionalReference.optional(),
   granularity: z.enum(granularities).optional(),
-  /** Without it: the records that count for limits and billing. */
+  /** Default: the records that count for limits and billing. */
   outcome: z.enum(['success', 'paywall', 'fail', 'all']).optional(),
 })
 

@@ -1,14 +1,14 @@
 import { shortText } from './fields.ts'
 
-/** Languages that the hosted pages are written in. */
+/** Languages of the hosted pages. */
 export const pageLanguages = ['en', 'de', 'fr', 'es', 'pt', 'ja'] as const
 
 export type PageLanguage = (typeof pageLanguages)[number]
 
 /**
- * The language of a session's pages, with a region for dates and amounts if needed: `de`, `pt-BR`. Without a value, with
- * `auto`, and for a language that the pages are not written in: the language of the browser. No text is refused, because
- * clients send the field that once was ignored.
+ * Language of a session's pages, with an optional region for dates and amounts: `de`, `pt-BR`. Without a value, with `auto` and for
+ * an unsupported language, the browser's language is used. No text is refused, because clients send this field from the time when
+ * it was ignored.
  */
 export const pageLocale = shortText.nullable().meta({
   description:

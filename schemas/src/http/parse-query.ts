@@ -1,8 +1,8 @@
 import { parse, type ParsedUrlQuery } from 'node:querystring'
 
 /**
- * An empty parameter (`?status=&limit=`) counts as one that was not given: forms and URL builders leave such ones
- * behind, and `limit` must not become 0 by it.
+ * Parses a query. An empty parameter (`?status=&limit=`) counts as missing: forms and URL builders leave such parameters, and an
+ * empty `limit` must not become 0.
  */
 export function parseQuery(text: string): ParsedUrlQuery {
   const query = parse(text)

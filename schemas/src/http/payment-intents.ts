@@ -11,7 +11,7 @@ import {
 } from './fields.ts'
 import { purchaseBriefSchema } from './purchases.ts'
 
-/* `/v1/sdk/payment-intents`. */
+/* Schemas of `/v1/sdk/payment-intents`. */
 
 export const intentPurposes = ['product', 'credit_topup', 'usage_billing'] as const
 
@@ -21,7 +21,7 @@ export const paymentIntentCreateSchema = z.object({
   planRef: optionalReference.optional(),
   pricingTier: shortText.optional(),
   purpose: z.enum(intentPurposes).optional(),
-  /** Of a top-up, in minor units of the currency. */
+  /** Amount of a top-up in minor units of the currency. */
   amount: z.int().min(topUpMinorMin).max(topUpMinorMax).optional(),
   currency: currencyCode.optional(),
   description: shortText.max(500).optional(),
@@ -43,14 +43,14 @@ export const paymentIntentSchema = z.object({
   processorPaymentId: z.string(),
   planRef: z.string().optional(),
   customerRef: z.string().optional(),
-  /** USD cents; `originalAmount` is what is charged, in minor units of `currency`. */
+  /** USD cents. `originalAmount` is the charged amount in minor units of `currency`. */
   amount: z.number(),
   originalAmount: z.number().optional(),
-  /** Lower case. */
+  /** ISO 4217 in lower case. */
   currency: z.string(),
   exchangeRate: z.number().optional(),
   status: z.enum(intentStatuses),
-  /** For the customer's browser. Missing where the processor could not be asked for it. */
+  /** Client secret for the customer's browser. Missing if the processor could not be queried. */
   clientSecret: z.string().optional(),
   publishableKey: z.string(),
   transactionId: z.string().optional(),
@@ -73,11 +73,11 @@ export const paymentIntentsResponseSchema = z.object({
       createdAt: true,
     }),
   ),
-  /** How many these are. */
+  /** Number of the payment intents in this response. */
   total: z.number(),
 })
 
-/** The body says who asks and is not relied on. */
+/** The references name the payment's customer, product and plan, and are only compared with it. */
 export const processPaymentSchema = z.object({
   customerRef: requiredReference,
   productRef: requiredReference.optional(),
@@ -86,41 +86,41 @@ export const processPaymentSchema = z.object({
 
 export type ProcessPayment = z.infer<typeof processPaymentSchema>
 
-/** Of a country: ISO 3166-1 alpha-2, any case. */
+/** ISO 3166-1 alpha-2 code of a country, in any case. */
 const countryText = shortText.max(10)
 
-/** An empty text says the same as none. */
+/** An empty text means the same as a missing one. */
 export const businessDetailsSchema = z.object({
   isBusiness: z.boolean(),
-  /** The next four are of a business, and ignored where it is none. */
+  /** The next four fields belong to a business, and are ignored otherwise. */
   businessName: shortText.optional(),
-  /** Required of a business: a state of the EU, GB or US. */
+  /** Required for a business: a state of the EU, GB or US. */
   country: countryText.optional(),
   taxId: shortText.max(50).optional(),
-  /** It follows from the country, whatever is said here. */
+  /** The type is derived from the country, and this value is ignored. */
   taxIdType: z.enum(['eu_vat', 'gb_vat', 'us_ein']).optional(),
   customerRef: optionalReference.optional(),
-  /** Where a customer is that is no business. Absent: where it was before. */
+  /** Country of a customer that is not a business. Absent: unchanged. */
   customerCountry: countryText.optional(),
   customerName: shortText.max(100).optional(),
-  /** Postal address for invoices. Absent: as before; empty: none. */
+  /** Postal address for invoices. Absent: unchanged. Empty: none. */
   address: addressText.optional(),
 })
 
 export const taxTreatments = ['standard', 'reverse_charge', 'none', 'not_collecting'] as const
 
 export const taxedPaymentSchema = z.object({
-  /** Amounts in minor units of `currency`; the total is what the payment is over from now on. */
+  /** Amounts in minor units of `currency`. The total is the new amount of the payment. */
   taxBreakdown: z.object({
     subtotal: z.number(),
     taxAmount: z.number(),
-    /** A fraction: 0.25. */
+    /** A fraction such as 0.25. */
     taxRate: z.number(),
     treatment: z.enum(taxTreatments),
     total: z.number(),
-    /** Upper case. */
+    /** ISO 4217 in upper case. */
     currency: z.string(),
-    /** Whether the price contained the tax. */
+    /** True if the price included the tax. */
     inclusive: z.boolean(),
   }),
 })
@@ -136,7 +136,7 @@ const oneTimePurchaseSchema = z.object({
   completedAt: z.string(),
 })
 
-/** `cancelled` is written with two l here. */
+/** The status `cancelled` has two l here. */
 export const processedPaymentSchema = z.object({
   status: z.enum(['succeeded', 'processing', 'timeout', 'failed', 'cancelled']),
   type: z.enum(['recurring', 'one-time']).optional(),

@@ -12,7 +12,7 @@ import {
   unitCount,
 } from './fields.ts'
 
-/* The fields of a plan that creation and update share. */
+/* Fields that creation and update of a plan share. */
 
 export const planTypes = ['recurring', 'usage-based', 'hybrid', 'one-time'] as const
 export type PlanType = (typeof planTypes)[number]
@@ -46,7 +46,7 @@ export type PricingOption = z.infer<typeof pricingOptionSchema>
 
 export const usageTierModes = ['graduated', 'volume'] as const
 
-/** Credits of one unit; their parts are counted to the sixth decimal. */
+/** Credits per unit, with up to 6 decimals. */
 const creditRate = z.number().min(0).max(countMax).refine(isQuantity, {
   error: 'At most 6 decimals are allowed',
 })
@@ -72,16 +72,18 @@ const usageTrackingSchema = z.object({
 const days = z.int().min(0).max(daysMax)
 const textOrObject = z.union([longText, jsonObject])
 
-/** Stored and returned as they are; what they do is decided where limits are checked and money is made. */
+/** Stored and returned unchanged. Limit checks and billing interpret them. */
 const configurationFields = {
   usageTracking: usageTrackingSchema.optional(),
   limits: jsonObject.optional(),
   features: jsonObject.optional(),
   metadata: jsonObject.optional(),
   usageTiers: z.array(usageTierSchema).max(listItemsMax).optional(),
-  /** `graduated` (default): each unit at the price of its own tier. `volume`: all units at that of the last one's. */
+  /**
+   * `graduated` (default): each unit has the price of its own tier. `volume`: all units have the price of the last reached tier.
+   */
   usageTierMode: z.enum(usageTierModes).optional(),
-  /** Usage is sold in packages of so many units, and one that was begun is charged whole. */
+  /** Usage is sold in packages of this many units. A started package is charged completely. */
   unitsPerPackage: positiveQuantity.optional(),
   pricingTiers: z.array(jsonObject).max(listItemsMax).optional(),
   overagePolicy: overagePolicySchema.optional(),
@@ -91,7 +93,7 @@ const configurationFields = {
   isRecurring: z.boolean().optional(),
   availability: jsonObject
     .describe(
-      '`maxQuantity` of a one-time plan: how often it is sold. A purchase that was paid takes a place until it is refunded. Purchases that cost nothing take one place for each customer, whatever is cancelled and activated again.',
+      '`maxQuantity` of a one-time plan: how many times it can be sold. A paid purchase counts until it is refunded. Free purchases count once per customer, even if they are cancelled and activated again.',
     )
     .optional(),
   fulfillment: jsonObject.optional(),
@@ -102,7 +104,7 @@ const configurationFields = {
 export const planFields = {
   description: longText.optional(),
   billingCycle: z.enum(billingCycles).optional(),
-  /** The length of a custom cycle. */
+  /** Length of a custom cycle in days. */
   billingCycleDays: z.int().min(1).max(daysMax).optional(),
   billingModel: z.enum(billingModels).optional(),
   price: amountMinor.optional(),
@@ -114,15 +116,15 @@ export const planFields = {
   freeUnits: unitCount.optional(),
   limit: unitCount.optional(),
   /**
-   * The most that usage of a running period may cost before it is billed, in minor units of the plan's currency; 0: no such
-   * limit. Limit checks refuse what comes after. Only post-paid and hybrid plans that charge for usage.
+   * Maximum price of usage in a running period before it is billed, in minor units of the plan's currency; 0 for no limit. Limit
+   * checks refuse further usage. Only for post-paid and hybrid plans that charge for usage.
    */
   maxUnbilledMinor: amountMinor.optional(),
   trialDays: days.optional(),
   rolloverUnusedUnits: z.boolean().optional(),
   /**
-   * The plan starts only for customers with a saved card. For plans that cost nothing when they start and charge later:
-   * post-paid and hybrid plans that charge for usage, and trials.
+   * The plan starts only for customers with a saved card. For plans that cost nothing at the start and charge later: post-paid and
+   * hybrid plans that charge for usage, and trials.
    */
   requiresPaymentMethod: z.boolean().optional(),
   autoRenew: z.boolean().optional(),

@@ -3,16 +3,16 @@ import { pageQuery, shortText } from './fields.ts'
 import { ignoring } from './known-names.ts'
 import { planFields, planName, planStatuses, planTypes } from './plan-terms.ts'
 
-/* `/v1/sdk/products/{productRef}/plans`. */
+/* Schemas of `/v1/sdk/products/{productRef}/plans`. */
 
-/** The path names the product, and the terms decide whether a plan requires payment. */
+/** The path names the product, and the terms determine whether a plan requires payment. */
 const ignoredFields = ['productRef', 'requiresPayment']
 
 export const planCreateSchema = ignoring(
   z.object({
-    /** An old client leaves it out; the plan is then called after its type. */
+    /** Older clients omit it. The plan is then named after its type. */
     name: planName.optional(),
-    /** Missing or unknown: recurring. */
+    /** A missing or unknown type means recurring. */
     type: shortText.optional(),
     ...planFields,
   }),
@@ -21,7 +21,7 @@ export const planCreateSchema = ignoring(
 
 export type PlanCreateInput = z.infer<typeof planCreateSchema>
 
-/** A plan keeps the type that it was created with. */
+/** The type of a plan never changes. */
 export const planUpdateSchema = ignoring(
   z.object({ name: planName.optional(), ...planFields }),
   'type',
@@ -45,7 +45,7 @@ export const planSchema = z.object({
   hidden: z.boolean(),
   default: z.boolean(),
   status: z.enum(planStatuses),
-  /** Units of one period that cost no more than `maxUnbilledMinor`, by the exchange rate of when the plan was saved. */
+  /** Units of one period that cost at most `maxUnbilledMinor`, at the exchange rate of the time when the plan was saved. */
   maxUnbilledUnits: z.number().optional(),
   measures: z.string().optional(),
   meterRef: z.string().optional(),

@@ -14,19 +14,19 @@ import { ignoring } from './known-names.ts'
 import { planSchema } from './plans.ts'
 import { taxBehaviors } from './plan-terms.ts'
 
-/* `/v1/sdk/products`. */
+/* Schemas of `/v1/sdk/products`. */
 
 export const productStatuses = ['active', 'inactive', 'suspended'] as const
 export type ProductStatus = (typeof productStatuses)[number]
 
-/** Three fields have a meaning; what else a provider puts there is kept. */
+/** Three fields have a meaning. All others are stored unchanged. */
 const productConfig = z
   .looseObject({
-    /** Sample: `api`. */
+    /** The value is free text, for example `api`. */
     deliveryMethod: shortText.optional(),
-    /** Sample: `digital`. */
+    /** The value is free text, for example `digital`. */
     fulfillmentType: shortText.optional(),
-    /** Days. */
+    /** The period is in days. */
     validityPeriod: z.number().optional(),
   })
   .superRefine(requireJsonObject) as unknown as z.ZodType<JsonObject>
@@ -53,7 +53,7 @@ export const productCreateSchema = ignoring(
 
 export type ProductCreateInput = z.infer<typeof productCreateSchema>
 
-/** Only supplied fields change. */
+/** Only the given fields change. */
 export const productUpdateSchema = ignoring(
   z.object({
     name: nameText.optional(),
@@ -65,7 +65,7 @@ export const productUpdateSchema = ignoring(
 
 export type ProductUpdateInput = z.infer<typeof productUpdateSchema>
 
-/** The body of a clone request may be missing altogether. */
+/** The body of a clone request may be missing. */
 export const productCloneSchema = z.object({ name: nameText.optional() })
 
 export type ProductCloneInput = z.infer<typeof productCloneSchema>
@@ -90,7 +90,7 @@ const mcpSchema = z.object({
     .optional()
     .meta({
       description:
-        'When the MCP server was last found to have other tools than those known, and which came and went. The event ' +
+        'Time of the last detected change in the tools of the MCP server, with the added and removed tools. The event ' +
         '`product.updated` was sent then',
     }),
 })

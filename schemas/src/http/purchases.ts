@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonObject, longText, optionalReference, queryBoolean } from './fields.ts'
 
-/* `/v1/sdk/purchases`. */
+/* Schemas of `/v1/sdk/purchases`. */
 
 export const purchaseStatuses = [
   'pending',
@@ -24,7 +24,7 @@ export const purchaseOrigins = [
 ] as const
 export type PurchaseOrigin = (typeof purchaseOrigins)[number]
 
-/** `includeFree=false` hides purchases of free recurring plans and automatic enrolments. */
+/** `includeFree=false` excludes purchases of free recurring plans and automatic enrolments. */
 export const purchasesQuerySchema = z.object({
   status: z.enum(purchaseStatuses).optional(),
   productRef: optionalReference.optional(),
@@ -36,7 +36,7 @@ export type PurchasesQuery = z.infer<typeof purchasesQuerySchema>
 
 export const customerPurchasesQuerySchema = z.object({ includeFree: queryBoolean.default('true') })
 
-/** The plan as it was when it was bought. A missing `limit` means no cap: clients show 0 as "none left". */
+/** The plan at the time of the purchase. A missing `limit` means no cap, since clients display 0 as "none left". */
 export const planSnapshotSchema = z.object({
   reference: z.string().optional(),
   name: z.string().optional(),
@@ -56,11 +56,11 @@ export type PlanSnapshotBody = z.infer<typeof planSnapshotSchema>
 
 export const purchaseUsageSchema = z.object({
   used: z.number(),
-  /** Above the plan's limit and what was carried over. */
+  /** Units above the plan's limit and the units that rolled over. */
   overageUnits: z.number(),
-  /** What the invoice would charge for the period's usage so far, in minor units of `currency`, without tax. */
+  /** Price of the period's usage so far, in minor units of `currency`, without tax, as the invoice would charge it. */
   overageCost: z.number(),
-  /** Units that the period before left, by what is known of it now. */
+  /** Units that rolled over from the previous period, as known now. */
   carriedOverUnits: z.number(),
   periodStart: z.string().optional(),
   periodEnd: z.string().optional(),
@@ -73,7 +73,7 @@ const purchaseFields = {
   status: z.enum(purchaseStatuses),
   startDate: z.string(),
   endDate: z.string().optional(),
-  /** USD cents; `originalAmount` is in minor units of `currency`. */
+  /** USD cents. `originalAmount` is in minor units of `currency`. */
   amount: z.number(),
   originalAmount: z.number().optional(),
   currency: z.string(),
@@ -109,7 +109,7 @@ export const purchaseSchema = z.object({
 
 export type PurchaseBody = z.infer<typeof purchaseSchema>
 
-/** As it stands inside a customer. */
+/** The form of a purchase inside a customer. */
 export const purchaseBriefSchema = z.object({
   ...purchaseFields,
   productName: z.string(),
@@ -125,7 +125,7 @@ export const purchasesResponseSchema = z.object({ purchases: z.array(purchaseSch
 /** The body may be missing. */
 export const purchaseCancelSchema = z.object({ reason: longText.optional() })
 
-/** The whole purchase, with the names of its plan that stand in the brief form. */
+/** The complete purchase, with the fields of its plan that the brief form has. */
 export const changedPurchaseSchema = z.object({
   ...purchaseSchema.shape,
   planRef: z.string().optional(),
@@ -134,7 +134,7 @@ export const changedPurchaseSchema = z.object({
 
 export type ChangedPurchaseBody = z.infer<typeof changedPurchaseSchema>
 
-/** Clients fail unless the purchase is there. */
+/** Clients fail if the purchase is missing. */
 export const purchaseChangedResponseSchema = z.object({
   success: z.literal(true),
   purchase: changedPurchaseSchema,

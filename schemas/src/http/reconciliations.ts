@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pageQuery } from './fields.ts'
 
-/* Reports on whether what we have equals what others have of the same: `/v1/ui/reconciliations`. */
+/* Schemas of reports that compare our state with that of other systems: `/v1/ui/reconciliations`. */
 
 export const reconciliationsQuerySchema = z.object(pageQuery)
 
@@ -9,14 +9,14 @@ export const reconciliationFindingSchema = z.object({
   /** What was compared, such as `payment`, `refund`, `wallet` or `invoice`. */
   kind: z.string(),
   difference: z.enum(['missing_here', 'missing_there', 'differs']),
-  /** Of our object, or the processor's id of one that we do not have. */
+  /** Reference of our object, or the processor's id of an object that we do not have. */
   reference: z.string(),
-  /** What we have of it, for people. */
+  /** Our state, as text to display. */
   ours: z.string().optional(),
-  /** What the other side has. */
+  /** State of the other system, as text to display. */
   theirs: z.string().optional(),
   since: z.string(),
-  /** Looking again has set it right. */
+  /** Another read of the other system has corrected our state. */
   repaired: z.boolean(),
 })
 
@@ -24,14 +24,14 @@ export const reconciliationSummarySchema = z.object({
   reference: z.string(),
   startedAt: z.string(),
   finishedAt: z.string(),
-  /** What was made in this time was compared. */
+  /** Objects that were created in this time were compared. */
   comparedFrom: z.string(),
   comparedTo: z.string(),
-  /** How many were compared, by kind. */
+  /** Number of compared objects by kind. */
   compared: z.record(z.string(), z.int()),
-  /** What could not be compared. */
+  /** Kinds that could not be compared. */
   gaps: z.array(z.object({ kind: z.string(), reason: z.string() })),
-  /** Of all findings, also those that are not listed. */
+  /** Number of all findings, including those that are not listed. */
   found: z.int(),
   repaired: z.int(),
 })

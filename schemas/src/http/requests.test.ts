@@ -13,14 +13,14 @@ import { usageSchema, usagesBulkSchema } from './usages.ts'
 
 const customerRef = 'cus_a'
 
-/** Paths of what is wrong; empty: nothing. */
+/** Returns the paths of all faults, or an empty list for a valid body. */
 function faults(schema: z.ZodType, body: unknown): string[] {
   const parsed = schema.safeParse(body)
   return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join('.'))
 }
 
 describe('usages', () => {
-  it('fills in what may be left out, and drops what it does not know', () => {
+  it('get defaults for missing fields and lose unknown fields', () => {
     expect(usageSchema.parse({ customerRef, planRef: 'pln_A', meterName: 'x' })).toEqual({
       customerRef,
       actionType: 'api_call',
@@ -39,7 +39,7 @@ describe('usages', () => {
     ['the longest key', { idempotencyKey: 'k'.repeat(256) }],
     ['an empty product', { productRef: '' }],
     ['the longest customer', { customerRef: 'c'.repeat(256) }],
-  ])('take %s', (_name, more) => {
+  ])('accept %s', (_name, more) => {
     expect(faults(usageSchema, { customerRef, ...more })).toEqual([])
   })
 
@@ -47,7 +47,7 @@ describe('usages', () => {
     ['no customer', 'customerRef', { customerRef: undefined }],
     ['an empty customer', 'customerRef', { customerRef: '' }],
     ['a customer of another type', 'customerRef', { customerRef: 7 }],
-    ['an endless customer', 'customerRef', { customerRef: 'c'.repeat(257) }],
+    ['a customer reference that is too long', 'customerRef', { customerRef: 'c'.repeat(257) }],
     ['half a character', 'customerRef', { customerRef: 'a\ud800' }],
     ['negative units', 'units', { units: -1 }],
     ['too many units', 'units', { units: 100_001 }],
@@ -56,12 +56,12 @@ describe('usages', () => {
     ['an unknown action', 'actionType', { actionType: 'API_CALL' }],
     ['an unknown outcome', 'outcome', { outcome: 'denied' }],
     ['a negative duration', 'duration', { duration: -0.1 }],
-    ['an endless duration', 'duration', { duration: Infinity }],
-    ['a date only', 'timestamp', { timestamp: '2025-01-01' }],
+    ['an infinite duration', 'duration', { duration: Infinity }],
+    ['a date without a time', 'timestamp', { timestamp: '2025-01-01' }],
     ['a time without a zone', 'timestamp', { timestamp: '2025-01-01T00:00:00' }],
-    ['a day that is none', 'timestamp', { timestamp: '2025-02-29T00:00:00Z' }],
+    ['a day that does not exist', 'timestamp', { timestamp: '2025-02-29T00:00:00Z' }],
     ['a Unix time', 'timestamp', { timestamp: 1_750_000_000 }],
-    ['too long a key', 'idempotencyKey', { idempotencyKey: 'k'.repeat(257) }],
+    ['an idempotency key that is too long', 'idempotencyKey', { idempotencyKey: 'k'.repeat(257) }],
     [
       'a prototype',
       'metadata',
@@ -77,7 +77,7 @@ describe('bulk', () => {
   const items = (count: number) => Array.from({ length: count }, () => ({ customerRef }))
 
   it.each([usagesBulkSchema, meterEventsBulkSchema])(
-    'takes its list under both names',
+    'accepts its list under both names',
     (schema) => {
       for (const name of ['events', 'records'] as const) {
         const parsed = (schema as typeof usagesBulkSchema).parse({ [name]: items(1000) })
@@ -89,7 +89,7 @@ describe('bulk', () => {
     },
   )
 
-  it('names the list that is missing, and every bad item', () => {
+  it('names the missing list and every invalid item', () => {
     expect(faults(usagesBulkSchema, {})).toEqual(['events'])
     expect(faults(meterEventsBulkSchema, {})).toEqual(['records'])
     const events = [{ customerRef }, { customerRef: '' }, { units: 1 }]
@@ -101,7 +101,7 @@ describe('bulk', () => {
 })
 
 describe('meter events', () => {
-  it('count one request unless told otherwise', () => {
+  it('count one request by default', () => {
     expect(meterEventSchema.parse({ customerRef })).toEqual({
       customerRef,
       meterName: 'requests',
@@ -109,7 +109,7 @@ describe('meter events', () => {
     })
   })
 
-  it.each([0, 0.000001, 9e9, 123.456789])('take the value %d', (value) => {
+  it.each([0, 0.000001, 9e9, 123.456789])('accept the value %d', (value) => {
     expect(faults(meterEventSchema, { customerRef, value })).toEqual([])
   })
 
@@ -123,7 +123,7 @@ describe('meter events', () => {
 })
 
 describe('limit checks', () => {
-  it('need a customer and a product', () => {
+  it('require a customer and a product', () => {
     expect(faults(limitsRequestSchema, {})).toEqual(['customerRef', 'productRef'])
     expect(
       limitsRequestSchema.parse({ customerRef, productRef: 'prd_A', usageType: 'tokens' }),
@@ -145,7 +145,7 @@ describe('customers', () => {
     'bob@example.com-1700000000000@auto-created.local',
     'Bob Sørensen-1700000000000@auto-created.local',
     'ü@example.com',
-  ])('may have the address %s', (email) => {
+  ])('accept the address %s', (email) => {
     expect(faults(customerCreateSchema, { email })).toEqual([])
   })
 
@@ -158,19 +158,19 @@ describe('customers', () => {
     'a@@example.com',
     'a@b..com',
     'a@.com',
-  ])('may not have the address %s', (email) => {
+  ])('refuse the address %s', (email) => {
     const parsed = customerCreateSchema.safeParse({ email })
     expect(parsed.error?.issues[0]?.message).toBe('Invalid email format')
   })
 
-  it('change only what is given', () => {
+  it('change only the given fields', () => {
     expect(customerUpdateSchema.parse({})).toEqual({})
     expect(faults(customerUpdateSchema, { externalRef: '' })).toEqual(['externalRef'])
   })
 })
 
 describe('products and plans', () => {
-  it('need no free-form object', () => {
+  it('require no free-form object', () => {
     expect(faults(productCreateSchema, { name: 'Reports', categories: ['x'] })).toEqual([])
     expect(faults(productCreateSchema, { name: '' })).toEqual(['name'])
     expect(faults(productUpdateSchema, {})).toEqual([])
@@ -180,7 +180,7 @@ describe('products and plans', () => {
     ])
   })
 
-  it('know three fields of a config, and keep the others', () => {
+  it('have three known fields in a config and keep the others', () => {
     const config = { deliveryMethod: 'api', validityPeriod: 30, region: { only: ['EU'] } }
     expect(productCreateSchema.parse({ name: 'Reports', config }).config).toEqual(config)
     const faulty = { deliveryMethod: 1, fulfillmentType: null, validityPeriod: '30' }
@@ -199,7 +199,7 @@ describe('products and plans', () => {
     }
   })
 
-  it('take a plan without anything, but no plan without sense', () => {
+  it('accept a plan without fields, and no plan with contradictions', () => {
     expect(faults(planCreateSchema, { productRef: 'prd_A' })).toEqual([])
     expect(faults(planCreateSchema, { type: 'whatever', creditsPerUnit: 0 })).toEqual([])
     expect(
@@ -209,7 +209,7 @@ describe('products and plans', () => {
 })
 
 describe('query strings', () => {
-  it('page within bounds instead of refusing', () => {
+  it('clamp pages to their bounds instead of refusing them', () => {
     const page = (query: object) => clampPage(productsQuerySchema.parse(query))
     expect(page({})).toEqual({ limit: 50, offset: 0 })
     expect(page({ limit: '0', offset: '-5' })).toEqual({ limit: 1, offset: 0 })
@@ -220,12 +220,12 @@ describe('query strings', () => {
     expect(faults(productsQuerySchema, { limit: 'ten' })).toEqual(['limit'])
   })
 
-  it('show free purchases unless told otherwise', () => {
+  it('include free purchases by default', () => {
     expect(purchasesQuerySchema.parse({})).toEqual({ includeFree: 'true' })
     expect(faults(purchasesQuerySchema, { status: 'gone' })).toEqual(['status'])
   })
 
-  it('ask for usage between dates or instants', () => {
+  it('accept dates and instants as the range of usage', () => {
     const range = { from: '2025-01-01', to: '2025-01-31T12:00:00Z' }
     expect(faults(meterUsageQuerySchema, range)).toEqual([])
     expect(faults(meterUsageQuerySchema, { from: 'yesterday' })).toEqual(['from', 'to'])

@@ -3,7 +3,7 @@ import type { ValidationIssue } from './errors.ts'
 import { requiredReference } from './fields.ts'
 import type { LimitsRequest } from './limits.ts'
 
-/* `POST /v1/sdk/limits/release`: gives back what a limit check reserved and nobody will use. */
+/* Schemas of `POST /v1/sdk/limits/release`, which releases a reservation that will not be used. */
 
 export const releaseRequestSchema = z.object({
   reservationId: requiredReference,
@@ -13,13 +13,13 @@ export type ReleaseRequest = z.infer<typeof releaseRequestSchema>
 
 export const releaseResponseSchema = z.object({
   success: z.literal(true),
-  /** false: it was used, released or expired before, or never made. */
+  /** False if it was already used, released or expired, or never existed. */
   released: z.boolean(),
 })
 
 export type ReleaseResponse = z.infer<typeof releaseResponseSchema>
 
-/** What is wrong with the time to hold a reservation, given what the service allows; undefined: nothing. */
+/** Returns the validation issue of a reservation that is longer than the service allows, otherwise undefined. */
 export function faultOfTtl(
   reserve: LimitsRequest['reserve'],
   secondsMax: number,

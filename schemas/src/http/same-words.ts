@@ -1,6 +1,6 @@
-/* Messages that the data plane and the management API send alike. */
+/* Messages that the data plane and the management API share. */
 
-/** Clients search errors for this text, so that the other messages on keys begin with it. */
+/** Clients search errors for this text, so the other messages about keys start with it. */
 const invalidKey = 'Invalid or expired secret key'
 
 export const keyMessages = {
@@ -33,7 +33,7 @@ export function idempotencyKeyMessage(charsMax: number): string {
   return `Idempotency-Key must be 1 to ${charsMax} printable ASCII characters`
 }
 
-/** For the methods of an Allow header. */
+/** Returns the message of a 405 response. `allowed` are the methods in its Allow header. */
 export function methodMessage(allowed: readonly string[]): string {
   const verb = allowed.length === 1 ? 'is' : 'are'
   return `Only ${allowed.join(', ')} ${verb} allowed here`

@@ -3,7 +3,7 @@ import { customerSchema } from './customers.ts'
 import { optionalReference, optionalWebAddress, requiredReference } from './fields.ts'
 import { pageLocale } from './page-locale.ts'
 
-/* `/v1/sdk/customers/customer-sessions` and `POST /v1/sdk/checkout-sessions`. */
+/* Schemas of `/v1/sdk/customers/customer-sessions` and `POST /v1/sdk/checkout-sessions`. */
 
 export const customerSessionCreateSchema = z.object({
   customerRef: requiredReference,
@@ -28,9 +28,9 @@ export const customerSessionSchema = z.object({
 
 export const checkoutSessionCreateSchema = z.object({
   customerRef: requiredReference,
-  /** Needed unless credits are topped up. */
+  /** Required unless the purpose is a top-up of credits. */
   productRef: optionalReference.optional(),
-  /** Without it the customer chooses. */
+  /** Without it the customer chooses a plan. */
   planRef: optionalReference.optional(),
   returnUrl: optionalWebAddress.optional(),
   purpose: z.enum(['product', 'credit_topup']).optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { nearestName } from '../nearest-name.ts'
 
-/** A body whose unknown fields are refused; the message names each of them and the known field closest to it. */
+/** Returns a schema that refuses unknown fields. Its message names each of them and the closest known field. */
 export function strictBody<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const known = Object.keys(shape)
   return z.strictObject(shape, {
@@ -10,7 +10,7 @@ export function strictBody<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   })
 }
 
-/** Names of fields that a message quotes: a hostile one does not come back whole. */
+/** Characters of a field name that a message quotes, so that a hostile name is not returned completely. */
 const nameCharsMax = 64
 const namesMax = 10
 

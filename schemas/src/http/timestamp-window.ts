@@ -2,8 +2,8 @@ import { timestampFutureMsMax, timestampPastMsMax } from '../limits.ts'
 import type { ValidationIssue } from './errors.ts'
 
 /**
- * What is wrong with the time of a usage event, given the clock: more than 24 h ahead or 30 days back. The bounds
- * themselves are allowed. It is no part of the schema because it depends on when it is asked.
+ * Returns the validation issue of a usage timestamp that is more than 24 h in the future or 30 days in the past, otherwise
+ * undefined. The bounds are inclusive. The check is not part of the schema, because it depends on the current time.
  */
 export function faultOfTimestamp(timestampMs: number, nowMs: number): ValidationIssue | undefined {
   if (timestampMs > nowMs + timestampFutureMsMax) {

@@ -39,7 +39,7 @@ describe('unknown names', () => {
       { 'a\r\nb"\u{1F600}\ud800': 1 },
       'unknown_field;name="a%0D%0Ab%22%F0%9F%98%80%EF%BF%BD"',
     ],
-  ])('%# in a body are named', (schema, value, expected) => {
+  ])('%# in a body are reported', (schema, value, expected) => {
     expect(warnings(schema, value)).toBe(expected)
   })
 
@@ -54,7 +54,7 @@ describe('unknown names', () => {
     [autoRechargeUpdateSchema, { maxRecharges: 1, rechargeCount: 0 }],
     [paymentIntentCreateSchema, { autoRecharge: { maxRecharges: 1, rechargeCount: 0 } }],
   ])(
-    '%# are not what published clients send without use, and that is left out',
+    '%# are not reported if published clients send them although they have no effect',
     (schema, value) => {
       expect(warnings(schema, value)).toBe('')
       if (schema instanceof z.ZodObject && !('autoRecharge' in value || 'events' in value)) {
@@ -63,13 +63,13 @@ describe('unknown names', () => {
     },
   )
 
-  it('accepts what any option of a choice accepts', () => {
+  it('are those that no option of a union accepts', () => {
     const choice = z.union([z.object({ a: z.int() }), z.object({ b: z.int() })])
     expect(warnings(choice, { b: 1 })).toBe('')
     expect(warnings(choice, { c: 1 })).toBe('unknown_field;name="c"')
   })
 
-  it('are judged by the option of a choice that has the fewest', () => {
+  it('are determined by the option of a union that has the fewest', () => {
     const choice = z.union([z.string(), z.object({ a: z.int() }), z.object({ b: z.int() })])
     expect(warnings(choice, { b: 1, c: 1 })).toBe('unknown_field;name="c"')
     expect(knownNamesOf(z.union([z.object({ a: z.int() }), z.record(z.string(), z.int())]))).toBe(
@@ -77,7 +77,7 @@ describe('unknown names', () => {
     )
   })
 
-  it('are looked for in as many items as a list may have', () => {
+  it('are searched in as many items as a list may have', () => {
     const items: object[] = Array.from({ length: bulkRecordsMax }, () => ({}))
     expect(warnings(usagesBulkSchema, { events: [...items, { zz: 1 }] })).toBe('')
     expect(warnings(usagesBulkSchema, { events: [{ a: 1 }, ...items, { zz: 1 }] })).toBe(
@@ -92,7 +92,7 @@ describe('unknown names', () => {
     expect(decodeURIComponent(warnings(usageSchema, { ['a' + 'é'.repeat(60)]: 1 }))).toContain('éé')
   })
 
-  it('stay few and short, and safe in a header, whatever the names', () => {
+  it('stay few, short and safe in a header, whatever the names', () => {
     const bodies = fc.array(fc.dictionary(fc.string({ maxLength: 200, unit: 'binary' }), fc.nat()))
     fc.assert(
       fc.property(bodies, (events) => {

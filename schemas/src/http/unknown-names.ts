@@ -5,24 +5,24 @@ import { hasOnlyKnownNames, visitUnknownNames, type KnownNames } from './known-n
 export const warningsHeader = 'tollgate-warnings'
 export const strictHeader = 'tollgate-strict'
 
-/** A field of the body or a parameter of the query that the operation does not know, and ignores. */
+/** A field of the body or a parameter of the query that the operation does not know and ignores. */
 export type UnknownName = {
   readonly kind: 'field' | 'parameter'
-  /** Where it stands first. A name that is too long is cut. */
+  /** Path of its first occurrence. A name that is too long is cut. */
   readonly path: readonly (string | number)[]
-  /** The same without the places in lists: `events[].unit`. */
+  /** The path without positions in lists, such as `events[].unit`. */
   readonly name: string
   readonly nearest: string | undefined
 }
 
-/** How many different names one answer reports. */
+/** Number of different names that one response reports. */
 export const unknownNamesMax = 5
-/** Characters of a name that are shown. */
+/** Characters of a name that are reported. */
 const nameCharsMax = 64
 
 const none: readonly UnknownName[] = []
 
-/** Returns the first few different names in `value` that are unknown; an empty list nearly always. */
+/** Returns the first few different unknown names in `value`. In nearly all cases the list is empty. */
 export function findUnknownNames(
   kind: UnknownName['kind'],
   known: KnownNames,
@@ -58,7 +58,7 @@ function nameOf(path: readonly (string | number)[]): string {
 
 type Known = ReadonlyMap<string, unknown>
 
-/** Clients that send an unknown name send it with every request. */
+/** Cached because clients that send an unknown name send it with every request. */
 const remembered = new WeakMap<Known, Map<string, string | undefined>>()
 const rememberedMax = 256
 
@@ -74,9 +74,8 @@ function nearestKnown(given: string, known: Known): string | undefined {
 }
 
 /**
- * Returns the value of the Tollgate-Warnings header, a list as in RFC 9651:
- * `unknown_field;name="unit";nearest="units"`. At most about 1,000 ASCII characters: names come from strangers, so `names`
- * has at most `unknownNamesMax`.
+ * Returns the value of the Tollgate-Warnings header, a list as in RFC 9651: `unknown_field;name="unit";nearest="units"`. It has at
+ * most about 1,000 ASCII characters. Clients choose the names, so `names` must have at most `unknownNamesMax` items.
  */
 export function warningsText(names: readonly UnknownName[]): string {
   return names.map(warningOf).join(', ')
@@ -98,14 +97,14 @@ function writeWarning({ kind, name, nearest }: UnknownName): string {
   return `${warningText(`unknown_${kind}`, name)}${near}`
 }
 
-/** Returns one member of the Tollgate-Warnings header, about something with a name. */
+/** Returns one member of the Tollgate-Warnings header about a name. */
 export function warningText(code: string, name: string): string {
   return `${code};name="${headerText(name)}"`
 }
 
 const headerCharsMax = 120
 
-/** Percent-encodes all but what no reader of headers can misunderstand. */
+/** Percent-encodes all characters except those that are safe in headers. */
 function headerText(text: string): string {
   const encoded = text
     .slice(-nameCharsMax)
@@ -113,7 +112,7 @@ function headerText(text: string): string {
     .replaceAll(/[^A-Za-z0-9_.[\]$:@/-]+/gu, encodeURIComponent)
     .replaceAll(/['()*!~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
   if (encoded.length <= headerCharsMax) return encoded
-  // Neither half an escape nor a part of a character would decode.
+  // A cut escape or a part of a character could not be decoded.
   let cut = encoded.slice(0, headerCharsMax).replace(/%[0-9A-F]?$/, '')
   while (!isDecodable(cut)) cut = cut.slice(0, cut.lastIndexOf('%'))
   return cut
@@ -128,7 +127,7 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Returns what the body of a strict request's refusal lists. */
+/** Returns the issues in the body of the refusal of a strict request. */
 export function unknownNameIssues(names: readonly UnknownName[]): ValidationIssue[] {
   return names.map(({ kind, path, name, nearest }) => {
     const hint = nearest === undefined ? '' : `. Did you mean ${nearest}?`
@@ -136,14 +135,14 @@ export function unknownNameIssues(names: readonly UnknownName[]): ValidationIssu
   })
 }
 
-/** Returns the code of a strict request's refusal. */
+/** Returns the error code of the refusal of a strict request. */
 export function unknownCodeOf(
   names: readonly UnknownName[],
 ): 'unknown_field' | 'unknown_parameter' {
   return names.some(({ kind }) => kind === 'field') ? 'unknown_field' : 'unknown_parameter'
 }
 
-/** Whether a request asks for a refusal instead of a warning; `text` is the Tollgate-Strict header. */
+/** Returns whether the Tollgate-Strict header requests a refusal instead of a warning. */
 export function isStrictHeader(text: string): boolean {
   return text.trim().toLowerCase() === 'true'
 }

@@ -11,7 +11,7 @@ import {
 } from './fields.ts'
 import { ignoring } from './known-names.ts'
 
-/* `POST /v1/sdk/usages` and `/v1/sdk/usages/bulk`. */
+/* Schemas of `POST /v1/sdk/usages` and `/v1/sdk/usages/bulk`. */
 
 export const actionTypes = [
   'transaction',
@@ -36,7 +36,7 @@ export const usageSchema = ignoring(
     duration: z.number().min(0).optional(),
     timestamp: instantText.optional(),
     idempotencyKey: optionalReference.optional(),
-    /** The reservation that the units were reserved with; it ends with this call, whatever the outcome. */
+    /** The reservation of the units. It ends with this call, whatever the outcome. */
     reservationId: optionalReference.optional(),
   }),
   'planRef',
@@ -50,7 +50,7 @@ export const usagesBulkSchema = z
 
 export type UsagesBulkInput = z.infer<typeof usagesBulkSchema>
 
-/** Why nothing was taken from the wallet. */
+/** Why the wallet was not debited. */
 export const noDebitReasons = [
   'duplicate',
   'no_product_ref',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonObject, requiredReference } from './fields.ts'
 
-/* `POST /v1/sdk/user-info`. */
+/* Schemas of `POST /v1/sdk/user-info`. */
 
 export const userInfoRequestSchema = z.object({
   customerRef: requiredReference,
@@ -16,14 +16,14 @@ export const userUsageSchema = z.object({
   remaining: z.number(),
   meterRef: z.string().optional(),
   percentUsed: z.number().optional(),
-  /** Of a plan whose unused units roll over: how many of `total` the period before left. */
+  /** For a plan with roll-over: the part of `total` that rolled over from the previous period. */
   carriedOverUnits: z.number().optional(),
 })
 
 export type UserUsageBody = z.infer<typeof userUsageSchema>
 
 export const userInfoResponseSchema = z.object({
-  /** A summary for people, such as `Active subscription: Reports (25% usage consumed)`. */
+  /** A summary to display, such as `Active subscription: Reports (25% usage consumed)`. */
   status: z.string(),
   verifyUrl: z.string().nullable(),
   user: z

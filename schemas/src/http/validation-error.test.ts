@@ -10,7 +10,7 @@ function issuesOf(schema: z.ZodType, input: unknown) {
 }
 
 describe('validationIssues', () => {
-  it('says Required of what is missing', () => {
+  it('reports missing fields as Required', () => {
     expect(issuesOf(usageSchema, {})).toEqual([
       {
         code: 'invalid_type',
@@ -39,14 +39,14 @@ describe('validationIssues', () => {
     [[], 'array'],
     [{}, 'object'],
     [true, 'boolean'],
-  ])('says of %j that it received: %s', (customerRef, received) => {
+  ])('reports for %j that it received: %s', (customerRef, received) => {
     expect(issuesOf(usageSchema, { customerRef })[0]).toMatchObject({
       expected: 'string',
       received,
     })
   })
 
-  it('names the choices, and what was chosen instead', () => {
+  it('lists the choices and the received value', () => {
     const outcome = 'denied'.padEnd(1000, '!')
     expect(issuesOf(usageSchema, { customerRef: 'cus_a', outcome })[0]).toMatchObject({
       code: 'invalid_value',
@@ -56,19 +56,19 @@ describe('validationIssues', () => {
     })
   })
 
-  it('says no more than a client can read', () => {
+  it('bounds the length of an issue', () => {
     const events = Array.from({ length: 1000 }, () => ({}))
     expect(issuesOf(usagesBulkSchema, { events })).toHaveLength(100)
   })
 
-  it('speaks of the body itself', () => {
+  it('reports an issue of the body itself', () => {
     expect(issuesOf(usageSchema, 'text')[0]).toMatchObject({ path: [], received: 'string' })
     expect(issuesOf(usageSchema, undefined)[0]).toMatchObject({ path: [], message: 'Required' })
   })
 })
 
 describe('validationErrorBody', () => {
-  it('is the body that clients know', () => {
+  it('returns the body that clients know', () => {
     const body = validationErrorBody(
       issuesOf(usageSchema, {}),
       '/v1/sdk/usages',
@@ -93,7 +93,7 @@ describe('faultOfTimestamp', () => {
     [now + day + 1, true],
     [now - 30 * day, false],
     [now - 30 * day - 1, true],
-  ])('%d refused: %s', (timestamp, isRefused) => {
+  ])('refuses the timestamp %d: %s', (timestamp, isRefused) => {
     const fault = faultOfTimestamp(timestamp, now)
     expect(fault !== undefined).toBe(isRefused)
     if (isRefused) expect(fault?.path).toEqual(['timestamp'])

@@ -4,8 +4,8 @@ import type { ErrorCode } from './error-codes.ts'
 import type { ValidationErrorBody, ValidationIssue } from './errors.ts'
 
 /**
- * The 400 body for a request that broke its schema. `path` is the request's own path, with `/v1`. Whoever sends it adds the
- * id of the request.
+ * Returns the body of a 400 response to a request that does not match its schema. `path` is the path of the request including
+ * `/v1`. The sender adds the request id.
  */
 export function validationErrorBody(
   issues: readonly ValidationIssue[],
@@ -25,8 +25,8 @@ export function validationErrorBody(
 }
 
 /**
- * Zod's issues in the shape that clients know. `input` is what was parsed: zod no longer says what it received, and
- * this runs on the error path only.
+ * Converts zod's issues to the form that clients know. `input` is the parsed value, since zod does not report received values. This
+ * runs on the error path only.
  */
 export function validationIssues(error: z.ZodError, input: unknown): ValidationIssue[] {
   return error.issues.slice(0, reportedIssuesMax).map((issue) => fromZodIssue(issue, input))
@@ -54,7 +54,7 @@ function expectedOf(issue: z.core.$ZodIssue): string | undefined {
 }
 
 function receivedOf(issue: z.core.$ZodIssue, value: unknown): string {
-  // A choice shows what was chosen; the bound keeps a hostile value from coming back whole.
+  // For a choice, the received value is reported. The bound keeps a long hostile value out of the response.
   if (issue.code === 'invalid_value' && typeof value === 'string') return value.slice(0, 64)
   return typeNameOf(value)
 }

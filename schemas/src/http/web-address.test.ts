@@ -5,7 +5,7 @@ import { merchantUpdateSchema } from './merchants.ts'
 import { productCreateSchema, productUpdateSchema } from './products.ts'
 import { checkoutSessionCreateSchema } from './sessions.ts'
 
-/* Every address that is stored and that people are led to. */
+/* All stored addresses that people open. */
 
 const origin = { originUrl: 'https://mcp.example.com' }
 const stored: readonly (readonly [string, z.ZodType, object])[] = [
@@ -19,7 +19,7 @@ const stored: readonly (readonly [string, z.ZodType, object])[] = [
 ]
 
 describe.each(stored)('%s', (name, schema, others) => {
-  const isTaken = (value: unknown): boolean =>
+  const isAccepted = (value: unknown): boolean =>
     schema.safeParse({ ...others, [name]: value }).success
 
   it.each([
@@ -27,8 +27,8 @@ describe.each(stored)('%s', (name, schema, others) => {
     'http://localhost:3000/back?a=1#top',
     'HTTPS://example.com/%20',
     'https://bücher.example/ü',
-  ])('may be %s', (url) => {
-    expect(isTaken(url)).toBe(true)
+  ])('accepts %s', (url) => {
+    expect(isAccepted(url)).toBe(true)
   })
 
   it.each([
@@ -48,7 +48,7 @@ describe.each(stored)('%s', (name, schema, others) => {
     ' https://example.com',
     'https://',
     `https://example.com/${'a'.repeat(20_000)}`,
-  ])('may not be %j', (url) => {
-    expect(isTaken(url)).toBe(false)
+  ])('refuses %j', (url) => {
+    expect(isAccepted(url)).toBe(false)
   })
 })

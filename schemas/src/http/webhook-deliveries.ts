@@ -1,15 +1,17 @@
 import { z } from 'zod'
 import { eventTypes } from '../event-types.ts'
 import {
-  isSpan,
-  notASpan,
+  isTimeRange,
+  invalidTimeRange,
   optionalReference,
   pageQuery,
   requiredReference,
   storedInstantText,
 } from './fields.ts'
 
-/* What was sent to webhook endpoints, what came of it, and sending it anew: `/v1/ui/webhook-deliveries` and `/v1/ui/webhook-replays`. */
+/*
+ * Schemas of deliveries to webhook endpoints, their attempts and replays: `/v1/ui/webhook-deliveries` and `/v1/ui/webhook-replays`.
+ */
 
 export const deliveryStates = ['pending', 'held', 'succeeded', 'failed', 'skipped'] as const
 
@@ -20,44 +22,48 @@ export const webhookDeliveriesQuerySchema = z
     eventId: optionalReference.optional(),
     type: z.enum(eventTypes).optional(),
     state: z.enum(deliveryStates).optional(),
-    from: storedInstantText.optional().describe('Made at that time or later'),
-    to: storedInstantText.optional().describe('Made before that time'),
-    before: optionalReference.optional().describe('The id of a delivery: those that are older'),
+    from: storedInstantText.optional().describe('Only deliveries created at or after this time'),
+    to: storedInstantText.optional().describe('Only deliveries created before this time'),
+    before: optionalReference
+      .optional()
+      .describe('Id of a delivery. Only older deliveries are returned'),
   })
-  .refine(isSpan, notASpan)
+  .refine(isTimeRange, invalidTimeRange)
 
 export const webhookAttemptSummarySchema = z.object({
-  number: z.int().describe('1 to 12, as the receiver was told it'),
-  isReversed: z.boolean().describe('A second try at once, with the signatures in the other order'),
+  number: z.int().describe('1 to 12, as in the header that the receiver gets'),
+  isReversed: z
+    .boolean()
+    .describe('True for an immediate second try with the signatures in reverse order'),
   startedAt: z.string(),
-  durationMs: z.int().describe('Milliseconds for all of it'),
+  durationMs: z.int().describe('Total duration in milliseconds'),
   connectMs: z
     .int()
     .optional()
-    .describe('Milliseconds until the connection stood; missing where none was made'),
-  answerMs: z.int().optional().describe('Milliseconds until the head of the answer'),
-  status: z.int().optional().describe('Of the answer, where there was one'),
+    .describe('Milliseconds until the connection was open. Missing if none was opened'),
+  answerMs: z.int().optional().describe('Milliseconds until the head of the response'),
+  status: z.int().optional().describe('Status of the response. Missing if there was none'),
   error: z
     .string()
     .optional()
     .describe(
-      'Why there was none, or not to its end: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large`, `malformed`, `unsigned`, `no-event` or `unrecorded`',
+      'Why there was no complete response: `refused`, `unresolved`, `unreachable`, `tls`, `timeout`, `cut-off`, `too-large`, `malformed`, `unsigned`, `no-event` or `unrecorded`',
     ),
-  address: z.string().optional().describe('The address of the machine that it was sent to'),
+  address: z.string().optional().describe('IP address that the attempt was sent to'),
 })
 
 const deliverySummarySchema = z.object({
-  id: z.string().describe('As receivers know it: the same for all attempts'),
+  id: z.string().describe('The id that receivers get, the same for all attempts'),
   endpointId: z.string(),
   eventId: z.string(),
   type: z.string(),
   state: z
     .enum(deliveryStates)
     .describe(
-      '`pending`: sent when it is due. `held`: its endpoint is disabled. `failed`: given up. `skipped`: its endpoint was deleted, or enabled without it',
+      '`pending`: will be sent when it is due. `held`: its endpoint is disabled. `failed`: all attempts failed. `skipped`: its endpoint was deleted, or enabled without it',
     ),
-  dueAt: z.string().optional().describe('When it is sent, where it is pending'),
-  replayId: z.string().optional().describe('By which replay it was made'),
+  dueAt: z.string().optional().describe('When a pending delivery will be sent'),
+  replayId: z.string().optional().describe('Id of the replay that created it'),
   createdAt: z.string(),
   finishedAt: z.string().optional(),
 })
@@ -68,14 +74,17 @@ export const webhookDeliverySummarySchema = deliverySummarySchema.extend({
 
 export type WebhookDeliverySummaryBody = z.infer<typeof webhookDeliverySummarySchema>
 
-/** `hasMore`: ask again with the id of the last one as `before`. */
+/** If `hasMore` is true, repeat the request with the id of the last delivery as `before`. */
 export const webhookDeliveriesResponseSchema = z.object({
   deliveries: z.array(webhookDeliverySummarySchema),
   hasMore: z.boolean(),
 })
 
 const attemptSchema = webhookAttemptSummarySchema.extend({
-  answer: z.string().optional().describe('The first 4 KiB of what it answered, or why it did not'),
+  answer: z
+    .string()
+    .optional()
+    .describe('First 4 KiB of the response body, or why there was no response'),
 })
 
 export const webhookDeliverySchema = deliverySummarySchema.extend({
@@ -91,35 +100,37 @@ export const webhookReplayCreateSchema = z
     from: storedInstantText
       .optional()
       .describe(
-        'Deliveries that were made at that time or later. Missing: with `onlyFailed` alone, all there are',
+        'Only deliveries created at or after this time. Missing: with `onlyFailed` only, all deliveries',
       ),
-    to: storedInstantText.optional().describe('And before that time. Missing: until now'),
+    to: storedInstantText
+      .optional()
+      .describe('Only deliveries created before this time. Missing: until now'),
     onlyFailed: z
       .boolean()
       .default(false)
       .describe(
-        'Only those that were given up, and whose event was not sent there otherwise since',
+        'Only deliveries whose attempts all failed, and whose event was not sent to the endpoint otherwise since',
       ),
   })
   .refine(({ from, onlyFailed }) => from !== undefined || onlyFailed, {
     error: 'Without onlyFailed, from is required',
     path: ['from'],
   })
-  .refine(isSpan, notASpan)
+  .refine(isTimeRange, invalidTimeRange)
 
 export const webhookReplaysQuerySchema = z.object(pageQuery)
 
 export const webhookReplaySchema = z.object({
   id: z.string(),
   endpointId: z.string(),
-  deliveryId: z.string().optional().describe('Of this delivery alone'),
+  deliveryId: z.string().optional().describe('Set for a replay of this delivery only'),
   onlyFailed: z.boolean(),
   from: z.string().optional(),
   to: z.string(),
   state: z
     .enum(['running', 'finished', 'cancelled', 'stopped'])
     .describe('`stopped`: the endpoint was deleted'),
-  queued: z.int().describe('How many deliveries it has made so far'),
+  queued: z.int().describe('Number of deliveries that the replay has created so far'),
   createdAt: z.string(),
   finishedAt: z.string().optional(),
 })

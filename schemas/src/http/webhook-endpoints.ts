@@ -3,14 +3,14 @@ import { eventTypes } from '../event-types.ts'
 import { storedInstantText, urlText } from './fields.ts'
 import { webhookAttemptSummarySchema } from './webhook-deliveries.ts'
 
-/* `/v1/webhook_endpoints`, and a test of one. */
+/* Schemas of `/v1/webhook_endpoints` and of a test of an endpoint. */
 
-const url = urlText.meta({ description: 'Where events are sent: an https address that is public' })
+const url = urlText.meta({ description: 'Public https address that events are sent to' })
 
 const enabledEvents = z
   .array(z.enum(eventTypes))
   .max(eventTypes.length)
-  .meta({ description: 'Types that are sent; none: all, also those that are added later' })
+  .meta({ description: 'Event types to send. Empty: all, including types that are added later' })
 
 export const webhookEndpointCreateSchema = z.object({
   url,
@@ -24,17 +24,19 @@ export const webhookEndpointUpdateSchema = z
     status: z
       .enum(['enabled', 'disabled'])
       .optional()
-      .describe('`enabled` sends what was held while it was disabled, and forgets what failed'),
+      .describe(
+        '`enabled` sends the deliveries that were held while it was disabled, and resets the count of failures',
+      ),
     skipHeldBefore: storedInstantText
       .optional()
-      .describe('With `status` `enabled`: what was held since before that time is never sent'),
+      .describe('With `status` `enabled`: deliveries held since before this time are never sent'),
   })
   .refine(({ status, skipHeldBefore }) => skipHeldBefore === undefined || status === 'enabled', {
     error: 'Goes with the status enabled alone',
     path: ['skipHeldBefore'],
   })
 
-/** A week covers every rotation. */
+/** One week is enough for every rotation. */
 export const secretOverlapHoursMax = 168
 
 export const webhookSecretRotateSchema = z.object({
@@ -44,14 +46,17 @@ export const webhookSecretRotateSchema = z.object({
     .max(secretOverlapHoursMax)
     .default(24)
     .describe(
-      'How long the secrets that are there go on signing beside the new one; 0 ends them at once',
+      'Hours that the existing secrets keep signing beside the new one. 0 ends them immediately',
     ),
 })
 
 const signingSecretSchema = z.object({
   id: z.string(),
   createdAt: z.string(),
-  expiresAt: z.string().optional().describe('Signs no longer from then on; missing: does not end'),
+  expiresAt: z
+    .string()
+    .optional()
+    .describe('The secret no longer signs after this time. Missing if it does not expire'),
 })
 
 export const webhookEndpointSchema = z.object({
@@ -60,7 +65,7 @@ export const webhookEndpointSchema = z.object({
   sendsLinks: z
     .boolean()
     .describe(
-      'Whether events of checkout and portal sessions carry their links. False: the address was set with a key without the scope `manage`',
+      'Whether events of checkout and portal sessions contain their links. False: the address was set with a key without the scope `manage`',
     ),
   enabledEvents: z.array(z.string()),
   status: z.enum(['enabled', 'disabled']),
@@ -68,15 +73,15 @@ export const webhookEndpointSchema = z.object({
     .enum(['attempts', 'gone', 'provider'])
     .optional()
     .describe(
-      '`attempts`: a delivery was given up, and nothing else succeeded meanwhile. `gone`: it answered 410. `provider`: its owner did',
+      '`attempts`: all attempts of a delivery failed, and no other delivery succeeded meanwhile. `gone`: the endpoint answered 410. `provider`: the provider disabled it',
     ),
   disabledAt: z.string().optional(),
-  failureCount: z.int().describe('Attempts that failed since the last that succeeded'),
-  failingSince: z.string().optional().describe('When the first of them began'),
+  failureCount: z.int().describe('Failed attempts since the last successful one'),
+  failingSince: z.string().optional().describe('Start of the first of these failed attempts'),
   livemode: z.boolean(),
   signingSecrets: z
     .array(signingSecretSchema)
-    .describe('Those that sign, in the order of their signatures in the header'),
+    .describe('Active secrets, in the order of their signatures in the header'),
   createdAt: z.string(),
   updatedAt: z.string(),
 })
@@ -88,12 +93,12 @@ export const shownAttemptsMax = 20
 export const webhookEndpointWithAttemptsSchema = webhookEndpointSchema.extend({
   lastAttempts: z
     .array(webhookAttemptSummarySchema.extend({ deliveryId: z.string() }))
-    .describe('What came of the last 20 attempts, newest first: of its newest deliveries'),
+    .describe('Results of the last 20 attempts of its newest deliveries, newest first'),
 })
 
 export type WebhookEndpointWithAttemptsBody = z.infer<typeof webhookEndpointWithAttemptsSchema>
 
-/** The only time that the secret is told. */
+/** The secret is returned only here. */
 export const webhookEndpointWithSecretSchema = webhookEndpointSchema.extend({ secret: z.string() })
 
 export type WebhookEndpointWithSecretBody = z.infer<typeof webhookEndpointWithSecretSchema>
@@ -105,10 +110,10 @@ export const webhookEndpointsResponseSchema = z.object({
 export const webhookEndpointDeletedSchema = z.object({ success: z.literal(true) })
 
 export const webhookTestedSchema = z.object({
-  success: z.boolean().describe('It was answered with a status from 200 to 299'),
+  success: z.boolean().describe('True if the endpoint answered with a status from 200 to 299'),
   eventId: z.string(),
-  status: z.int().optional().describe('Of the answer, where there was one'),
-  error: z.string().optional().describe('Why there was none'),
+  status: z.int().optional().describe('Status of the response. Missing if there was none'),
+  error: z.string().optional().describe('Why there was no response'),
   durationMs: z.int(),
 })
 

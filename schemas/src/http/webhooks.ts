@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { eventTypes } from '../event-types.ts'
 
-/* `GET /v1/sdk/webhooks/event-types` and `/event-schema`: what webhooks tell, for those who write receivers. */
+/* Schemas of `GET /v1/sdk/webhooks/event-types` and `/event-schema`, for authors of webhook receivers. */
 
 export const eventTypesResponseSchema = z.array(
   z.object({
@@ -18,7 +18,7 @@ export const eventTypesResponseSchema = z.array(
   }),
 )
 
-/** The type that is to be shown. */
+/** The event type to return. */
 export const eventSchemaQuerySchema = z.object({
   type: z.enum(eventTypes).default('payment.succeeded'),
 })
@@ -33,15 +33,15 @@ export const eventEnvelopeSchema = z.object({
   api_version: z.string(),
   data: z.object({
     object,
-    /** What the fields that changed were before. */
+    /** Previous values of the changed fields. */
     previous_attributes: object.nullable(),
   }),
   livemode: z.boolean(),
-  /** What made it happen; nulls where no request did. */
+  /** The request that caused the event. Both fields are null if no request did. */
   request: z.object({ id: z.string().nullable(), idempotency_key: z.string().nullable() }),
 })
 
 export type EventEnvelope = z.infer<typeof eventEnvelopeSchema>
 
-/** Of the envelope and all objects in it. */
+/** Version of the envelope and of all objects in it. */
 export const eventApiVersion = '2025-10-01'

@@ -2,9 +2,9 @@ import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickho
 import { createUsageTable, shardedByCustomer, type UsageTable } from '../usage-table.ts'
 
 /**
- * Every usage record once. One writer: the aggregator's sink.
- * The deduplication window makes a repeated insert of a batch (same token) change nothing. It counts blocks, one per
- * batch and month, so a batch can be repeated after thousands of others have been stored.
+ * This table contains every usage record once. Its only writer is the sink of the aggregator. Because of the deduplication window,
+ * a repeated insert of a batch with the same token changes nothing. The window counts blocks, one per batch and month, so a batch
+ * can be repeated after thousands of others have been stored.
  */
 export const usageRecordsTable: UsageTable = {
   name: 'usage_records',

@@ -4,9 +4,9 @@ import { createUsageTable, shardedByCustomer, storedName, type UsageTable } from
 import { usageRecordsTable } from './0001-usage-records.ts'
 
 /**
- * Roll-up of what counts, fed by the view below. The window on the target is what makes a repeated insert heal a view
- * that a crash left behind its table, without counting twice. On a cluster the view of a server feeds the roll-up of
- * the same server.
+ * Hourly roll-up of counted usage, filled by the view below. After a crash between the table and its view, a repeated insert fills
+ * the view without counting twice, because this table has a deduplication window too. On a cluster, the view of a server fills the
+ * roll-up of the same server.
  */
 export const usageByHourTable: UsageTable = {
   name: 'usage_by_hour',

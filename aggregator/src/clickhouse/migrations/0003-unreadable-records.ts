@@ -1,9 +1,7 @@
 import type { ClickHouseMigration } from '@tollgate/platform/usage-store/clickhouse/migrations'
 import { createUsageTable, type UsageTable } from '../usage-table.ts'
 
-/**
- * Records of the log that are no meter event, byte for byte. Empty on a healthy day.
- */
+/** Records of the log that are not a meter event, with their exact bytes. The table is empty in normal operation. */
 export const unreadableRecordsTable: UsageTable = {
   name: 'unreadable_records',
   columns: `

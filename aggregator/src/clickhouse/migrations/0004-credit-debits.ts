@@ -4,8 +4,8 @@ import { createUsageTable, storedName, type UsageTable } from '../usage-table.ts
 import { usageRecordsTable } from './0001-usage-records.ts'
 
 /**
- * The usage that wallets paid, in the order of the log: the ledger posts it from here. Fed by the view below, so it has
- * whatever `usage_records` has.
+ * Usage that wallets paid for, in the order of the log. The ledger posts its entries from this table. The view below fills it, so
+ * it has a row for every such row in `usage_records`.
  */
 export const creditDebitsTable: UsageTable = {
   name: 'credit_debits',
@@ -42,7 +42,7 @@ export const creditDebits: ClickHouseMigration = {
   ],
 }
 
-/** On a cluster the table of each server, and the one in front of them. */
+/** Returns the table's name. On a cluster, returns the table of each server and the distributed table. */
 function tablesOf(place: Parameters<ClickHouseMigration['statements']>[0]): string[] {
   const front = `${place.database}.${usageRecordsTable.name}`
   return [...new Set([storedName(usageRecordsTable, place), front])]

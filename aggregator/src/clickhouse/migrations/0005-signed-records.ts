@@ -4,8 +4,8 @@ import { storedName } from '../usage-table.ts'
 import { usageByHourTable } from './0002-usage-by-hour.ts'
 
 /**
- * The sink takes back what the roll-up has too much (decision 49), so `records` has a sign. ClickHouse rewrites the one
- * column in the background; until then it converts what it reads.
+ * The sink corrects a roll-up that is too high with negative rows (decision 49), so `records` needs a sign. ClickHouse rewrites
+ * this column in the background and converts its values on reads until then.
  */
 export const signedRecords: ClickHouseMigration = {
   name: '0005-signed-records',

@@ -10,10 +10,10 @@ import { unreadableRecordsTable } from './0003-unreadable-records.ts'
 import { creditDebitsTable } from './0004-credit-debits.ts'
 
 /**
- * An insert is answered when its rows are on the disk, in the table and in what its views feed, because the sink moves
- * its position on that answer. A merge syncs its result before the parts that it replaces are deleted.
+ * An insert is acknowledged once its rows are on the disk, in the table and in the tables that its views fill, because the sink
+ * advances its position on that acknowledgement. A merge syncs its result before the merged parts are deleted.
  *
- * `store_life` names the incarnation of the store (decision 63).
+ * `store_life` contains the name of the store's incarnation (decision 63).
  */
 export const durableInserts: ClickHouseMigration = {
   name: '0006-durable-inserts',
@@ -32,14 +32,14 @@ function settings({ cluster }: MigratedPlace): string {
     'fsync_part_directory = 1',
     'min_rows_to_fsync_after_merge = 1',
   ]
-  // A replica that has fetched a part counts for the quorum.
+  // A replica that has fetched a part counts towards the quorum, so it must sync the part too.
   if (cluster !== undefined) synced.push('min_compressed_bytes_to_fsync_after_fetch = 1')
   return synced.join(', ')
 }
 
 /**
- * A single server keeps its row in memory and loses it with every restart, so a row means: this process has answered
- * since. On a cluster it is one table of which every server is a replica, and the row lasts as long as the data.
+ * A single server keeps the row in memory and loses it at every restart, so an existing row proves that the server has not
+ * restarted since. On a cluster, every server is a replica of one table, and the row exists as long as the data.
  */
 function storeLifeTable(place: MigratedPlace): string {
   const { database, cluster } = place

@@ -6,18 +6,21 @@ import {
   type StoredRange,
   type UsageSum,
 } from '../../clickhouse/stored-usage.ts'
-import { patiently, type Failed } from './patiently.ts'
+import { retryUntilSuccess, type Failed } from './retry-until-success.ts'
 
-/** Their names go in the address of the query, which may have a megabyte. */
+/** Maximum number of days in one query. Their customers are part of the URL, which may have 1 MB. */
 const daysPerQuery = 200
-/** And no more records than these, unless one day alone has them: it has 86,400 seconds at most. */
+/** Maximum number of records in one query. A single day may have more, since its result has at most 86,400 seconds. */
 const recordsPerQuery = 200_000
-/** A slice with one customer of many records may have more; its seconds are not held in memory together. */
+/** Above this number of records, the seconds of a slice are not held in memory together. */
 const wholeSliceRecordsMax = 500_000
 
 export type Seconds = { readonly kind: 'seconds'; readonly sums: readonly UsageSum[] }
 
-/** The seconds of these days: asked for by name while they are few, else picked from those of the whole slice. */
+/**
+ * Returns the sums by second of these days. Queries name the days if they are few; otherwise they are filtered from the seconds of
+ * the whole slice.
+ */
 export async function* readSeconds(
   store: UsageStore,
   range: StoredRange,
@@ -26,13 +29,13 @@ export async function* readSeconds(
 ): AsyncGenerator<Seconds | Failed, void> {
   if (daily.length <= daysPerQuery || slice.recordsTotal > wholeSliceRecordsMax) {
     for (const days of daysOfQueries(daily)) {
-      const sums = yield* patiently(() => readSecondSums(store, range, slice, days))
+      const sums = yield* retryUntilSuccess(() => readSecondSums(store, range, slice, days))
       yield { kind: 'seconds', sums }
     }
     return
   }
   const wanted = new Set(daily.map(nameOfDay))
-  const all = yield* patiently(() => readSecondSums(store, range, slice, 'all'))
+  const all = yield* retryUntilSuccess(() => readSecondSums(store, range, slice, 'all'))
   yield { kind: 'seconds', sums: all.filter((sum) => wanted.has(nameOfDay(sum))) }
 }
 

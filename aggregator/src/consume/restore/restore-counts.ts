@@ -11,27 +11,27 @@ import {
   type UsageSum,
 } from '../../clickhouse/stored-usage.ts'
 import type { Partition } from '../partition-parts.ts'
-import { patiently, type Failed } from './patiently.ts'
+import { retryUntilSuccess, type Failed } from './retry-until-success.ts'
 import { readSeconds } from './read-seconds.ts'
 import { RestoreProgress, type Moved } from './restore-progress.ts'
 import { Shadow } from './shadow.ts'
 
 export type RestoreParts = Partition & {
   readonly usageStore: UsageStore
-  /** Whether hot state has the windows of all customers of the partition. */
+  /** Resolves with whether the hot state has the windows of all customers of the partition. */
   readonly isPublished: (at: Partition) => Promise<boolean>
 }
 
 export type RestorePlan = {
-  /** The counts of every record with a smaller offset are made here. */
+  /** The counts of every record with a smaller offset are rebuilt. */
   readonly offset: number
-  /** Idempotency keys of records received since then are known again, Unix milliseconds. */
+  /** Idempotency keys of records that were received since then are recognized again. Unix milliseconds. */
   readonly marksSinceMs: number
-  /** What waits for no window any more. */
+  /** Usage before these limits no longer waits for a window. */
   readonly slotLimits: SlotLimits
 }
 
-/** What becomes of one piece. */
+/** The result of one piece of the restore. */
 export type RestorePiece = Moved | Failed | { readonly kind: 'wait'; readonly waitMs: number }
 
 export type Restore = AsyncGenerator<RestorePiece, 'restored' | 'fenced'>
@@ -41,40 +41,40 @@ const marksPerStep = 5_000
 const sumsPerStep = 2_000
 
 /**
- * Makes the counts of one partition again from ClickHouse, in pieces: each `next()` does one. The order of effects:
+ * Rebuilds the counts of one partition from ClickHouse in pieces. Each `next()` processes one. The order of effects is:
  *
- *   1. marks: each that is missing is set, to the offset it always had. Repeated or cut short, that changes nothing.
- *      They come with steps of the shadow, so that marks lost meanwhile end the restore.
- *   2. the note that marks are complete up to the offset, also with a step: it cannot come into a state that has lost
- *      them. From here on the sink goes on storing, so that the log's tail stays short, and what it claims itself lies
- *      behind the offset.
- *      Then it waits until the customers' windows are published again: what falls into none is kept for as long as a
- *      slot is, and a year's window reaches further back.
- *   3. sums into a shadow that nobody reads, day by day where a day lies in one window, else second by second.
- *   4. the shadow becomes the counts in use and the fence the offset, in one step. The projection goes on from there.
+ *  1. Marks: each missing mark is set to its original offset. Repeated or interrupted, this changes nothing. Marks are written
+ *     together with steps of the shadow, so that a loss of marks meanwhile ends the restore.
+ *  2. The note that marks are complete up to the offset, also together with a step. It therefore cannot be written to a hot state
+ *     that has lost them. From here on the sink continues to store records, so that the tail of the log stays short, and the marks that
+ *     it claims are after the offset. The restore then waits until the customers' windows are published again: usage outside of all
+ *     windows is kept only as long as a slot, and a year's window reaches further back.
+ *  3. Sums into a shadow that no reader uses: by day if a day lies in one window, otherwise by second.
+ *  4. The shadow becomes the counts in use and the fence becomes the offset, in one step. The projection continues from there.
  *
- * A call that fails is made again until it succeeds: queries change nothing, and a step that was taken already is only
- * answered. Killed anywhere before 4, nothing that is in use has changed, and the next restore begins a shadow of its
- * own; this one's is dropped. Two that run at the same time do not add up: the one that began later fences the other.
+ * A failed call is repeated until it succeeds: queries change nothing, and a step that was already applied only returns its result.
+ * A crash before 4 leaves the counts in use unchanged; the next restore starts a new shadow, and this one is deleted. Two restores
+ * at the same time do not add up: the later one fences the earlier one.
  *
- * Sums and log meet at the offset exactly: ClickHouse has every record before it, and those behind it are left out.
+ * Sums and log meet exactly at the offset: ClickHouse has every record before it, and later records are excluded.
  */
 export async function* restoreCounts(parts: RestoreParts, plan: RestorePlan): Restore {
   const { hotState, usageStore, environment, partition } = parts
   const range: StoredRange = { environment, partition, beforeOffset: plan.offset }
-  const incarnation = yield* patiently(() => readStoreIncarnation(usageStore, environment))
-  const slices = yield* patiently(() => listSlices(usageStore, range))
+  const incarnation = yield* retryUntilSuccess(() => readStoreIncarnation(usageStore, environment))
+  const slices = yield* retryUntilSuccess(() => listSlices(usageStore, range))
   const progress = new RestoreProgress(slices)
-  const token = yield* patiently(() => hotState.beginRestore(environment, partition))
+  const token = yield* retryUntilSuccess(() => hotState.beginRestore(environment, partition))
   const shadow = new Shadow(hotState, { space: environment, partition, token }, plan.slotLimits)
   for (const slice of slices) {
     if ((yield* restoreMarks(parts, plan, range, slice, shadow, progress)) === 'fenced') {
       return 'fenced'
     }
   }
-  if ((yield* patiently(() => shadow.completeMarks(plan.offset))) === 'fenced') return 'fenced'
-  while (!(yield* patiently(() => parts.isPublished(parts)))) {
-    if ((yield* patiently(() => shadow.confirm())) === 'fenced') return 'fenced'
+  if ((yield* retryUntilSuccess(() => shadow.completeMarks(plan.offset))) === 'fenced')
+    return 'fenced'
+  while (!(yield* retryUntilSuccess(() => parts.isPublished(parts)))) {
+    if ((yield* retryUntilSuccess(() => shadow.confirm())) === 'fenced') return 'fenced'
     yield { kind: 'wait', waitMs: publishedWaitMs }
   }
   for (const slice of slices) {
@@ -82,10 +82,12 @@ export async function* restoreCounts(parts: RestoreParts, plan: RestorePlan): Re
       return 'fenced'
     }
   }
-  // An older copy of ClickHouse may have been put in its place meanwhile: then some sums are of fewer records.
-  if ((yield* patiently(() => readStoreIncarnation(usageStore, environment))) !== incarnation)
+  // An older copy of ClickHouse may have replaced it meanwhile. Then some sums lack records.
+  if (
+    (yield* retryUntilSuccess(() => readStoreIncarnation(usageStore, environment))) !== incarnation
+  )
     return 'fenced'
-  return yield* patiently(() => shadow.finish(plan.offset))
+  return yield* retryUntilSuccess(() => shadow.finish(plan.offset))
 }
 
 type Part = AsyncGenerator<Moved | Failed, 'fenced' | void>
@@ -98,13 +100,15 @@ async function* restoreMarks(
   shadow: Shadow,
   progress: RestoreProgress,
 ): Part {
-  const shares = yield* patiently(() => listMarkShares(usageStore, range, slice, marksSinceMs))
+  const shares = yield* retryUntilSuccess(() =>
+    listMarkShares(usageStore, range, slice, marksSinceMs),
+  )
   for (const share of shares) {
-    const marks = yield* patiently(() =>
+    const marks = yield* retryUntilSuccess(() =>
       readStoredMarks(usageStore, range, slice, marksSinceMs, share),
     )
     for (const some of chunks(marks, marksPerStep)) {
-      if ((yield* patiently(() => shadow.mark(some))) === 'fenced') return 'fenced'
+      if ((yield* retryUntilSuccess(() => shadow.mark(some))) === 'fenced') return 'fenced'
       yield progress.moved
     }
   }
@@ -119,29 +123,30 @@ async function* restoreSums(
   shadow: Shadow,
   progress: RestoreProgress,
 ): Part {
-  const daily = yield* patiently(() => readDailySums(usageStore, range, slice))
-  const left: UsageSum[] = []
+  const daily = yield* retryUntilSuccess(() => readDailySums(usageStore, range, slice))
+  const remaining: UsageSum[] = []
   for (const some of chunks(daily, sumsPerStep)) {
-    const notTaken = yield* patiently(() => shadow.add(slice, some))
-    if (notTaken === 'fenced') return 'fenced'
-    for (const index of notTaken.cut) left.push(some[index]!)
-    for (const index of notTaken.outside) {
-      if (some[index]!.lastSecond >= slotLimits.slotsBeforeSecond) left.push(some[index]!)
+    const rejected = yield* retryUntilSuccess(() => shadow.add(slice, some))
+    if (rejected === 'fenced') return 'fenced'
+    for (const index of rejected.cut) remaining.push(some[index]!)
+    for (const index of rejected.outside) {
+      if (some[index]!.lastSecond >= slotLimits.slotsBeforeSecond) remaining.push(some[index]!)
     }
     yield progress.moved
   }
   const paid = daily.filter(({ debit }) => debit > 0n)
   for (const some of chunks(paid, sumsPerStep)) {
-    if ((yield* patiently(() => shadow.addDebits(slice, some))) === 'fenced') return 'fenced'
+    if ((yield* retryUntilSuccess(() => shadow.addDebits(slice, some))) === 'fenced')
+      return 'fenced'
     yield progress.moved
   }
-  for await (const read of readSeconds(usageStore, range, slice, left)) {
+  for await (const read of readSeconds(usageStore, range, slice, remaining)) {
     if (read.kind === 'failed') {
       yield read
       continue
     }
     for (const some of chunks(read.sums, sumsPerStep)) {
-      if ((yield* patiently(() => shadow.add(slice, some))) === 'fenced') return 'fenced'
+      if ((yield* retryUntilSuccess(() => shadow.add(slice, some))) === 'fenced') return 'fenced'
       yield progress.moved
     }
   }

@@ -1,13 +1,13 @@
 import type { Slice } from '../../clickhouse/stored-usage.ts'
 
-/** Some of it is done. */
+/** A part of the restore is done. */
 export type Moved = {
   readonly kind: 'moved'
   readonly recordsDone: number
   readonly recordsTotal: number
 }
 
-/** Every record is gone through twice: for its mark and for its amount. */
+/** Counts the processed records. Every record is processed twice: for its mark and for its amount. */
 export class RestoreProgress {
   readonly #recordsTotal: number
   #recordsDone = 0

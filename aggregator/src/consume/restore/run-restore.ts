@@ -11,10 +11,13 @@ export type RestoreRunParts = RestoreParts & {
   readonly retention: Retention
 }
 
-/** Does one piece; 'restored' when it was the last one. */
+/** Processes one piece. Resolves with 'restored' after the last one. */
 export type StepRestore = () => Promise<Step | { readonly kind: 'restored' }>
 
-/** A restore of all counts before `offset`, as the projection steps it, told of in logs and metrics. */
+/**
+ * Starts to rebuild the counts of all records before `offset`. Returns a function for the steps of the projection. Progress is
+ * reported in logs and metrics.
+ */
 export async function beginCountsRestore(
   parts: RestoreRunParts,
   offset: number,
@@ -23,7 +26,7 @@ export async function beginCountsRestore(
 ): Promise<StepRestore> {
   const { topic } = parts
   const startedMs = performance.now()
-  logger.warn({ offset }, 'the counts are lost: they are made again from ClickHouse')
+  logger.warn({ offset }, 'the counts of the partition are rebuilt from ClickHouse')
   metrics.restores.inc({ topic, result: 'begun' })
   const kept = sweepLimits(parts.retention, parts.clock.now(), await oldestRecordMs(parts))
   const marksSinceMs = kept.marksReceivedBeforeMs
@@ -32,12 +35,12 @@ export async function beginCountsRestore(
   const stepAfter = (piece: RestorePiece): Step => {
     if (piece.kind === 'wait') return piece
     if (piece.kind === 'moved') {
-      logger.debug(piece, 'counts are being made again')
+      logger.debug(piece, 'counts are being rebuilt')
       return { kind: 'moved' }
     }
     const { error, waitMs } = piece
     metrics.failures.inc({ projection: 'counters', topic, kind: 'failed' })
-    logger.warn({ err: error }, 'counts are being made again: a call failed and will be repeated')
+    logger.warn({ err: error }, 'a call failed while counts are rebuilt, and will be repeated')
     return { kind: 'wait', waitMs }
   }
 

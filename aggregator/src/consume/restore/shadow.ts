@@ -14,54 +14,58 @@ import type { Slice, UsageSum } from '../../clickhouse/stored-usage.ts'
 export type ShadowName = Omit<RestorePosition, 'step'>
 
 /**
- * The counts of a partition that a restore makes beside those in use, step by step. Whatever loses what was written
- * before loses the steps too: 'fenced' from the next one on. A step that got no answer is taken by the same call again.
+ * The counts of a partition that a restore builds beside those in use, step by step. If the hot state loses earlier writes, it
+ * loses the steps too, and every later step returns 'fenced'. A step without a response is repeated by calling the same method
+ * again.
  */
 export class Shadow {
   readonly #hotState: HotState
-  readonly #of: ShadowName
+  readonly #name: ShadowName
   readonly #slotLimits: SlotLimits
   #step = 0
 
-  constructor(hotState: HotState, of: ShadowName, slotLimits: SlotLimits) {
+  constructor(hotState: HotState, name: ShadowName, slotLimits: SlotLimits) {
     this.#hotState = hotState
-    this.#of = of
+    this.#name = name
     this.#slotLimits = slotLimits
   }
 
   async mark(marks: readonly Mark[]): Promise<SpansNotTaken | 'fenced'> {
-    return await this.#take({ marks })
+    return await this.#apply({ marks })
   }
 
   async completeMarks(markedOffset: number): Promise<SpansNotTaken | 'fenced'> {
-    return await this.#take({ markedOffset })
+    return await this.#apply({ markedOffset })
   }
 
-  /** Does nothing but tell whether it is still there. */
+  /** Only checks whether the shadow still exists. */
   async confirm(): Promise<SpansNotTaken | 'fenced'> {
-    return await this.#take({})
+    return await this.#apply({})
   }
 
   async add(slice: Slice, sums: readonly UsageSum[]): Promise<SpansNotTaken | 'fenced'> {
     const spans = sums.map((sum) => spanOf(slice, sum))
-    return await this.#take({ spans, slotLimits: this.#slotLimits })
+    return await this.#apply({ spans, slotLimits: this.#slotLimits })
   }
 
   /**
-   * What wallets paid of these sums, which are of a day each or less. A wallet has one window for all times, so any second
-   * will do.
+   * Adds the debits of these sums, each of which covers a day or less. A wallet has one window for all times, so any second is
+   * correct.
    */
   async addDebits(slice: Slice, sums: readonly UsageSum[]): Promise<SpansNotTaken | 'fenced'> {
-    return await this.#take({ spans: sums.map((sum) => debitSpanOf(slice, sum)) })
+    return await this.#apply({ spans: sums.map((sum) => debitSpanOf(slice, sum)) })
   }
 
-  /** 'fenced' also when it had been done before and got no answer; the fence then stands at the offset. */
+  /**
+   * Makes the shadow the counts in use. Also returns 'fenced' if an earlier call succeeded without a response; then the fence is at
+   * the offset.
+   */
   async finish(nextOffset: number): Promise<'restored' | 'fenced'> {
-    return await this.#hotState.finishRestore({ ...this.#of, step: this.#step, nextOffset })
+    return await this.#hotState.finishRestore({ ...this.#name, step: this.#step, nextOffset })
   }
 
-  async #take(step: Omit<RestoreStep, keyof RestorePosition>): Promise<SpansNotTaken | 'fenced'> {
-    const answer = await this.#hotState.restore({ ...this.#of, step: this.#step, ...step })
+  async #apply(step: Omit<RestoreStep, keyof RestorePosition>): Promise<SpansNotTaken | 'fenced'> {
+    const answer = await this.#hotState.restore({ ...this.#name, step: this.#step, ...step })
     this.#step += 1
     return answer
   }

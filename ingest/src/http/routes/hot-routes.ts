@@ -7,7 +7,7 @@ import type { RecordingParts } from './recording-parts.ts'
 import { usagesBulkPath, usagesBulkRoute } from './usages-bulk.ts'
 import { usagesPath, usagesRoute } from './usages.ts'
 
-/** The routes that are answered in this process, by path. */
+/** Returns the routes that this process answers, by path. */
 export function hotRoutes(parts: RecordingParts & LimitsParts): ReadonlyMap<string, HotRoute> {
   return new Map([
     [usagesPath, usagesRoute(parts)],

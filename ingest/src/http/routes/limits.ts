@@ -3,7 +3,7 @@ import { limitsRequestSchema, type LimitsRequest } from '@tollgate/schemas/http/
 import { faultOfTtl } from '@tollgate/schemas/http/reservations'
 import type { InFlightLimit } from '../../domain/in-flight-limit.ts'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
-import type { AskControlPlane } from '../../domain/ask-control-plane.ts'
+import type { CallControlPlane } from '../../domain/call-control-plane.ts'
 import type { LimitChecker } from '../../hot-state/limit-checker.ts'
 import type { LimitDecision } from '../../domain/limit-decision.ts'
 import type { Reserver } from '../../hot-state/reserver.ts'
@@ -25,17 +25,19 @@ export type LimitsParts = {
   readonly keys: KeyDirectory
   readonly limits: LimitChecker
   readonly reserver: Reserver
-  /** Seconds that a reservation may be held. */
+  /** Longest duration of a reservation in seconds. */
   readonly reservationSecondsMax: number
-  readonly askControlPlane: AskControlPlane
-  /** Bounds how many of the checks that are otherwise answered here the control plane gets at a time. */
+  readonly callControlPlane: CallControlPlane
+  /** Bounds the checks that the control plane answers at a time because the counters cannot. */
   readonly fallbacks: InFlightLimit
   readonly counts: LimitsCounts
   readonly nowMs: () => number
   readonly unknownNames: UnknownNameCounts
 }
 
-/** `POST /v1/sdk/limits`: may this customer go on? What is not decided here is passed on as the client sent it. */
+/**
+ * `POST /v1/sdk/limits`: is the customer within the limits? Checks that are not decided here are forwarded to the control plane.
+ */
 export function limitsRoute(parts: LimitsParts): HotRoute {
   return hotRoute<LimitsRequest>({
     path: limitsPath,
@@ -45,7 +47,7 @@ export function limitsRoute(parts: LimitsParts): HotRoute {
     accept: acceptLimits,
     schema: limitsRequestSchema,
     withHeaderKey: keyedByHeader,
-    // Checkout sessions are the control plane's to make.
+    // Only the control plane creates checkout sessions.
     handle: (call) => {
       const fault = faultOfTtl(call.input.reserve, parts.reservationSecondsMax)
       if (fault !== undefined) {
@@ -82,7 +84,7 @@ function answer(
 
 function forward(parts: LimitsParts, call: HotCall<LimitsRequest>): Promise<Answer> {
   parts.counts.limitsForwarded += 1
-  return parts.askControlPlane(
+  return parts.callControlPlane(
     limitsPath,
     call.authorization,
     JSON.stringify(call.input),
@@ -95,11 +97,11 @@ async function fallBack(
   call: HotCall<LimitsRequest>,
   reason: 'behind' | 'unreadable',
 ): Promise<Answer> {
-  const { fallbacks, counts, askControlPlane } = parts
+  const { fallbacks, counts, callControlPlane } = parts
   fallbacks.enter(1, 0)
   counts.limitFallbacks[reason] += 1
   try {
-    return await askControlPlane(
+    return await callControlPlane(
       limitsPath,
       call.authorization,
       JSON.stringify(call.input),

@@ -9,7 +9,7 @@ import {
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
-import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
+import { faultOfMeter, isBuiltInMeter, meterEvent } from '../../domain/meter-events.ts'
 import { recordAllUsage } from '../../recording/record-usage.ts'
 import { jsonAnswer } from '../answers.ts'
 import { allKeyedByHeader } from '../header-key.ts'
@@ -19,7 +19,7 @@ import { receiptOf, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsBulkPath = '/v1/sdk/meter-events/bulk'
 
-/** `POST /v1/sdk/meter-events/bulk`: up to 1000 events, all recorded or none. */
+/** `POST /v1/sdk/meter-events/bulk`: records up to 1000 events, all or none. */
 export function meterEventsBulkRoute(parts: RecordingParts): HotRoute {
   const { keys, nowMs, unknownNames } = parts
   const path = meterEventsBulkPath
@@ -65,12 +65,12 @@ async function faultsOfMeters(
   listName: string,
 ): Promise<ValidationIssue[]> {
   const named = new Set(events.map(({ meterName }) => meterName))
-  const names = [...named].filter((name) => !isBornMeter(name))
+  const names = [...named].filter((name) => !isBuiltInMeter(name))
   if (names.length === 0) return []
   const statuses = await parts.meters.statusOf(holder, names)
   const statusByName = new Map(names.map((name, index) => [name, statuses[index]!]))
   return events.flatMap(({ meterName }, index) => {
-    if (isBornMeter(meterName)) return []
+    if (isBuiltInMeter(meterName)) return []
     const fault = faultOfMeter(meterName, statusByName.get(meterName)!, [listName, index])
     return fault === undefined ? [] : [fault]
   })

@@ -4,7 +4,7 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { isEvent } from '../../domain/bulk-events.ts'
 import type { KeyHolder } from '../../domain/key-holder.ts'
 import { recordUsage } from '../../recording/record-usage.ts'
-import { faultOfMeter, isBornMeter, meterEvent } from '../../domain/meter-events.ts'
+import { faultOfMeter, isBuiltInMeter, meterEvent } from '../../domain/meter-events.ts'
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -12,7 +12,7 @@ import { receiptOf, type RecordingParts } from './recording-parts.ts'
 
 export const meterEventsPath = '/v1/sdk/meter-events'
 
-/** `POST /v1/sdk/meter-events`: one event of a named meter. */
+/** `POST /v1/sdk/meter-events`: records one event of a named meter. */
 export function meterEventsRoute(parts: RecordingParts): HotRoute {
   const { keys, nowMs, unknownNames } = parts
   const path = meterEventsPath
@@ -27,7 +27,7 @@ export function meterEventsRoute(parts: RecordingParts): HotRoute {
     handle: (call) => {
       const built = meterEvent(call.input, receiptOf(parts, call.holder))
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
-      if (isBornMeter(built.meterName)) return record(parts, call.holder, built)
+      if (isBuiltInMeter(built.meterName)) return record(parts, call.holder, built)
       return recordIfMeterIsActive(parts, call.holder, built)
     },
   })
@@ -44,7 +44,7 @@ async function recordIfMeterIsActive(
   return validationAnswer({ path: meterEventsPath, nowMs: parts.nowMs }, [fault])
 }
 
-/** A wallet may pay, though the answer does not tell. */
+/** A wallet may pay for the event, but the response does not report it. */
 function record(parts: RecordingParts, holder: KeyHolder, event: MeterEvent): Promise<Answer> {
   return recordUsage(parts, holder, event).then(() => success)
 }

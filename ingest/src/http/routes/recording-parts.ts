@@ -5,7 +5,7 @@ import type { Recharges } from '../../domain/recharges.ts'
 import type { Receipt } from '../../domain/usage-events.ts'
 import type { UnknownNameCounts } from '../unknown-in-call.ts'
 
-/** What the routes that record usage are made of. */
+/** Dependencies of the routes that record usage. */
 export type RecordingParts = UsageRecordingParts & {
   readonly keys: KeyDirectory
   readonly meters: MetersCache

@@ -1,6 +1,6 @@
 import { releaseRequestSchema, type ReleaseRequest } from '@tollgate/schemas/http/reservations'
 import type { KeyDirectory } from '../../domain/key-holder.ts'
-import type { AskControlPlane } from '../../domain/ask-control-plane.ts'
+import type { CallControlPlane } from '../../domain/call-control-plane.ts'
 import type { Reserver } from '../../hot-state/reserver.ts'
 import { hotRoute } from '../hot-route.ts'
 import type { Answer, HotRoute } from '../http-front.ts'
@@ -11,14 +11,14 @@ export const releasePath = '/v1/sdk/limits/release'
 export type ReleaseParts = {
   readonly keys: KeyDirectory
   readonly reserver: Reserver
-  readonly askControlPlane: AskControlPlane
+  readonly callControlPlane: CallControlPlane
   readonly nowMs: () => number
   readonly unknownNames: UnknownNameCounts
 }
 
-/** `POST /v1/sdk/limits/release`: gives back what a limit check reserved. */
+/** `POST /v1/sdk/limits/release`: releases the units that a limit check reserved. */
 export function releaseRoute(parts: ReleaseParts): HotRoute {
-  const { keys, reserver, askControlPlane, nowMs, unknownNames } = parts
+  const { keys, reserver, callControlPlane, nowMs, unknownNames } = parts
   return hotRoute<ReleaseRequest>({
     path: releasePath,
     keys,
@@ -28,7 +28,7 @@ export function releaseRoute(parts: ReleaseParts): HotRoute {
     handle: async ({ holder, authorization, requestId, input }): Promise<Answer> => {
       const released = await reserver.release(holder, input.reservationId)
       if (released === 'unknown') {
-        return askControlPlane(releasePath, authorization, JSON.stringify(input), requestId)
+        return callControlPlane(releasePath, authorization, JSON.stringify(input), requestId)
       }
       return { status: 200, body: `{"success":true,"released":${released}}` }
     },

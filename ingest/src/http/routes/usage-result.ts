@@ -1,8 +1,8 @@
 import type { CreditDebit } from '@tollgate/schemas/http/usages'
 
 /**
- * What the answer says of one recorded usage call, as members of a JSON object. Written out, because it is the most
- * frequent answer there is; a reference needs no escaping.
+ * Returns the result of one recorded usage call as members of a JSON object. The text is built by hand, because this is the most
+ * frequent response. References need no escaping.
  */
 export function resultFields(reference: string, debit: CreditDebit | undefined): string {
   if (debit === undefined) return `"reference":"${reference}"`

@@ -4,7 +4,7 @@ import { usagesBulkSchema, type UsagesBulkInput } from '@tollgate/schemas/http/u
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { bulkEvents } from '../../domain/bulk-events.ts'
 import { recordAllUsage } from '../../recording/record-usage.ts'
-import { tellRecharges } from '../../recording/tell-recharges.ts'
+import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { allKeyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer, type HotCall } from '../hot-route.ts'
@@ -14,7 +14,7 @@ import { resultFields } from './usage-result.ts'
 
 export const usagesBulkPath = '/v1/sdk/usages/bulk'
 
-/** `POST /v1/sdk/usages/bulk`: up to 1000 usage calls, all recorded or none. */
+/** `POST /v1/sdk/usages/bulk`: records up to 1000 usage calls, all or none. */
 export function usagesBulkRoute(parts: RecordingParts): HotRoute {
   const { keys, nowMs, unknownNames } = parts
   const path = usagesBulkPath
@@ -42,7 +42,7 @@ async function record(
   { holder, authorization }: HotCall<UsagesBulkInput>,
   events: readonly MeterEvent[],
 ): Promise<Answer> {
-  const recorded = await tellRecharges(
+  const recorded = await beginRecharges(
     parts.recharges,
     authorization,
     await recordAllUsage(parts, holder, events),

@@ -2,7 +2,7 @@ import { acceptUsage } from '@tollgate/schemas/http/accept-usage'
 import { usageSchema, type CreditDebit, type UsageInput } from '@tollgate/schemas/http/usages'
 import { isEvent } from '../../domain/bulk-events.ts'
 import { recordUsage } from '../../recording/record-usage.ts'
-import { tellRecharges } from '../../recording/tell-recharges.ts'
+import { beginRecharges } from '../../recording/begin-recharges.ts'
 import { usageEvent } from '../../domain/usage-events.ts'
 import { keyedByHeader } from '../header-key.ts'
 import { hotRoute, validationAnswer } from '../hot-route.ts'
@@ -12,7 +12,7 @@ import { resultFields } from './usage-result.ts'
 
 export const usagesPath = '/v1/sdk/usages'
 
-/** `POST /v1/sdk/usages`: one usage call. */
+/** `POST /v1/sdk/usages`: records one usage call. */
 export function usagesRoute(parts: RecordingParts): HotRoute {
   const { keys, nowMs, unknownNames } = parts
   const path = usagesPath
@@ -29,8 +29,8 @@ export function usagesRoute(parts: RecordingParts): HotRoute {
       if (!isEvent(built)) return validationAnswer({ path, nowMs }, [built])
       return recordUsage(parts, call.holder, built).then((recorded) => {
         if (recorded.low === undefined) return success(built.id, recorded.debit)
-        return tellRecharges(parts.recharges, call.authorization, [recorded]).then(([told]) =>
-          success(built.id, told!.debit),
+        return beginRecharges(parts.recharges, call.authorization, [recorded]).then(([result]) =>
+          success(built.id, result!.debit),
         )
       })
     },

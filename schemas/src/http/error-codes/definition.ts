@@ -1,9 +1,9 @@
-/** One stable code of an error. */
+/** A stable error code. */
 export type ErrorDefinition = {
-  /** HTTP statuses that the code comes with. */
+  /** HTTP statuses with which the code is returned. */
   readonly statuses: readonly number[]
   readonly meaning: string
-  /** What the client does about it. */
+  /** What the client should do. */
   readonly action: string
 }
 

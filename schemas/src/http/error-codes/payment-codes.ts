@@ -1,6 +1,6 @@
 import { define } from './definition.ts'
 
-/** Errors of payments and of MCP products. Codes in capitals are older: clients match them. */
+/** Error codes of payments and of MCP products. Codes in capitals are older; they stay, because clients match them. */
 export const paymentCodes = {
   PAYMENT_INTENT_NOT_FOUND: define(
     404,

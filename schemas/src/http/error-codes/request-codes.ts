@@ -1,6 +1,6 @@
 import { define } from './definition.ts'
 
-/** Errors of the request itself, whatever its route. */
+/** Error codes of the request itself, for every route. */
 export const requestCodes = {
   malformed_request: define(
     [400, 414],
@@ -31,7 +31,7 @@ export const requestCodes = {
   invalid_json: define(
     400,
     'The body is not valid JSON.',
-    'Serialize the body with a JSON library, and check that it is sent whole.',
+    'Serialize the body with a JSON library, and check that it is sent completely.',
   ),
   unsafe_json: define(
     400,
@@ -125,12 +125,12 @@ export const requestCodes = {
   ),
   method_not_allowed: define(
     405,
-    'The path exists, and does not take this method.',
+    'The path exists, but does not accept this method.',
     'Use one of the methods that the Allow header lists.',
   ),
   length_required: define(
     411,
-    'The body is chunked, which this listener does not take.',
+    'The body is chunked, which this listener does not accept.',
     'Send the body with a Content-Length header.',
   ),
   body_too_large: define(
@@ -140,13 +140,13 @@ export const requestCodes = {
   ),
   unsupported_media_type: define(
     415,
-    'The body is not of the type that the operation takes.',
+    'The operation does not accept the content type of the body.',
     'Send JSON with Content-Type: application/json; for an image, its own type.',
   ),
   expectation_failed: define(
     417,
-    'The Expect header asks for something else than 100-continue.',
-    'Leave the Expect header out.',
+    'The Expect header has a value other than 100-continue.',
+    'Omit the Expect header.',
   ),
   internal_error: define(
     500,
@@ -155,7 +155,7 @@ export const requestCodes = {
   ),
   unavailable: define(
     503,
-    'A part of the service is down, starting or behind.',
+    'A part of the service is down, starting or lagging behind.',
     'Retry after the seconds in Retry-After.',
   ),
   overloaded: define(

@@ -3,7 +3,7 @@ import { define } from './definition.ts'
 const checkReference = 'Check the reference, and that the key is of the same environment.'
 const chooseAnother = 'Choose another value, or use the one that exists.'
 
-/** Errors of catalog, customers, purchases, usage and webhooks. */
+/** Error codes of catalog, customers, purchases, usage and webhooks. */
 export const resourceCodes = {
   customer_not_found: define(404, 'The provider has no such customer.', checkReference),
   product_not_found: define(404, 'The provider has no such product.', checkReference),
@@ -52,7 +52,11 @@ export const resourceCodes = {
     'The session needs a product.',
     'Send productRef, or the purpose credit_topup.',
   ),
-  product_unavailable: define(400, 'The product is not active.', 'Activate it, or use another.'),
+  product_unavailable: define(
+    400,
+    'The product is not active.',
+    'Activate the product, or use another one.',
+  ),
   plan_unavailable: define(
     400,
     'The plan is sold out or cannot be bought.',
@@ -93,11 +97,11 @@ export const resourceCodes = {
   password_link_invalid: define(
     400,
     'The link has expired or was used already.',
-    'Ask for a new link.',
+    'Request a new link.',
   ),
   too_many_attempts: define(
     429,
-    'It was tried too often.',
+    'There were too many attempts.',
     'Retry after the seconds in Retry-After.',
   ),
   console_user_not_found: define(404, 'The provider has no such user.', 'List the users.'),

@@ -106,7 +106,7 @@ export const customerAuthExamples = {
   },
 }
 
-/** Of every operation that OAuth describes. */
+/** The error response of every operation that OAuth defines. */
 export const oauthErrorExamples = examplesOf(oauthErrorSchema, {
   'A redirect URI that is not allowed': {
     error: 'invalid_redirect_uri',

@@ -46,7 +46,7 @@ function errors(values: Record<string, ErrorBody>): Examples {
   return examplesOf(errorSchema, values)
 }
 
-/** By the name that the refusal has in the API description. */
+/** Examples by the name of the refusal in the API description. */
 export const errorExamples = {
   BadRequest: examplesOf(z.union([validationErrorSchema, errorSchema]), {
     'A field is missing': invalid,

@@ -2,7 +2,7 @@ import { eventTypes, type EventObject, type EventType } from '../../event-types.
 import { eventApiVersion, type EventEnvelope } from '../webhooks.ts'
 import { hosted, refs } from './story.ts'
 
-/* One event of each type, to write and try a receiver with. The amounts and references are made up. */
+/* One event of each type, to test receivers with. Amounts and references are invented. */
 
 const created = 1_772_357_400
 const monthLater = 1_775_035_800

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** Values that the schema takes, each under what it shows. */
+/** Values that the schema accepts, each under a title. */
 export type Examples = {
   readonly schema: z.ZodType
   readonly values: Readonly<Record<string, unknown>>
@@ -13,7 +13,7 @@ export function examplesOf<Schema extends z.ZodType>(
   return { schema, values }
 }
 
-/** What an operation may be sent, where it takes a body, and what it answers when all goes well. */
+/** Request and successful response of an operation. */
 export type OperationExamples = {
   readonly body?: Examples
   readonly answer: Examples

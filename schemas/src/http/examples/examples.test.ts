@@ -17,13 +17,13 @@ function rowsOf(what: string, { schema, values }: Examples) {
   )
 }
 
-describe('an example is taken by its schema, with all its fields', () => {
+describe('an example is accepted by its schema with all its fields', () => {
   test.each(all)('%s', (_, schema, value) => {
-    // Fields that the schema does not know are dropped, and would be missing here.
+    // The schema drops unknown fields, so they would be missing here.
     expect(schema.parse(value)).toMatchObject(value as object)
   })
 })
 
-test('an example is JSON', () => {
+test('all examples are JSON', () => {
   for (const [, , value] of all) expect(JSON.parse(JSON.stringify(value))).toEqual(value)
 })

@@ -64,7 +64,7 @@ const tools = [
 
 const configured = { product, mcpServer: server, planMap, tools }
 
-/** Beside a free plan, `planKeys: ["pro"]` alone keeps nobody out. */
+/** With a free default plan, `planKeys: ["pro"]` alone excludes nobody. */
 const opened = {
   ...configured,
   tools: [

@@ -14,7 +14,7 @@ import { purchaseExamples } from './purchases.ts'
 import { usageExamples } from './usage.ts'
 import { webhookExamples } from './webhooks.ts'
 
-/** By the operation's id in the API description, which shows them. Every operation with a JSON answer has some. */
+/** Examples by operation id of the API description, which includes them. Every operation with a JSON response has some. */
 export const operationExamples: Readonly<Record<string, OperationExamples>> = {
   ...usageExamples,
   ...customerExamples,

@@ -1,7 +1,7 @@
 import { pictureSha256 } from './provider.ts'
 import { customer, instants, refs } from './story.ts'
 
-/** Values of path and query parameters, by their name. */
+/** Values of path and query parameters, by parameter name. */
 const byName: Readonly<Record<string, unknown>> = {
   reference: refs.customer,
   externalRef: refs.externalRef,
@@ -55,7 +55,7 @@ const byName: Readonly<Record<string, unknown>> = {
   offset: 0,
 }
 
-/** Where a name means something else. */
+/** Values for operations in which a name has another meaning. */
 const byOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   listCustomers: { search: 'ada' },
   listInvoices: { status: 'open' },

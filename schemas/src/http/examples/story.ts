@@ -5,8 +5,8 @@ import type { ProductBody } from '../products.ts'
 import type { ChangedPurchaseBody, PurchaseBody, PurchaseBriefBody } from '../purchases.ts'
 
 /*
- * The examples tell one story: Acme sells a search API, with a free plan, a monthly one and one that is paid by the call.
- * Ada, whom Acme knows as user_1042, uses the free plan and then buys credits.
+ * All examples tell one story: Acme sells a search API with a free plan, a monthly plan and a plan that is paid per call. Ada, whom
+ * Acme knows as user_1042, uses the free plan and then buys credits.
  */
 
 export const refs = {
@@ -149,7 +149,7 @@ export const purchase: PurchaseBody = {
   createdAt: instants.created,
 }
 
-/** The same as it stands inside a customer. */
+/** The same purchase inside a customer. */
 export const purchaseBrief: PurchaseBriefBody = {
   ...purchaseFields,
   productRef: refs.product,
@@ -158,7 +158,7 @@ export const purchaseBrief: PurchaseBriefBody = {
   planType: 'recurring',
 }
 
-/** The answer to a call that changes it. */
+/** The response to a call that changes the purchase. */
 export const changedPurchase: ChangedPurchaseBody = { ...purchaseBrief, ...purchase }
 
 const { nextBillingDate: _, ...endingPurchase } = changedPurchase
@@ -184,7 +184,7 @@ export const customer: CustomerBody = {
 
 const { purchases: __, ...summary } = customer
 
-/** As it stands in lists. */
+/** The form in lists. */
 export const customerSummary = summary
 
 export const requestsMeter: MeterBody = {

@@ -189,7 +189,7 @@ export const webhookExamples = {
         {
           category: 'customer',
           label: 'Customers',
-          description: 'Who uses and pays',
+          description: 'Customers of the provider',
           events: [
             { type: 'customer.created', description: 'A customer was created', status: 'live' },
           ],

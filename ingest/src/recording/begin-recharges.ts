@@ -1,8 +1,11 @@
 import type { LowWallet, Recharges } from '../domain/recharges.ts'
 import type { RecordedUsage } from './record-usage.ts'
 
-/** Marks, for each wallet that has run low, the first debit that left it so as the one that began a charge, if one began. */
-export async function tellRecharges(
+/**
+ * Starts automatic top-ups of the wallets with a low balance. For each wallet whose charge was started, marks the first debit that
+ * left the balance low with `autoRecharge.triggered`.
+ */
+export async function beginRecharges(
   recharges: Recharges,
   authorization: string,
   recorded: readonly RecordedUsage[],

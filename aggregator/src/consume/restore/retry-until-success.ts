@@ -1,14 +1,14 @@
-/** A call has failed and will be made once more. */
+/** A call failed and will be repeated after `waitMs`. */
 export type Failed = { readonly kind: 'failed'; readonly error: unknown; readonly waitMs: number }
 
 const backoffMinMs = 100
 const backoffMaxMs = 5_000
 
 /**
- * Makes a call until it succeeds, which has to be right however often it was made before without an answer. Whoever
- * drives it waits between two tries, and may give up there.
+ * Repeats a call until it succeeds. The call must be correct however often it was executed before without a response. The consumer
+ * of the generator waits between two attempts, and may stop there.
  */
-export async function* patiently<Result>(
+export async function* retryUntilSuccess<Result>(
   call: () => Promise<Result>,
 ): AsyncGenerator<Failed, Result> {
   for (let failures = 0; ; failures += 1) {

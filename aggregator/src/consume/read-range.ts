@@ -3,8 +3,8 @@ import { BatchDecoder } from '../domain/decode-batch.ts'
 import type { DecodedBatch } from '../domain/decoded-batch.ts'
 import type { PartitionParts } from './partition-parts.ts'
 
-/** Reads exactly the records [fromOffset, toOffset), in as many reads as it takes. Throws where the log ends before. */
-export async function readStretch(
+/** Reads exactly the records [fromOffset, toOffset), in as many reads as necessary. Throws if the log ends before `toOffset`. */
+export async function readRange(
   { log, topic, partition, readLimits }: PartitionParts,
   fromOffset: number,
   toOffset: number,
@@ -22,14 +22,14 @@ export async function readStretch(
   return decoder.finish()
 }
 
-/** The same; undefined where a segment of the log is damaged there. */
-export async function tryReadStretch(
+/** Reads like `readRange`. Returns undefined if a segment of the log is damaged in the range. */
+export async function tryReadRange(
   parts: PartitionParts,
   fromOffset: number,
   toOffset: number,
 ): Promise<DecodedBatch | undefined> {
   try {
-    return await readStretch(parts, fromOffset, toOffset)
+    return await readRange(parts, fromOffset, toOffset)
   } catch (error) {
     if (error instanceof LogDamagedError) return undefined
     throw error

@@ -7,8 +7,8 @@ import {
   publishedKinds,
 } from '@tollgate/schemas/hot-state/publications'
 
-/** Says what the control plane says once the windows of all customers are in the hot state. */
-export async function sayPublished(hotState: HotState, partitionCount: number): Promise<void> {
+/** Marks the windows of all customers as published, as the control plane does. */
+export async function markPublished(hotState: HotState, partitionCount: number): Promise<void> {
   const id = 'start-of-test'
   const start = { id, incarnation: await hotState.incarnation() }
   await hotState.putDocument(publicationsStartKey, JSON.stringify(start))

@@ -1,8 +1,8 @@
 /**
- * Lets a limited number of batches run at a time, first come first served: memory stays bounded by the number of
- * batches in hand, and a busy partition queues behind the others after each batch.
+ * Bounds the number of batches that run at a time, in first-come order. Memory stays bounded by the number of batches in progress,
+ * and a busy partition waits for the others after each batch.
  */
-export class Turnstile {
+export class ConcurrencyLimit {
   #free: number
   readonly #waiting: (() => void)[] = []
 

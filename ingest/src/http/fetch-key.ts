@@ -1,10 +1,10 @@
 import { ownKeyPath, ownKeySchema } from '@tollgate/schemas/http/own-key'
-import type { AskForKey } from '../domain/key-holder.ts'
+import type { FetchKey } from '../domain/key-holder.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Proxy } from './proxy.ts'
 
-/** Asks the control plane whose key it is. */
-export function createAskForKey(proxy: Pick<Proxy, 'get'>): AskForKey {
+/** Returns a function that reads the holder of a key from the control plane. */
+export function createFetchKey(proxy: Pick<Proxy, 'get'>): FetchKey {
   return async (authorization) => {
     const { status, body } = await proxy.get(ownKeyPath, authorization)
     if (status === 401) return undefined

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { Turnstile } from './turnstile.ts'
+import { ConcurrencyLimit } from './concurrency-limit.ts'
 
-it('lets so many in at a time, in the order they came, and goes on after a failure', async () => {
-  const turnstile = new Turnstile(2)
+it('runs a limited number of batches at a time in first-come order, and continues after a failure', async () => {
+  const concurrencyLimit = new ConcurrencyLimit(2)
   const order: number[] = []
   let inside = 0
   let insideMost = 0
   const visit = (number: number): Promise<void> =>
-    turnstile.run(async () => {
+    concurrencyLimit.run(async () => {
       order.push(number)
       insideMost = Math.max(insideMost, ++inside)
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,5 @@
 /** Has the control plane answer a limit check; resolves with its whole answer, whatever the status. */
-export type AskControlPlane = (
+export type CallControlPlane = (
   path: string,
   authorization: string,
   body: string,
