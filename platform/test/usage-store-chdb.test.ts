@@ -62,7 +62,8 @@ describe('ClickHouse through the gateway', () => {
 describe('a usage store that dies', () => {
   /*
    * The batch that a kill cuts off may be missing even after the repeat, in the table or behind the view: ClickHouse writes
-   * its token first and its rows a moment later. Who needs it whole has to look (decision 49).
+   * its token first and its rows a moment later. A caller that needs it whole must read
+   * what is stored (see docs/decisions/clickhouse.md, A redo looks at what is stored).
    */
   it('has what it acknowledged once in table and view, and of what a kill cut off all or nothing', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))

@@ -8,7 +8,8 @@ import { isSignedBy, startReceiver, type Received, type Receiver } from './recei
 
 /*
  * A dispatcher dies (-9) between two of its effects. It is caught there by the row that the second one needs, which the test
- * holds, or by the receiver. Which effects there are, and what holds between them: docs/decisions/0050.
+ * holds, or by the receiver. See docs/decisions/webhooks.md, What holds where
+ * a dispatcher dies, for the effects and what holds between them.
  */
 
 // Up to three processes are started in each.

@@ -7,8 +7,8 @@ import type { PartitionParts } from './partition-parts.ts'
 export type SinkParts = PartitionParts & {
   readonly usageStore: UsageStore
   /**
-   * Name of the ClickHouse cluster; undefined: a single server, which may lose rows when it is killed and know their token
-   * all the same (decision 49).
+   * Name of the ClickHouse cluster, or undefined for a single server. A single server that is killed may lose rows and still
+   * know their token (see docs/decisions/clickhouse.md, A redo looks at what is stored).
    */
   readonly cluster: string | undefined
   /** How long the sink lets the counters projection set the marks of a batch before it claims them itself. */

@@ -30,9 +30,9 @@ export type Repair = {
 /**
  * Stores a batch that may be stored already, in part or whole, in a ClickHouse that may have been killed meanwhile or may
  * be an older copy. A single server keeps rows and the memory of their token apart. Killed between the two it has one
- * without the other, and would drop a repeated insert although rows are missing, or store them twice (decision 49). A
- * cluster forgets tokens after some thousand blocks. So what it has is looked at, and where nothing is missing, nothing
- * is inserted.
+ * without the other, and would drop a repeated insert although rows are missing, or store them twice. A cluster forgets
+ * tokens after some thousand blocks. So the sink reads what is stored, and inserts nothing where nothing is missing (see
+ * docs/decisions/clickhouse.md, A redo looks at what is stored).
  *
  *   1. insert under every token that the batch has had. ClickHouse takes a token and its rows under one lock: an earlier
  *      insert which it may still be at, after a time-out, adds nothing behind these, neither to tables nor to roll-up.

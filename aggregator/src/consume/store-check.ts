@@ -27,10 +27,10 @@ export type Checked = {
 const idleCheckMs = 2_000
 
 /**
- * Compares the store with the log when this process starts, and whenever the store is in another incarnation (decision 63):
- * an older copy may have been put in its place, or a power cut may have taken rows. Where rows are missing, the position
- * goes back, in one commit with the note that says so; the sink then stores those records again. Killed before the commit,
- * nothing has changed; killed after it, the sink goes on from there.
+ * Compares the store with the log when this process starts, and whenever the store is in another incarnation: an older copy
+ * may have replaced it, or a power cut may have taken rows (see docs/decisions/clickhouse.md, The store is compared with the
+ * log). Where rows are missing, the position goes back, in one commit with the note that says so. The sink then stores those
+ * records again. If it is killed before the commit, nothing has changed; after it, the sink continues from there.
  *
  * Also while a batch is open: its redo needs marks, lost marks come back with the counts, and these wait until ClickHouse is
  * compared.

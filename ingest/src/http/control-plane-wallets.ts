@@ -8,7 +8,10 @@ import type { AskControlPlane } from '../domain/limit-checker.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 
-/** Lets the control plane take the credits, where this process must not write to the hot state (decision 14). */
+/**
+ * Has the control plane take the credits where this process must not write to hot state (see docs/decisions/reservations.md, On
+ * one machine the control plane reserves).
+ */
 export class ControlPlaneWallets implements Wallets {
   readonly #ask: AskControlPlane
   readonly #authorization: string

@@ -31,7 +31,7 @@ export async function chooseFront(choice: FrontChoice): Promise<ChosenFront> {
   }
 }
 
-/** The cost is measured in docs/decisions/0078. */
+/** Returns the notice for the log. Its figures are in docs/benchmarks.md, Versions of Node. */
 export function nodeFrontNotice({ message, neededGlibc }: UwsNotLoadableError): string {
   const remedy =
     neededGlibc === undefined

@@ -56,7 +56,8 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
     encoding: 'binary',
     keyEncoding: 'binary',
     mapSize: mapBytes,
-    // With it, whoever is killed while it syncs can cost others commits that they have seen: docs/decisions/0054.
+    // With it, a process that is killed during a sync can overwrite commits that others have seen (see
+    // docs/decisions/hot-state.md, lmdb commits do not overlap their syncs).
     overlappingSync: false,
     // With it, a commit that fails also rejects a promise nobody can reach, which ends the process.
     eventTurnBatching: false,

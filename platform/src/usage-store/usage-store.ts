@@ -2,9 +2,10 @@
 export interface UsageStore {
   /**
    * Inserts rows exactly once per token: the same token with the same rows changes nothing the second time, in the
-   * table and in everything its views feed. A single server that is killed in the middle may know the token and not have
-   * the rows, in the table or behind a view: who repeats an insert that failed has to look (decision 49). `table` may name its database: `database.table`. Columns may come in any
-   * order; one that the table has and the rows lack takes its default, one that the table lacks is an error.
+   * table and in everything its views feed. A single server that is killed during the insert may know the token and lack
+   * the rows, in the table or behind a view. A caller that repeats a failed insert must read what is stored (see
+   * docs/decisions/clickhouse.md, A redo looks at what is stored). `table` may name its database: `database.table`. Columns
+   * may come in any order. A column that the rows lack takes its default, and one that the table lacks is an error.
    */
   insert<Row>(
     table: string,

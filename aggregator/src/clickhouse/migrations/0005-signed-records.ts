@@ -4,8 +4,8 @@ import { storedName } from '../usage-table.ts'
 import { usageByHourTable } from './0002-usage-by-hour.ts'
 
 /**
- * The sink takes back what the roll-up has too much (decision 49), so `records` has a sign. ClickHouse rewrites the one
- * column in the background; until then it converts what it reads.
+ * The sink subtracts what the roll-up counted too often, so `records` has a sign (see docs/decisions/clickhouse.md, A redo
+ * looks at what is stored). ClickHouse rewrites the column in the background and converts it on reads until then.
  */
 export const signedRecords: ClickHouseMigration = {
   name: '0005-signed-records',

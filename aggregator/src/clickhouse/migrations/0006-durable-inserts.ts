@@ -13,7 +13,7 @@ import { creditDebitsTable } from './0004-credit-debits.ts'
  * An insert is answered when its rows are on the disk, in the table and in what its views feed, because the sink moves
  * its position on that answer. A merge syncs its result before the parts that it replaces are deleted.
  *
- * `store_life` names the incarnation of the store (decision 63).
+ * `store_life` names the incarnation of the store (see docs/decisions/clickhouse.md, The store is compared with the log).
  */
 export const durableInserts: ClickHouseMigration = {
   name: '0006-durable-inserts',
