@@ -62,7 +62,8 @@ describe('ClickHouse through the gateway', () => {
 describe('a usage store that dies', () => {
   /*
    * The batch that a kill interrupts may be missing even after it is repeated, in the table or behind the view: ClickHouse writes
-   * its token first and its rows a moment later. A caller that needs all of it must check (decision 49).
+   * its token first and its rows a moment later. A caller that needs all of it must check (see
+   * docs/decisions/clickhouse.md, A redo looks at what is stored).
    */
   it('has acknowledged batches once in table and view, and an interrupted batch completely or not at all', async () => {
     const own = await mkdtemp(join(tmpdir(), 'tollgate-chdb-'))

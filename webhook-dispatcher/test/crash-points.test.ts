@@ -8,7 +8,8 @@ import { isSignedBy, startReceiver, type Received, type Receiver } from './recei
 
 /*
  * A dispatcher is killed (SIGKILL) between two of its effects. The test stops it there: it locks the row that the second effect
- * needs, or the receiver delays its response. docs/decisions/0050 lists the effects and what holds between them.
+ * needs, or the receiver delays its response. docs/decisions/webhooks.md, What holds where a dispatcher dies,
+ * lists the effects and what holds between them.
  */
 
 // Each test starts up to three processes.

@@ -8,7 +8,7 @@ export type SinkParts = PartitionParts & {
   readonly usageStore: UsageStore
   /**
    * Name of the ClickHouse cluster, or undefined for a single server. A single server may lose rows at a crash and still know their
-   * token (decision 49).
+   * token (see docs/decisions/clickhouse.md, A redo looks at what is stored).
    */
   readonly cluster: string | undefined
   /** Milliseconds that the sink waits for the counters projection to set the marks of a batch before it claims them itself. */

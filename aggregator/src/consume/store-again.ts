@@ -30,8 +30,9 @@ export type Repair = {
 /**
  * Stores a batch that may already be stored in part or completely, in a ClickHouse that may have crashed meanwhile or may be an
  * older copy. A single server stores rows and the memory of their token separately. After a crash between the two it has only one
- * of them: it would ignore a repeated insert although rows are missing, or store the rows twice (decision 49). A cluster forgets
- * tokens after some thousand blocks. So the stored rows are read, and nothing is inserted if none is missing.
+ * of them: it would ignore a repeated insert although rows are missing, or store the rows twice. A cluster forgets tokens after
+ * some thousand blocks. So the stored rows are read, and nothing is inserted if none is missing (see docs/decisions/clickhouse.md,
+ * A redo looks at what is stored).
  *
  *  1. Insert under every token that the batch has had. ClickHouse adds a token and its rows under one lock. An earlier insert that
  *     still runs after a time-out therefore adds nothing after these inserts, neither to tables nor to the roll-up.

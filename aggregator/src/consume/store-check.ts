@@ -27,8 +27,9 @@ export type Checked = {
 const idleCheckMs = 2_000
 
 /**
- * Compares the store with the log when this process starts and whenever the store has another incarnation (decision 63): an older
- * copy may have replaced it, or a power cut may have lost rows. If rows are missing, the position moves back in one commit together
+ * Compares the store with the log when this process starts and whenever the store has another incarnation: an older
+ * copy may have replaced it, or a power cut may have lost rows (see docs/decisions/clickhouse.md, The store is compared with the
+ * log). If rows are missing, the position moves back in one commit together
  * with its note, and the sink stores those records again. A crash before the commit leaves nothing changed; after it, the sink
  * continues from there.
  *

@@ -85,7 +85,7 @@ async function walk({ clone, home }: Newcomer): Promise<void> {
 
 async function readGuides(clone: string, home: string, key: string): Promise<void> {
   const docs = join(clone, 'docs')
-  const readme = blocksUnder(join(clone, 'README.md'), 'Two commands', 'sh').join('\n')
+  const readme = blocksUnder(join(clone, 'README.md'), 'Three commands', 'sh').join('\n')
   if (!readme.startsWith('npm start')) throw new Error('README begins with something else')
   await step('npm run tollgate -- --help', () => type('npm run tollgate -- --help'))
 

@@ -4,7 +4,8 @@ import { requiresPayment, type PlanCosts } from '../plans/plan.ts'
 
 /**
  * Returns why a plan cannot require a saved card: it never charges later what was not paid when it started. A plan that is
- * bought leaves its card with the payment, and pre-paid usage is paid from the wallet (decision 70).
+ * bought leaves its card with the payment, and pre-paid usage is paid from the wallet (see docs/decisions/plans.md, A plan can
+ * require a saved card).
  */
 export function paymentMethodFaults(plan: PlanCosts): ValidationIssue[] {
   if (plan.terms.requiresPaymentMethod !== true || startsUnpaidAndCharges(plan)) return []

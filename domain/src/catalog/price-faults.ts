@@ -16,7 +16,7 @@ export type PricedPlan = Pick<
 /**
  * Returns what is wrong with the prices of a plan, by the fields of the request: prices that nothing charges, tiers that
  * leave units out or count them twice, and amounts that are too small to be charged. A plan without faults charges each
- * price that it names (decision 58).
+ * price that it names (see docs/decisions/plans.md, A plan charges every price that it names).
  */
 export function priceFaults(plan: PricedPlan): ValidationIssue[] {
   const lists = priceLists(plan)

@@ -9,7 +9,7 @@ import type { Plan, PlanCore } from '../plans/plan.ts'
 
 /*
  * `maxUnbilledMinor`: how much usage of a running period a customer may have that is not billed yet. Limit checks count
- * units, so the plan keeps how many fit under the amount (decision 69).
+ * units, so the plan keeps how many fit under the amount (see docs/decisions/plans.md, Unbilled usage has a limit in units).
  */
 
 type UnbilledCap = {

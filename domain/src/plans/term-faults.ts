@@ -6,7 +6,7 @@ type Termed = Pick<Plan, 'type' | 'terms'>
 
 /**
  * Returns what a plan promises and nothing enforces, by the fields of the request. Zero and absent are the same: no
- * promise (decision 74).
+ * promise (see docs/decisions/plans.md, Quantity and notice are enforced).
  */
 export function termFaults(plan: Termed): ValidationIssue[] {
   return [...userFaults(plan), ...quantityFaults(plan), ...noticeFaults(plan)]

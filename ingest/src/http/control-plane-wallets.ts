@@ -8,7 +8,10 @@ import type { CallControlPlane } from '../domain/call-control-plane.ts'
 import { UnavailableError } from '../domain/unavailable-error.ts'
 import type { Wallets } from '../domain/wallets.ts'
 
-/** Holds credits through the control plane, for a hot state that ingest must not write to (decision 14). */
+/**
+ * Holds credits through the control plane, for a hot state that ingest must not write to (see docs/decisions/reservations.md, On one
+ * machine the control plane reserves).
+ */
 export class ControlPlaneWallets implements Wallets {
   readonly #callControlPlane: CallControlPlane
   readonly #authorization: string

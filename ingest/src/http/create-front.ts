@@ -30,7 +30,7 @@ export async function chooseFront(choice: FrontChoice): Promise<ChosenFront> {
   }
 }
 
-/** docs/decisions/0078 has the measurements of this cost. */
+/** Returns the notice for the log. Its figures are in docs/benchmarks.md, Versions of Node. */
 export function nodeFrontNotice({ message, neededGlibc }: UwsNotLoadableError): string {
   const remedy =
     neededGlibc === undefined

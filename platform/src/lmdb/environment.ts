@@ -56,8 +56,8 @@ function tryOpen(options: EnvironmentOptions): LmdbStore | undefined {
     encoding: 'binary',
     keyEncoding: 'binary',
     mapSize: mapBytes,
-    // With overlapping syncs, a process that is killed during a sync can lose commits that other processes have already read:
-    // docs/decisions/0054.
+    // With overlapping syncs, a process that is killed during a sync can lose commits that other processes have already read
+    // (see docs/decisions/hot-state.md, lmdb commits do not overlap their syncs).
     overlappingSync: false,
     // With batching, a failed commit also rejects a promise that cannot be reached, which ends the process.
     eventTurnBatching: false,

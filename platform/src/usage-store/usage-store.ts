@@ -3,9 +3,9 @@ export interface UsageStore {
   /**
    * Inserts rows exactly once per token: a second insert of the same rows with the same token has no effect, in the table and in
    * everything its views feed. If a single server is killed during the insert, it may know the token without having the rows, in
-   * the table or behind a view: a caller that repeats a failed insert must check (decision 49). `table` may include its database:
-   * `database.table`. Columns may be in any order. A column that only the table has gets its default; one that the table lacks is
-   * an error.
+   * the table or behind a view: a caller that repeats a failed insert must check (see docs/decisions/clickhouse.md, A
+   * redo looks at what is stored). `table` may include its database: `database.table`. Columns may be in any order. A column that
+   * only the table has gets its default; one that the table lacks is an error.
    */
   insert<Row>(
     table: string,

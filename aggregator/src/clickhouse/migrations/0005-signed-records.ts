@@ -4,8 +4,8 @@ import { storedName } from '../usage-table.ts'
 import { usageByHourTable } from './0002-usage-by-hour.ts'
 
 /**
- * The sink corrects a roll-up that is too high with negative rows (decision 49), so `records` needs a sign. ClickHouse rewrites
- * this column in the background and converts its values on reads until then.
+ * The sink corrects a roll-up that is too high with negative rows, so `records` needs a sign (see docs/decisions/clickhouse.md, A redo looks at what is stored).
+ * ClickHouse rewrites this column in the background and converts its values on reads until then.
  */
 export const signedRecords: ClickHouseMigration = {
   name: '0005-signed-records',

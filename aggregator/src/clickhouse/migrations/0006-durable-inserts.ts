@@ -13,7 +13,7 @@ import { creditDebitsTable } from './0004-credit-debits.ts'
  * An insert is acknowledged once its rows are on the disk, in the table and in the tables that its views fill, because the sink
  * advances its position on that acknowledgement. A merge syncs its result before the merged parts are deleted.
  *
- * `store_life` contains the name of the store's incarnation (decision 63).
+ * `store_life` contains the name of the store's incarnation (see docs/decisions/clickhouse.md, The store is compared with the log).
  */
 export const durableInserts: ClickHouseMigration = {
   name: '0006-durable-inserts',

@@ -16,7 +16,8 @@ import type { SignInParts, Visitor } from './visitor.ts'
 /*
  * Anybody may enter the address of anybody. The owner must neither get any number of emails, nor be locked out by a limit that
  * somebody else used up, and nobody may guess a code. So the first codes for an address are short, and each is for one browser.
- * Beyond the limit, one long code an hour goes to the address, for every browser in which the address is entered (decision 0095).
+ * Beyond the limit, one long code an hour goes to the address, for every browser in which the address is entered.
+ * See docs/decisions/sign-in.md, Nobody locks an address out by requesting codes.
  */
 
 const hourMs = 3_600_000
@@ -24,7 +25,7 @@ const dayMs = 24 * hourMs
 
 /**
  * How many windows of short codes one mailbox may use up in a day. Whoever guesses from many networks is limited by the codes of
- * the mailbox alone: with the defaults to 300 guesses in any day, of a million codes (decision 0095).
+ * the mailbox alone: with the defaults to 300 guesses in any day, of a million codes.
  */
 const windowsPerDay = 6
 
