@@ -86,4 +86,6 @@ test('an installation that lacks one of the replaced migrations is refused, and 
   )
   expect(await readColumns()).toEqual(columns)
   expect(await readApplied('sandbox')).toContain('0218-ended-sign-ins-audited.sql')
+  // The commit that the error names refuses a schema that has the merged migrations.
+  expect(await readApplied('control')).toEqual((await namesOf('control')).replaced)
 })

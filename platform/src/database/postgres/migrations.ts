@@ -33,25 +33,33 @@ export async function migratePostgres(options: PostgresMigrationOptions): Promis
   })
   try {
     await ensureRoles(sql)
-    for (const [schema, folder] of Object.entries(folderOfSchema)) {
-      await migrateSchema(sql, schema, join(options.folder, folder))
-    }
+    const schemas = Object.entries(folderOfSchema).map(
+      ([schema, folder]) => [schema, join(options.folder, folder)] as const,
+    )
+    // All in one transaction: if one schema is refused, the version before must still be able to start with the others.
+    await locked(sql, async (transaction) => {
+      for (const [schema, folder] of schemas) {
+        await createSchema(transaction, schema)
+        await adoptMergedMigrations(transaction, schema, folder)
+      }
+    })
+    for (const [schema, folder] of schemas) await migrateSchema(sql, schema, folder)
   } finally {
     await sql.end({ timeout: 10 })
   }
 }
 
+async function createSchema(sql: TransactionSql, schema: string): Promise<void> {
+  await sql`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
+  await sql`
+    CREATE TABLE IF NOT EXISTS ${sql(schema)}.schema_migrations (
+      name text PRIMARY KEY,
+      applied_at timestamptz NOT NULL DEFAULT now()
+    )`
+}
+
 async function migrateSchema(sql: Sql, schema: string, folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  await locked(sql, async (transaction) => {
-    await transaction`CREATE SCHEMA IF NOT EXISTS ${sql(schema)}`
-    await transaction`
-      CREATE TABLE IF NOT EXISTS ${sql(schema)}.schema_migrations (
-        name text PRIMARY KEY,
-        applied_at timestamptz NOT NULL DEFAULT now()
-      )`
-  })
-  await locked(sql, (transaction) => adoptMergedMigrations(transaction, schema, folder))
   refuseNewer(`PostgreSQL schema ${schema}`, await appliedIn(sql, schema), names)
   const umzug = new Umzug({
     migrations: names.map((name) => ({
