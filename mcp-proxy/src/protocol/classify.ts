@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { isPlainObject } from '@tollgate/schemas/json-object'
+import { isPlainObject, isStorableText } from '@tollgate/schemas/json-object'
 import {
   errorCodes,
   errorMessage,
@@ -101,9 +101,10 @@ function classifyBatch(
 /** A request without an id that counts must not pass as a notification: a careless server would work for it, unrecorded. */
 function idProblem(message: Message): string | undefined {
   const id = idOf(message)
-  if (typeof id === 'number' && Math.abs(id) > Number.MAX_SAFE_INTEGER) {
-    // The proxy's own answers would repeat a rounded one, which the client does not know.
-    return 'The id of a request must be a string or a number between -2^53 and 2^53.'
+  // Some servers cut fractions off, and read each lone surrogate as U+FFFD: two requests would have one id there.
+  const isExact = typeof id === 'string' ? isStorableText(id) : Number.isSafeInteger(id ?? 0)
+  if (!isExact) {
+    return 'The id of a request must be a string of Unicode without U+0000, or an integer between -2^53 and 2^53.'
   }
   if (id !== undefined) return undefined
   if ('id' in message) return 'The id of a request must be a string or a number.'
