@@ -193,6 +193,16 @@ describe('the authorization endpoint', () => {
     expect((await begin()).status).toBe(303)
   })
 
+  test('does not count what a page of others loads from it', async () => {
+    await sql`delete from customer_auth_attempts where kind = 'authorize-address'`
+    for (const destination of ['image', 'empty', 'iframe']) {
+      expect((await begin({ 'sec-fetch-dest': destination })).status).toBe(400)
+    }
+    const counted = await sql`select from customer_auth_attempts where kind = 'authorize-address'`
+    expect(counted).toHaveLength(0)
+    expect((await begin({ 'sec-fetch-dest': 'document' })).status).toBe(303)
+  })
+
   test('stores a row that is deleted after 15 minutes', async () => {
     await sql`delete from oauth_records where model = 'Interaction'`
     await begin()

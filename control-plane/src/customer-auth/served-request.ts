@@ -35,6 +35,9 @@ export async function authorizeClient(
   parameters: URLSearchParams,
 ): Promise<AuthAnswer> {
   const { issuer, request } = served
+  if (!isNavigation(request)) {
+    return errorAnswer(400, 'invalid_request', 'Open this address in a window of the browser.')
+  }
   const tooMany = await countAuthorization(served)
   if (tooMany !== undefined) return tooMany
   const clientId = parameters.get('client_id') ?? ''
@@ -43,6 +46,12 @@ export async function authorizeClient(
     if (refused !== undefined) return refused
   }
   return authorize(issuer, parameters, headersOf(request))
+}
+
+/** Any page could use up the requests of its visitor's network with images that have this address. Old browsers do not say. */
+function isNavigation({ headers }: FastifyRequest): boolean {
+  const destination = headers['sec-fetch-dest']
+  return destination === undefined || destination === 'document'
 }
 
 export async function registerClient(served: Served): Promise<AuthAnswer> {
