@@ -134,7 +134,7 @@ export const mcpProxySettings = {
   ),
   callMs: integerSetting(
     'TOLLGATE_MCP_CALL_MS',
-    'Milliseconds that one call of a tool may take at most, however much its MCP server sends meanwhile',
+    'Milliseconds that one request other than a subscription may take at most, however much its MCP server sends meanwhile',
     3_600_000,
     { min: 1_000, max: 86_400_000 },
   ),

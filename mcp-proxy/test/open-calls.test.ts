@@ -214,8 +214,17 @@ test('a client that goes away has not cancelled, and its call counts', async () 
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
 })
 
-test('a server that answers nothing to the end of a session is not waited for without end', async () => {
+/** Sends bytes until the proxy hangs up. */
+function sendWithoutEnd(response: ServerResponse): void {
+  const timer = setInterval(() => response.write('\n'), 20)
+  response.once('close', () => clearInterval(timer))
+}
+
+test.each([
+  ['answers nothing', () => undefined],
+  ['never ends its answer', sendWithoutEnd],
+])('a server that %s to the end of a session is not waited for without end', async (_how, end) => {
   const session = await beginSession(url(), token)
-  origin.respond = () => undefined
+  origin.respond = (_seen, response) => end(response)
   expect((await send(url(), token, undefined, session, 'DELETE')).status).toBe(202)
 })

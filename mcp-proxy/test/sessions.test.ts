@@ -217,7 +217,7 @@ test('an answer that takes long is kept open with comments', async () => {
   expect(events).toMatchObject([{ id: 1, result: {} }])
 })
 
-test('a call ends in time, though its server goes on sending and its client is gone or reads nothing', async () => {
+test('a request ends in time, though its server goes on sending and its client is gone or reads nothing', async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_CALL_MS: '1000' })
   let open = 0
   origin.respond = ({ message }, response) => {
@@ -239,11 +239,13 @@ test('a call ends in time, though its server goes on sending and its client is g
     return fetch(url(), { method: 'POST', headers, body, ...(signal && { signal }) })
   }
   const going = new AbortController()
+  const uncounted = send(url(), token, request('list', 'resources/list'))
   const idle = await start('idle')
   await start('gone', going.signal)
   going.abort()
   const ended = { outcome: 'fail', reason: 'The MCP server did not finish its answer in time.' }
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([ended, ended]), 3_000)
+  expect((await uncounted).body).toMatchObject({ id: 'list', error: {} })
   await vi.waitFor(() => expect(open).toBe(0))
   await idle.body!.cancel()
 })

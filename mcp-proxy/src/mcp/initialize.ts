@@ -8,15 +8,15 @@ import { abilitiesOf } from './client-abilities.ts'
 import { editResult } from './edit-result.ts'
 import { errorOf } from './origin-errors.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
+import { failureOf } from '../origin/origin-client.ts'
 import type { Visit } from './visit.ts'
 
 /** Begins a session: the origin's, and around it one of ours, which any replica can go on with. */
 export async function serveInitialize(visit: Visit, message: Message, text: string): Promise<void> {
   const { parts, server, response, trace } = visit
   const id = idOf(message)!
-  const controller = new AbortController()
-  const request = { server, headers: trace, signal: controller.signal }
-  const answer = await parts.origin.post(request, text, id)
+  const request = { server, headers: trace, signal: AbortSignal.timeout(parts.config.callMs) }
+  const answer = await parts.origin.post(request, text, id).catch(failureOf)
   const answered = await responseIn(answer, id).catch(() => undefined)
   const result = answered?.['result']
   if (answered === undefined || !isPlainObject(result)) {

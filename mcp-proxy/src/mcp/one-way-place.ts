@@ -15,3 +15,25 @@ export async function inOneWayPlace(visit: Visit, work: () => Promise<void>): Pr
     place.leave()
   }
 }
+
+/**
+ * Sends the origin what gets no response that counts. A server that never ends its answer is given up like one that is silent:
+ * it would keep the place.
+ */
+export async function tellOrigin(
+  { parts }: Visit,
+  send: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const controller = new AbortController()
+  const { signal } = controller
+  const timer = setTimeout(() => controller.abort(), parts.config.originSilenceMs)
+  try {
+    await send(signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+  } finally {
+    clearTimeout(timer)
+    // A stream in answer to it is nobody's.
+    controller.abort()
+  }
+}

@@ -22,7 +22,7 @@ import type { Session } from '../sessions/origin-sessions.ts'
 import { sendRenamed } from '../sessions/send-renamed.ts'
 import { abilitiesOf } from './client-abilities.ts'
 import { serveInitialize } from './initialize.ts'
-import { inOneWayPlace } from './one-way-place.ts'
+import { inOneWayPlace, tellOrigin } from './one-way-place.ts'
 import { callKeyOf } from './open-calls.ts'
 import type { Place } from './open-requests.ts'
 import { crowdedMessage } from './serve-crowded.ts'
@@ -198,10 +198,8 @@ async function notifyOrigin(
 ): Promise<void> {
   // Before the origin is told, which may end its answer at once: that must not look like a failure of the origin.
   const told = session === 'none' ? message : cancelIn(visit, session, message)
-  const controller = new AbortController()
-  await postIn(visit, session, rewritten(text, message, told), undefined, controller.signal)
-  // A stream in answer to a notification is nobody's.
-  controller.abort()
+  const body = rewritten(text, message, told)
+  await tellOrigin(visit, (signal) => postIn(visit, session, body, undefined, signal))
 }
 
 /** Cancels the request that a message cancels, if it does, and returns the message with the id that the origin knows it by. */

@@ -23,7 +23,9 @@ export async function serveRequest(
   const own = answerOwnResource(served, message, id)
   if (own !== undefined) return reply.finish(textOf(own))
   const subscription = openSubscription(served, message, reply)
-  const end = await relay(served, text, id, subscription.reply).finally(subscription.end)
+  // A server that never ends its answer would keep a place that others need. Subscriptions have places of their own.
+  const limitMs = served.stopped === undefined ? served.parts.config.callMs : undefined
+  const end = await relay(served, text, id, subscription.reply, limitMs).finally(subscription.end)
   const instead = answerWithoutResources(served, method, end, id)
   if (instead !== undefined) return reply.finish(textOf(instead))
   if (served.stopped?.aborted === true) {

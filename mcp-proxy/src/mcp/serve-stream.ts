@@ -4,7 +4,7 @@ import { whenClosed } from '../http/when-closed.ts'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { errorCodes, errorMessage, isResponse, type MessageId } from '../protocol/messages.ts'
 import type { Session } from '../sessions/origin-sessions.ts'
-import { inOneWayPlace } from './one-way-place.ts'
+import { inOneWayPlace, tellOrigin } from './one-way-place.ts'
 import type { Bound } from './open-requests.ts'
 import { sendUnknownSession, sessionOf, type Visit } from './visit.ts'
 import { watchToolList } from './watch-tool-list.ts'
@@ -100,10 +100,9 @@ export async function serveDelete(visit: Visit): Promise<void> {
   return inOneWayPlace(visit, async () => {
     // Before the origin is told, which may end its answers at once.
     parts.openCalls.cancelAllOf(session.key)
-    const controller = new AbortController()
-    await parts.sessions.end(session, { server, headers: trace, signal: controller.signal })
-    // A stream in answer to it is nobody's.
-    controller.abort()
+    await tellOrigin(visit, (signal) =>
+      parts.sessions.end(session, { server, headers: trace, signal }),
+    )
     sendAccepted(response)
   })
 }
