@@ -228,3 +228,21 @@ test.each([
   origin.respond = (_seen, response) => end(response)
   expect((await send(url(), token, undefined, session, 'DELETE')).status).toBe(202)
 })
+
+test('a call ends that waits for its session to be initialised again', async () => {
+  const session = await beginSession(url(), token)
+  let initializing: ServerResponse | undefined
+  origin.respond = ({ message }, response) => {
+    if (message['id'] === undefined) return response.writeHead(202).end()
+    if (message['method'] === 'tools/call') return response.writeHead(404).end()
+    openEvents(response)
+    sendWithoutEnd(response)
+    return (initializing = response)
+  }
+  const calling = send(url(), token, toolCall('slow'), session)
+  await vi.waitFor(() => expect(initializing).toBeDefined())
+  await send(url(), token, cancelled, session)
+  expect((await calling).body).toMatchObject({ id: 'slow', error: {} })
+  expect(stack.gate.settled).toMatchObject([{ outcome: 'fail', isCancelled: true }])
+  initializing!.end()
+})

@@ -18,6 +18,9 @@ export function sessionKeyOf(id: string): string {
   return createHash('sha256').update(id).digest('base64')
 }
 
+/** Milliseconds after which a server that is initialised again is given up, also if it goes on sending. */
+const initializeMsMax = 300_000
+
 /** Each is as long as what its client said about itself. */
 const statesMax = 10_000
 
@@ -92,8 +95,9 @@ export class OriginSessions {
     const used = this.#idOf(session)
     const answer = await send(this.#within(session, request))
     if (used === null || this.hasEnded(session.key) || !isAboutSession(answer)) return answer
-    const renewed = await this.#renew(session, request, used)
-    return renewed === undefined ? answer : send(this.#within(session, request))
+    const renewed = await unlessAborted(this.#renew(session, request, used), request.signal)
+    if (renewed === undefined || this.hasEnded(session.key)) return answer
+    return send(this.#within(session, request))
   }
 
   #idOf({ key, state }: Session): string | null {
@@ -117,7 +121,7 @@ export class OriginSessions {
     const found = this.#renewing.get(session.key)
     if (found !== undefined) return found
     // It outlives the request that found the session lost: others wait for it.
-    const detached = { ...request, signal: new AbortController().signal }
+    const detached = { ...request, signal: AbortSignal.timeout(initializeMsMax) }
     const renewing = this.#initialize(session, detached).finally(() =>
       this.#renewing.delete(session.key),
     )
@@ -140,6 +144,16 @@ export class OriginSessions {
     await this.#origin.post(within, JSON.stringify(notification), undefined)
     return sessionId
   }
+}
+
+/** Rejects when the signal is aborted, also if the work goes on. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+  })
 }
 
 /** Reads an answer up to the response with the id; whatever else a stream holds is dropped. */
