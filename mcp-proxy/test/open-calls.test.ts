@@ -229,6 +229,22 @@ test.each([
   expect((await send(url(), token, undefined, session, 'DELETE')).status).toBe(202)
 })
 
+test('a call whose session is ended before it is admitted does not reach its server', async () => {
+  const session = await beginSession(url(), token)
+  let admit = (): void => undefined
+  stack.gate.decide = () => new Promise((resolve) => (admit = () => resolve(undefined)))
+  const calling = send(url(), token, toolCall(1), session)
+  await vi.waitFor(() => expect(stack.gate.admitted).toHaveLength(1))
+  await send(url(), token, undefined, session, 'DELETE')
+  origin.seen.length = 0
+  admit()
+  expect((await calling).body).toMatchObject({ id: 1, error: {} })
+  expect(origin.seen).toEqual([])
+  expect(stack.gate.settled).toMatchObject([
+    { outcome: 'fail', isCancelled: true, isAccepted: false },
+  ])
+})
+
 test('a call ends that waits for its session to be initialised again', async () => {
   const session = await beginSession(url(), token)
   let initializing: ServerResponse | undefined

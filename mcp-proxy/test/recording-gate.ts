@@ -8,7 +8,7 @@ export class RecordingGate implements Gate {
   readonly admitted: GatedCall[] = []
   readonly settled: Settled[] = []
   /** Decides the next calls; undefined lets them through. */
-  decide: ((call: GatedCall) => Admission) | undefined
+  decide: ((call: GatedCall) => Admission | Promise<Admission | undefined>) | undefined
 
   reset(): void {
     this.admitted.length = 0
@@ -18,7 +18,7 @@ export class RecordingGate implements Gate {
 
   async admit(call: GatedCall): Promise<Admission> {
     this.admitted.push(call)
-    const decided = this.decide?.(call)
+    const decided = await this.decide?.(call)
     if (decided !== undefined) return decided
     if (call.server.tools.get(call.toolName)?.access === 'public') return { kind: 'open' }
     const { callId, toolName } = call

@@ -68,6 +68,11 @@ async function relayUncounted(
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   const timer =
     limitMs === undefined ? undefined : setTimeout(() => controller.abort(overdue), limitMs)
+  // DELETE does not find a call that is being admitted.
+  if (served.hasEnded?.() === true) {
+    call.cancelled = { hasBegun: false }
+    controller.abort()
+  }
   try {
     const end = await exchange(served, call, body, id, reply)
     isAnswered = end.kind === 'answered' || end.kind === 'refused'

@@ -163,6 +163,7 @@ function servedIn(visit: Visit, session: Session | 'none', message: Message): Se
   const originId = parts.sessions.originIdOf(session, clientId)
   return {
     ...{ ...both, originId },
+    hasEnded: () => parts.sessions.hasEnded(session.key),
     client: abilitiesOf('sessions', session.state.initialize['capabilities']),
     callKey: callKeyOf(session.key, JSON.stringify(clientId)),
     post: (body, id, signal) => {

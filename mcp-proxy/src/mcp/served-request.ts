@@ -47,6 +47,8 @@ export type ServedRequest = {
   readonly callKey: string | undefined
   /** The request's id at the origin, where that is not the client's. */
   readonly originId?: MessageId
+  /** Whether the client has ended the session since; undefined outside sessions. */
+  readonly hasEnded?: () => boolean
   /** Ends a stream of notifications when the proxy stops. */
   readonly stopped?: AbortSignal
   /** Sends a message to the origin in the era of the client. */
