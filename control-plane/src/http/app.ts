@@ -95,30 +95,7 @@ export async function buildApp(
   requestSeconds: RequestSeconds,
   unknownNames: UnknownNames,
 ): Promise<ApiServer> {
-  const loggerInstance: FastifyBaseLogger = parts.logger
-  const app: ApiServer = Fastify({
-    loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestNames(),
-    http: {
-      connectionsCheckingInterval: slowClientCheckMs,
-      // node:http takes the longer of the two for bodies: left at its default of a minute, that would be this one.
-      headersTimeout: limits.requestTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
-    },
-    bodyLimit: limits.bodyBytesMax,
-    // Loopback is ingest of the same machine, whatever stands in front of it.
-    trustProxy: [...limits.trustedProxies.split(',').map((each) => each.trim()), 'loopback'].filter(
-      (each) => each !== '',
-    ),
-    requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.idleConnectionMs,
-    // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
-    keepAliveTimeout: limits.idleConnectionMs,
-    frameworkErrors: answerUnrouted,
-    routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
-  }).withTypeProvider<ZodTypeProvider>()
-
+  const app = createServer(limits, parts.logger)
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     continueInTurn(request, response)
     app.server.emit('request', request, response)
@@ -163,6 +140,33 @@ export async function buildApp(
     done()
   })
   return app
+}
+
+/** A server without routes, with its limits of time and size. */
+function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer {
+  const loggerInstance: FastifyBaseLogger = logger
+  return Fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: createRequestNames(),
+    http: {
+      connectionsCheckingInterval: slowClientCheckMs,
+      // node:http takes the longer of the two for bodies: left at its default of a minute, that would be this one.
+      headersTimeout: limits.requestTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+    },
+    bodyLimit: limits.bodyBytesMax,
+    // Loopback is ingest of the same machine, whatever stands in front of it.
+    trustProxy: [...limits.trustedProxies.split(',').map((each) => each.trim()), 'loopback'].filter(
+      (each) => each !== '',
+    ),
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleConnectionMs,
+    // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
+    keepAliveTimeout: limits.idleConnectionMs,
+    frameworkErrors: answerUnrouted,
+    routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
+  }).withTypeProvider<ZodTypeProvider>()
 }
 
 function registerResources(app: ApiServer, parts: AppParts): void {
