@@ -168,9 +168,9 @@ export const mcpProxySettings = {
     128,
     { min: 1, max: 65_535 },
   ),
-  requestsPerServerMax: integerSetting(
-    'TOLLGATE_MCP_REQUESTS_PER_SERVER_MAX',
-    'Requests to one MCP server that may be open at a process of the proxy',
+  requestsPerProviderMax: integerSetting(
+    'TOLLGATE_MCP_REQUESTS_PER_PROVIDER_MAX',
+    'Requests to the MCP servers of one provider that may be open at a process of the proxy',
     1_024,
     { min: 1, max: 65_535 },
   ),
@@ -186,9 +186,9 @@ export const mcpProxySettings = {
     64,
     { min: 1, max: 65_535 },
   ),
-  streamsPerServerMax: integerSetting(
-    'TOLLGATE_MCP_STREAMS_PER_SERVER_MAX',
-    'Streams of notifications of one MCP server that may be open at a process of the proxy',
+  streamsPerProviderMax: integerSetting(
+    'TOLLGATE_MCP_STREAMS_PER_PROVIDER_MAX',
+    'Streams of notifications of the MCP servers of one provider that may be open at a process of the proxy',
     1_024,
     { min: 1, max: 65_535 },
   ),

@@ -146,12 +146,12 @@ function endpointOf(
   const origin = new OriginClient(outbound, streamOutbound, config)
   const streams = new OpenStreams({
     perCustomerMax: config.streamsPerCustomerMax,
-    perServerMax: config.streamsPerServerMax,
+    perProviderMax: config.streamsPerProviderMax,
     totalMax: config.streamsMax,
   })
   const requestLimits = {
     perCustomerMax: config.requestsPerCustomerMax,
-    perServerMax: config.requestsPerServerMax,
+    perProviderMax: config.requestsPerProviderMax,
     totalMax: config.requestsMax,
   }
   const openRequests = new OpenRequests(requestLimits)

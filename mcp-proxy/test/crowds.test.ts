@@ -12,7 +12,7 @@ import {
   type Seen,
 } from './scripted-origin.ts'
 
-/* What one customer, or the customers of one server, can take of the proxy. */
+/* What one customer, or the customers of one provider, can take of the proxy. */
 
 let stack: ProxyStack
 let origin: ScriptedOrigin
@@ -23,10 +23,10 @@ let open: { seen: Seen; response: ServerResponse }[]
 
 const settings = {
   TOLLGATE_MCP_REQUESTS_PER_CUSTOMER_MAX: '2',
-  TOLLGATE_MCP_REQUESTS_PER_SERVER_MAX: '3',
+  TOLLGATE_MCP_REQUESTS_PER_PROVIDER_MAX: '3',
   TOLLGATE_MCP_REQUESTS_MAX: '4',
   TOLLGATE_MCP_STREAMS_PER_CUSTOMER_MAX: '1',
-  TOLLGATE_MCP_STREAMS_PER_SERVER_MAX: '4',
+  TOLLGATE_MCP_STREAMS_PER_PROVIDER_MAX: '4',
   TOLLGATE_MCP_CANCEL_GRACE_MS: '50',
   TOLLGATE_MCP_UNREAD_MS: '1000',
 }
@@ -168,18 +168,21 @@ test('each request of a batch takes a place', async () => {
   ])
 })
 
-test('the customers of one server leave places to those of others, up to the limit of the process', async () => {
-  const other = await stack.addServer({ originUrl: origin.url })
+test('the servers of one provider leave places to those of others, up to the limit of the process', async () => {
+  const second = await stack.addServer({ originUrl: origin.url })
+  const other = await stack.addServer({ originUrl: origin.url, providerId: 'other' })
   const tokenOf = (at: AddedServer, sub: string) => stack.token(at, { sub })
-  const first = await openCalls(2, server, await tokenOf(server, 'cus_1'))
-  const second = await openCalls(1, server, await tokenOf(server, 'cus_2'))
-  const refused = await send(server.proxyUrl, await tokenOf(server, 'cus_3'), toolCall(7))
-  expect(refused.body).toMatchObject(tooMany(7, 'to this MCP server'))
-  const third = await openCalls(1, other, await tokenOf(other, 'cus_3'))
+  const calls = [
+    await openCalls(2, server, await tokenOf(server, 'cus_1')),
+    await openCalls(1, second, await tokenOf(second, 'cus_2')),
+  ]
+  const refused = await send(second.proxyUrl, await tokenOf(second, 'cus_3'), toolCall(7))
+  expect(refused.body).toMatchObject(tooMany(7, 'of this provider'))
+  calls.push(await openCalls(1, other, await tokenOf(other, 'cus_3')))
   const last = await send(other.proxyUrl, await tokenOf(other, 'cus_4'), toolCall(7))
   expect(last.body).toMatchObject(tooMany(7, 'Too many requests are open'))
   answerAll()
-  await Promise.all([first, second, third].map((calls) => calls.ended()))
+  await Promise.all(calls.map((each) => each.ended()))
 })
 
 test('callers without a token are counted by their address', async () => {
@@ -260,7 +263,7 @@ test('subscriptions leave the connections to calls, have limits of their own, an
   const refused = await listen(tokens[4]!)
   expect([refused.status, await refused.text()]).toEqual([
     429,
-    expect.stringContaining('of this MCP server'),
+    expect.stringContaining('of this provider'),
   ])
   // As many calls as there are connections.
   const calls = await openCalls(2, server, tokens[0])

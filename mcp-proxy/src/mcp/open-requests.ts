@@ -3,12 +3,12 @@ import type { ServedServer } from '../servers/served-server.ts'
 
 export type OpenRequestLimits = {
   readonly perCustomerMax: number
-  readonly perServerMax: number
+  readonly perProviderMax: number
   readonly totalMax: number
 }
 
 /** Which limit a request has met. */
-export type Bound = 'customer' | 'server' | 'total'
+export type Bound = 'customer' | 'provider' | 'total'
 
 /** The place of one open request. */
 export type Place = {
@@ -17,13 +17,13 @@ export type Place = {
 }
 
 /**
- * Requests to MCP servers that are open in this process. One customer, or the customers of one server, must not take the sockets
- * and the memory of all.
+ * Requests to MCP servers that are open in this process. One customer, or all servers and customers of one provider, must not take
+ * the sockets and the memory of all.
  */
 export class OpenRequests {
   readonly #limits: OpenRequestLimits
   readonly #perCustomer = new Map<string, number>()
-  readonly #perServer = new Map<string, number>()
+  readonly #perProvider = new Map<string, number>()
   #total = 0
 
   constructor(limits: OpenRequestLimits) {
@@ -35,14 +35,14 @@ export class OpenRequests {
   }
 
   /** `caller` is what `callerOf` returns. */
-  enter({ environment, reference }: ServedServer, caller: string): Place | Bound {
-    const { perCustomerMax, perServerMax, totalMax } = this.#limits
-    const server = `${environment} ${reference}`
+  enter({ environment, providerId }: ServedServer, caller: string): Place | Bound {
+    const { perCustomerMax, perProviderMax, totalMax } = this.#limits
+    const provider = `${environment} ${providerId}`
     if ((this.#perCustomer.get(caller) ?? 0) >= perCustomerMax) return 'customer'
-    if ((this.#perServer.get(server) ?? 0) >= perServerMax) return 'server'
+    if ((this.#perProvider.get(provider) ?? 0) >= perProviderMax) return 'provider'
     if (this.#total >= totalMax) return 'total'
     change(this.#perCustomer, caller, 1)
-    change(this.#perServer, server, 1)
+    change(this.#perProvider, provider, 1)
     this.#total += 1
     let isOpen = true
     return {
@@ -50,7 +50,7 @@ export class OpenRequests {
         if (!isOpen) return
         isOpen = false
         change(this.#perCustomer, caller, -1)
-        change(this.#perServer, server, -1)
+        change(this.#perProvider, provider, -1)
         this.#total -= 1
       },
     }
@@ -78,6 +78,7 @@ export function callerOf(
 export const boundMessages: Readonly<Record<Bound, string>> = {
   customer:
     'Too many requests of this customer are open. Wait until one has ended, then try again.',
-  server: 'Too many requests to this MCP server are open. Try again in a few seconds.',
+  provider:
+    'Too many requests to MCP servers of this provider are open. Try again in a few seconds.',
   total: 'Too many requests are open. Try again in a few seconds.',
 }

@@ -51,7 +51,7 @@ export function sendTooManyStreams(
 
 const tooManyStreams: Readonly<Record<Bound, string>> = {
   customer: 'Too many streams of this customer are open. Close one, then try again.',
-  server: 'Too many streams of this MCP server are open. Try again later.',
+  provider: 'Too many streams of MCP servers of this provider are open. Try again later.',
   total: 'Too many streams are open. Try again later.',
 }
 
