@@ -97,8 +97,8 @@ export class SharedTail {
     const { fence, head, passed } = query
     const tailStart = this.#tail.fromOffset
     if (tailStart !== undefined && fence < tailStart) {
-      // This caller's fence was further on before and has moved back. The hot state was lost or restored from an older
-      // copy.
+      // A caller that got `passed` reads the fence again. If the new fence is before that tail start, it has moved back,
+      // because the hot state was lost or restored from an older copy.
       const hasMovedBack = passed !== undefined && fence < passed.tailStart
       if (!hasMovedBack) return { kind: 'passed', tailStart }
     }
