@@ -14,13 +14,13 @@ export type ApiKey = {
   readonly createdAt: Date
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
-  /** Requests with a name that the operation does not know are refused. */
+  /** Whether requests with a field name that the operation does not know are refused. */
   readonly isStrict: boolean
 }
 
-/** A key with what its provider adds to it. */
+/** A key with the state that depends on its provider. */
 export type PlacedApiKey = ApiKey & {
-  /** The key is a live one, and its provider is not live yet: it opens nothing. */
+  /** Whether the key is a live key of a provider that is not live yet. Such a key is refused. */
   readonly isMisplaced: boolean
 }
 
@@ -52,7 +52,7 @@ export function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<
   return selectPlaced(sql, sql`key_id = any(${[...keyIds]}::text[])`)
 }
 
-/** The key, whether or not it still opens anything. */
+/** Returns the key, even if it is expired, revoked or misplaced. */
 export async function findApiKeyBySha256(
   sql: Queryable,
   sha256: string,

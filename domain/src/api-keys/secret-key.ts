@@ -4,9 +4,9 @@ import type { EntropySource } from '@tollgate/schemas/references'
 import type { KeyFault } from '@tollgate/schemas/http/same-words'
 
 /*
- * A secret key is `sk_sandbox_` or `sk_live_`, 32 random bytes in 43 characters of base62, and 6 characters of
- * base62 that are the CRC-32 of all before them. The checksum lets a scanner tell a leaked key from noise, and lets
- * us refuse a mistyped one without a look-up. It proves nothing: only the stored SHA-256 does.
+ * A secret key is `sk_sandbox_` or `sk_live_`, 32 random bytes as 43 characters of base62, and 6 characters of base62
+ * that are the CRC-32 of everything before them. With the checksum, a scanner can distinguish a leaked key from random
+ * text, and a mistyped key is refused without a lookup. The checksum proves nothing: only the stored SHA-256 does.
  */
 
 const secretBytes = 32
@@ -18,7 +18,7 @@ const issuedPrefixes: Readonly<Record<Environment, string>> = {
   live: 'sk_live_',
 }
 
-/** `sk_test_` and `sp_sandbox_` are older spellings that clients still carry. */
+/** `sk_test_` and `sp_sandbox_` are older spellings that clients still use. */
 const environmentOfPrefix: ReadonlyMap<string, Environment> = new Map([
   [issuedPrefixes.sandbox, 'sandbox'],
   [issuedPrefixes.live, 'live'],
@@ -34,7 +34,7 @@ export function generateSecretKey(environment: Environment, entropy: EntropySour
   return body + checksumOf(body)
 }
 
-/** The environment of a well-formed key; undefined for anything else. Says nothing about whether the key exists. */
+/** Returns the environment of a well-formed key, otherwise undefined. Does not check whether the key exists. */
 export function environmentOfSecretKey(key: string): Environment | undefined {
   const match = secretKeyPattern.exec(key)
   if (match === null) return undefined
@@ -44,12 +44,12 @@ export function environmentOfSecretKey(key: string): Environment | undefined {
   return environmentOfPrefix.get(prefix)
 }
 
-/** Returns the key of an Authorization header; undefined if the header has none, or another scheme. */
+/** Returns the key of an Authorization header. Returns undefined if the header has no key or another scheme. */
 export function secretKeyOf(authorization: string): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1]
 }
 
-/** Returns what is wrong with an Authorization header that opens nothing; the header is '' if the request has none. */
+/** Returns why an Authorization header is refused. `authorization` is '' if the request has no such header. */
 export function faultOfAuthorization(authorization: string): KeyFault {
   if (/^(bearer)? *$/i.test(authorization)) return 'missing_key'
   const key = secretKeyOf(authorization)
@@ -57,12 +57,12 @@ export function faultOfAuthorization(authorization: string): KeyFault {
   return isKey ? 'invalid_key' : 'malformed_key'
 }
 
-/** What is stored of a key, in hex. A key carries 256 random bits, so no salt and no slow hash is called for. */
+/** Returns the stored form of a key, in hex. A key has 256 random bits, so it needs no salt and no slow hash. */
 export function sha256OfSecretKey(key: string): string {
   return createHash('sha256').update(key, 'utf8').digest('hex')
 }
 
-/** What may be shown of a key after it was issued: `sk_live_...x7Qd`. */
+/** Returns the form of a key that may be shown after it was issued: `sk_live_...x7Qd`. */
 export function displayOfSecretKey(key: string): string {
   const prefixEnd = key.indexOf('_', key.indexOf('_') + 1) + 1
   return `${key.slice(0, prefixEnd)}...${key.slice(-4)}`
@@ -82,7 +82,7 @@ function checksumOf(text: string): string {
   return base62(BigInt(crc32(Buffer.from(text, 'latin1'))), checksumChars)
 }
 
-/** CRC-32 as in zlib and PNG. Bit by bit: keys are short, and callers remember what they checked. */
+/** CRC-32 as in zlib and PNG. It works bit by bit, because keys are short and callers cache the result. */
 function crc32(bytes: Uint8Array): number {
   let crc = 0xffffffff
   for (const byte of bytes) {

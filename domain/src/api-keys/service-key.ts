@@ -3,8 +3,9 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
 
 /*
- * How one service of the installation calls another on behalf of a provider: `tgs_<environment>_<provider>_<mac>`, sent as a
- * bearer. It is made of the secret that the services share, so that nothing is stored and no key of the provider is lent.
+ * The key with which one service of the installation calls another service on behalf of a provider:
+ * `tgs_<environment>_<provider>_<mac>`, sent as a bearer token. It is derived from the secret that the services share.
+ * So nothing is stored, and no key of the provider is used.
  */
 
 const prefix = 'tgs'
@@ -14,10 +15,10 @@ export type ServiceKeyHolder = {
   readonly providerId: string
 }
 
-/** What a service may do for a provider. */
+/** Scopes that a service has when it acts for a provider. */
 export const serviceScopes: readonly KeyScope[] = ['ingest', 'read', 'manage']
 
-/** Who acts, for the audit log. */
+/** Actor name in the audit log. */
 export const serviceActorName = 'service:mcp-proxy'
 
 export function serviceKeyOf(secret: string, holder: ServiceKeyHolder): string {
@@ -29,7 +30,10 @@ export function isServiceKey(authorization: string): boolean {
   return authorization.startsWith(`Bearer ${prefix}_`)
 }
 
-/** Whom an Authorization header speaks for; undefined: it is no service key of this secret. */
+/**
+ * Returns the provider and environment of a service key in an Authorization header. Returns undefined if the header is
+ * not a service key of this secret.
+ */
 export function holderOfServiceKey(
   secret: string,
   authorization: string,
@@ -44,7 +48,7 @@ const pattern = new RegExp(
   `^Bearer ${prefix}_(${environments.join('|')})_([0-9A-Za-z_-]{1,60})_([0-9a-f]{32})$`,
 )
 
-/** 128 bits: the whole key must fit in the header that ingest caches keys by. */
+/** 128 bits of the MAC. The whole key must fit into the header length under which ingest caches keys. */
 function macOf(secret: string, { environment, providerId }: ServiceKeyHolder): string {
   const mac = createHmac('sha256', secret).update(`service-key:${environment}:${providerId}`)
   return mac.digest().subarray(0, 16).toString('hex')

@@ -1,36 +1,36 @@
 import type { TransactionSql } from 'postgres'
 
-/** Who changes something, for the audit log. */
+/** The actor of a change, for the audit log. */
 export type Actor = {
   /** `key:<key id>`, `user:<user id>` of the console, `customer:<reference>`, `job:<name>`, `service:<name>` or `cli:<user>`. */
   readonly name: string
   /** The route, the job or the command. */
   readonly operation: string
   readonly requestId: string | null
-  /** Of whoever sent the request. */
+  /** IP address of the client that sent the request. */
   readonly ip: string | null
 }
 
-/** How somebody came who turns out to be a user only then. */
+/** Origin of a request whose user is only known after it was checked. */
 export type ActorOrigin = Omit<Actor, 'name'>
 
 export function userActor(userId: string, origin: ActorOrigin): Actor {
   return { ...origin, name: `user:${userId}` }
 }
 
-/** A customer on a hosted page. */
+/** Returns the actor for a customer on a hosted page. */
 export function customerActor(customerRef: string, origin: ActorOrigin): Actor {
   return { ...origin, name: `customer:${customerRef}` }
 }
 
-/** A job of ours, which nobody asked for. */
+/** Returns the actor for an internal job. */
 export function jobActor(name: string): Actor {
   return { name: `job:${name}`, operation: name, requestId: null, ip: null }
 }
 
 /**
- * Says who makes the changes of this transaction, to the triggers that record them. Sent together with the next
- * statement, and before it; should it fail, the transaction does.
+ * Sets the actor of this transaction's changes, for the triggers that record them. The statement is sent together with
+ * the next statement and runs before it. If it fails, the transaction fails.
  */
 export function nameActor(sql: TransactionSql, { name, operation, requestId, ip }: Actor): void {
   void sql`

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { AuditEntry, AuditSeal } from './entry.ts'
 
-/** What the first seal of every provider follows. */
+/** Hash that precedes the first seal of every provider. */
 export const auditChainStart = createHash('sha256').update('tollgate audit log').digest('hex')
 
-/** The hash of the last entry in a chain where each one's covers the one before. In the order of their ids. */
+/**
+ * Returns the hash of the last entry in a chain in which each hash covers the previous one. The entries must be in the
+ * order of their ids.
+ */
 export function chainOn(previousSha256: string, entries: readonly AuditEntry[]): string {
   return entries.reduce(
     (previous, entry) =>
@@ -16,14 +19,17 @@ export function chainOn(previousSha256: string, entries: readonly AuditEntry[]):
 }
 
 export type ChainBreak =
-  /** A seal is missing, or is not the one that was made here. */
+  /** A seal is missing or was replaced. */
   | 'seal-out-of-order'
-  /** An entry is missing, or was inserted. */
+  /** An entry is missing or was inserted. */
   | 'entries-missing-or-added'
   /** An entry or a seal was altered. */
   | 'altered'
 
-/** What is wrong with a seal, given the one before and the entries that lie in its range now. */
+/**
+ * Returns why a seal does not match its predecessor or its entries, or undefined if it matches. `entries` are the
+ * entries that are in the seal's range now.
+ */
 export function judgeSeal(
   previous: AuditSeal | undefined,
   seal: AuditSeal,
@@ -38,7 +44,10 @@ export function judgeSeal(
   return chainOn(seal.previousSha256, entries) === seal.sha256 ? undefined : 'altered'
 }
 
-/** Text that is the same for the same entry for ever: fields that come later must not change that of older entries. */
+/**
+ * Returns a text that never changes for the same entry. A field that is added to entries later must not change the text
+ * of older entries.
+ */
 function canonical(entry: AuditEntry): string {
   return JSON.stringify([
     String(entry.id),

@@ -1,14 +1,14 @@
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** Where a log lies: one for each environment, and one for what belongs to neither. */
+/** Place of an audit log: one for each environment, and one for changes that belong to neither. */
 export const auditPlaces = ['control', 'sandbox', 'live'] as const
 export type AuditPlace = (typeof auditPlaces)[number]
 
-/** One row that was made, changed or removed. */
+/** A change of one row: an insert, an update or a delete. */
 export type AuditEntry = {
   readonly id: bigint
   readonly providerId: string
-  /** Null for what belongs to both. */
+  /** Null for changes that belong to both environments. */
   readonly environment: Environment | null
   /** Microseconds since 1970. */
   readonly atMicros: bigint
@@ -16,12 +16,12 @@ export type AuditEntry = {
   readonly operation: string
   readonly requestId: string | null
   readonly ip: string | null
-  /** The table. */
+  /** Name of the table. */
   readonly kind: string
-  /** The row's key in it. */
+  /** Key of the row in its table. */
   readonly reference: string
   readonly action: 'insert' | 'update' | 'delete'
-  /** Of an update. */
+  /** Null unless the row was updated. */
   readonly changedColumns: readonly string[] | null
   readonly beforeSha256: string | null
   readonly afterSha256: string | null
@@ -30,7 +30,7 @@ export type AuditEntry = {
 /** Seals the entries of a provider whose id is in (afterId, upToId]. */
 export type AuditSeal = {
   readonly providerId: string
-  /** From 1, without a gap. */
+  /** Counted from 1 without gaps. */
   readonly number: bigint
   readonly afterId: bigint
   readonly upToId: bigint

@@ -1,10 +1,10 @@
 import type { AuditEntry, AuditPlace } from './entry.ts'
 import type { AuditPosition } from './repository.ts'
 
-/** An entry and the log that it lies in. */
+/** An entry and the place of its log. */
 export type PlacedEntry = AuditEntry & { readonly place: AuditPlace }
 
-/** The newest of several logs' entries, newest first, as `AuditPosition` orders them. */
+/** Returns the newest entries of several logs, newest first, in the order of `AuditPosition`. */
 export function mergeNewest(
   logs: readonly (readonly PlacedEntry[])[],
   rowsMax: number,

@@ -19,7 +19,10 @@ type EntryRow = {
   after_sha256: string | null
 }
 
-/** A point between the entries of several logs, by time; entries at the same microsecond are in the order of place and id. */
+/**
+ * A position in several logs that are merged by time. Entries of the same microsecond are ordered by place and then by
+ * id.
+ */
 export type AuditPosition = {
   readonly atMicros: bigint
   readonly place: AuditPlace
@@ -34,7 +37,7 @@ export type AuditFilter = {
   readonly rowsMax: number
 }
 
-/** What was done in the environment or to what belongs to both, newest first, as far as it lies in this log. */
+/** Returns the log's entries of the environment, and its entries that belong to both environments, newest first. */
 export async function listEntries(
   sql: Queryable,
   providerId: string,
@@ -62,7 +65,7 @@ function atMicros(sql: Queryable) {
   return sql`(extract(epoch from at) * 1000000)::bigint as at_micros`
 }
 
-/** In the order of their ids, those in (afterId, upToId]. */
+/** Returns the entries with ids in (afterId, upToId], in the order of their ids. */
 export async function listEntriesBetween(
   sql: Queryable,
   providerId: string,
@@ -77,13 +80,13 @@ export async function listEntriesBetween(
   return rows.map(fromRow)
 }
 
-/** The newest entry's id that can be seen now; 0 when there is none. */
+/** Returns the id of the newest visible entry, or 0 if there is none. */
 export async function findNewestId(sql: Queryable): Promise<bigint> {
   const [row] = await sql<{ id: bigint }[]>`select coalesce(max(id), 0) as id from audit_log`
   return row!.id
 }
 
-/** Providers with entries in (afterId, upToId] that no seal covers. */
+/** Returns the providers that have unsealed entries in (afterId, upToId]. */
 export async function listUnsealed(
   sql: Queryable,
   afterId: bigint,
@@ -134,7 +137,7 @@ export async function findLastSeal(
   return row === undefined ? undefined : sealFromRow(row)
 }
 
-/** In their order, after the one of that number. */
+/** Returns the seals after `afterNumber`, in the order of their numbers. */
 export async function listSeals(
   sql: Queryable,
   providerId: string,

@@ -10,25 +10,25 @@ import {
   listUnsealed,
 } from './repository.ts'
 
-/** Entries of one seal: what is held in memory. */
+/** Largest number of entries per seal, which are held in memory together. */
 export const entriesPerSealMax = 1_000
 
-/** Providers of one round: a stop waits for no more than that. */
+/** Largest number of providers per round. A shutdown waits for one round at most. */
 const providersPerRoundMax = 200
 
 export type SealedRound = {
   readonly sealed: number
-  /** Up to this id all entries are sealed: the next round needs to look only at what comes after it. */
+  /** All entries up to this id are sealed. The next round starts after it. */
   readonly sealedToId: bigint
 }
 
 /**
- * Seals what was appended to the log before this was called, once nothing can be appended there any more. Several
- * processes may do it at once: those that seal the same provider take turns, and the second finds the work done.
+ * Seals the entries that were appended before this call, once no more entries can appear among them. Several processes
+ * may do this at once: processes that seal the same provider take turns, and the second one finds nothing to do.
  *
- * A transaction takes the ids of its entries before it commits, so newer ones may be seen earlier. It had changed a row
- * before it took an id, and so has a number of its own; when all transactions with the numbers of now are over, no entry
- * up to the newest id of now is missing.
+ * A transaction takes the ids of its entries before it commits, so entries with higher ids may become visible earlier.
+ * Such a transaction changed a row before it took an id, so it already had a transaction number. Once all transactions
+ * that had a number at this moment have ended, no entry up to the newest id of this moment is missing.
  */
 export async function sealEntries(pool: Sql, sealedToId: bigint, now: Date): Promise<SealedRound> {
   const upToId = await findNewestId(pool)
@@ -45,7 +45,10 @@ export async function sealEntries(pool: Sql, sealedToId: bigint, now: Date): Pro
   return { sealed, sealedToId: isAll ? upToId : sealedToId }
 }
 
-/** One seal; what is too much for it waits for the next round. Whoever seals the same provider waits here. */
+/**
+ * Makes one seal. Entries that do not fit wait for the next round. Processes that seal the same provider wait for each
+ * other here.
+ */
 async function sealProvider(
   sql: Queryable,
   providerId: string,

@@ -8,17 +8,17 @@ const sealsPerPage = 500
 
 export type VerifiedLog = {
   readonly entries: bigint
-  /** The last seal that is whole; undefined when nothing is sealed, or the first one is broken. */
+  /** The last valid seal. Undefined if nothing is sealed, or if the first seal is broken. */
   readonly head: AuditSeal | undefined
-  /** The first seal that is not as it was made, and why. */
+  /** The first invalid seal, and why it is invalid. */
   readonly broken: { readonly seal: AuditSeal; readonly reason: ChainBreak } | undefined
-  /** Whether `expectedSha256` was among the seals: one that was noted elsewhere must be. */
+  /** Whether `expectedSha256` is the hash of one of the seals. A hash that was noted elsewhere must be. */
   readonly hasExpected: boolean
 }
 
 /**
- * Compares the log of a provider with its seals, one after the other. What was cut off at the end together with its
- * seals is missed only by whoever noted the hash of a seal elsewhere.
+ * Compares a provider's log with its seals, one after the other. If the end of the log was removed together with its
+ * seals, only a hash that was noted elsewhere (`expectedSha256`) reveals it.
  */
 export async function verifyAuditLog(
   sql: Queryable,
@@ -32,7 +32,7 @@ export async function verifyAuditLog(
     const seals = await listSeals(sql, providerId, previous?.number ?? 0n, sealsPerPage)
     for (const seal of seals) {
       const { afterId, upToId } = seal
-      // One more than was sealed at most tells that there are too many.
+      // Reads one entry more than a seal can contain, to detect inserted entries.
       const found = await listEntriesBetween(
         sql,
         providerId,

@@ -48,7 +48,7 @@ function decide(change: Partial<AutoRecharge>, facts: Partial<RechargeFacts> = {
 describe('credits are wanted', () => {
   test.each([
     ['below the threshold', {}, {}, 'buy'],
-    // 49,950 credits are shown as 5.00: rounded half up.
+    // 49,950 credits are displayed as 5.00, because the value is rounded half up.
     ['at it', {}, { balanceCredits: 49_950n }, 'enough'],
     ['switched off', { status: 'disabled' }, {}, 'not_active'],
     ['while a card is set up', { status: 'pending_setup' }, {}, 'not_active'],

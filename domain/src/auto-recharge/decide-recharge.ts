@@ -6,14 +6,14 @@ export type RechargeFacts = {
   readonly recharge: AutoRecharge
   /** Whole credits. */
   readonly balanceCredits: bigint
-  /** Of the threshold's currency, now; undefined where nobody knows it. */
+  /** Current exchange rate of the threshold's currency. Undefined if it is unknown. */
   readonly thresholdRate: ExchangeRate | undefined
   readonly hasCard: boolean
   readonly now: Date
 }
 
 export type RechargeDecision =
-  /** It has run low: credits are to be bought, if the month leaves room for it. */
+  /** The balance is below the threshold: credits are to be bought, if the monthly limit allows it. */
   | { readonly kind: 'buy' }
   | {
       readonly kind: 'wait'
@@ -23,7 +23,7 @@ export type RechargeDecision =
 
 type Obstructed = { readonly kind: 'obstructed'; readonly obstacle: RechargeObstacle }
 
-/** Whether credits are wanted for the customer now. */
+/** Decides whether to buy credits for the customer now. */
 export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   const { recharge, balanceCredits, thresholdRate, hasCard, now } = facts
   const { status, thresholdMinor, thresholdCurrency } = recharge
@@ -38,7 +38,10 @@ export function decideRecharge(facts: RechargeFacts): RechargeDecision {
   return hasCard ? { kind: 'buy' } : wait('no_card')
 }
 
-/** Whether the month leaves room for a charge, tax included; `capped`: another month does. */
+/**
+ * Decides whether the monthly limit leaves room for the charge, including tax. `capped` means that the charge is
+ * possible in another month.
+ */
 export function decideSpend(
   recharge: AutoRecharge,
   chargeMinor: bigint,
@@ -51,7 +54,10 @@ export function decideSpend(
   return { kind: spentMinor + chargeMinor > monthlySpendMaxMinor ? 'capped' : 'charge' }
 }
 
-/** What was found to be in the way, or that nothing is. Its owner is told of it once a month. */
+/**
+ * Returns the recharge with the obstacle that was found, or null for none, and whether the owner must be notified. The
+ * owner is notified once a month.
+ */
 export function afterLook(
   recharge: AutoRecharge,
   obstacle: RechargeObstacle | null,
@@ -63,17 +69,17 @@ export function afterLook(
   return { recharge: { ...recharge, obstacle, obstacleMonth }, isTold }
 }
 
-/** A card that was just turned down is not tried again at once, however fast credits run out. */
+/** Milliseconds during which a declined card is not charged again, however fast the credits are used up. */
 export const declinePauseMs = 600_000
 
-/** After so many declines in a row nothing is charged until the card changes. */
+/** Number of consecutive declines after which nothing is charged until the card changes. */
 export const declinesMax = 3
 
 export type SettledCharge = {
   readonly isPaid: boolean
-  /** With its tax. */
+  /** Amount including tax. */
   readonly amountMinor: bigint
-  /** When it was begun: it belongs to that month. */
+  /** When the charge began. It counts toward that month's spending. */
   readonly chargedAt: Date
 }
 

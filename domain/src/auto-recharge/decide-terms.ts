@@ -5,14 +5,14 @@ import { breakDownTax } from '../invoices/tax-breakdown.ts'
 import type { TaxTerms } from '../tax/tax-rule.ts'
 import type { AutoRecharge, AutoRechargeTerms } from './repository.ts'
 
-/** Major units; what a form may ask for at most. */
+/** Largest amount that a request may contain, in major units. */
 export const rechargeMajorMax = 10_000
 
 export type AutoRechargeRequest = {
   readonly enabled: boolean
-  /** Of the top-up, upper case. */
+  /** Currency of the top-up, upper case. */
   readonly currency: string
-  /** Of the currency that the balance is shown in. */
+  /** Major units of the currency in which the balance is shown. */
   readonly thresholdAmountMajor: number | undefined
   readonly topupAmountMajor: number | undefined
   readonly maxMonthlySpendMajor: number | undefined
@@ -21,10 +21,10 @@ export type AutoRechargeRequest = {
 export type AutoRechargeContext = {
   readonly stored: AutoRecharge | undefined
   readonly supportedCurrencies: readonly string[]
-  /** Of the currency that the balance is shown in, and of the top-up. */
+  /** Rate of the currency in which the balance is shown. `topupRate` is the rate of the top-up's currency. */
   readonly displayRate: ExchangeRate
   readonly topupRate: ExchangeRate | undefined
-  /** How credits are taxed; undefined where the customer never told what it takes to know. */
+  /** Tax terms of credits. Undefined if the customer never entered tax details. */
   readonly taxTerms: TaxTerms | undefined
   readonly hasReusableCard: boolean
 }
@@ -33,7 +33,7 @@ export type AutoRechargeDecision =
   | { readonly kind: 'save'; readonly terms: AutoRechargeTerms }
   | { readonly kind: 'refuse'; readonly reason: string; readonly fault: RechargeFault }
 
-/** Why terms are refused, for pages that say it in another language than the API. */
+/** Why terms are refused, for pages that show the reason in another language than the API. */
 export type RechargeFault =
   | {
       readonly code:
@@ -45,10 +45,12 @@ export type RechargeFault =
         | 'too-small'
         | 'below-threshold'
     }
-  /** The maximum of a month has no room for one top-up: what it must allow at least, with tax. */
+  /**
+   * The monthly maximum is too low for one top-up. `leastMinor` is the smallest maximum that is enough, including tax.
+   */
   | { readonly code: 'cap'; readonly leastMinor: bigint }
 
-/** What is asked for, if it can be had. Switching off asks for nothing but that. */
+/** Decides whether the requested terms are accepted. A request to switch off needs no amounts. */
 export function decideTerms(
   request: AutoRechargeRequest,
   context: AutoRechargeContext,
@@ -124,7 +126,7 @@ function decideEnabled(
   }
 }
 
-/** A month must have room for one top-up with its tax: nothing would be bought, ever. */
+/** Refuses a monthly maximum that is too low for one top-up with its tax, because then nothing could ever be bought. */
 function refusalOfCap(
   spendMaxMinor: bigint | null,
   topupMinor: bigint,
@@ -144,7 +146,7 @@ function refusalOfCap(
   return { kind: 'refuse', reason, fault: { code: 'cap', leastMinor: totalMinor } }
 }
 
-/** An amount of one currency in minor units of another one, by way of the dollar. */
+/** Converts an amount to minor units of another currency, through the US dollar. */
 export function shownMinor(amountMinor: bigint, from: ExchangeRate, to: ExchangeRate): bigint {
   if (from.currency === to.currency) return amountMinor
   const [source, target] = [toFraction(from), toFraction(to)]
@@ -154,9 +156,9 @@ export function shownMinor(amountMinor: bigint, from: ExchangeRate, to: Exchange
   )
 }
 
-/** Undefined where the currency has no unit that small. */
+/** Returns undefined if the amount is not a whole number of minor units. */
 function toMinor(amountMajor: number, currency: string): bigint | undefined {
-  // A number that JSON wrote with few decimals is written the same way again.
+  // Formatting with 6 decimals restores the decimal number that the JSON contained.
   const { numerator, denominator } = fractionOf(amountMajor.toFixed(6))
   const minor = numerator * minorPerMajor(currency)
   return minor % denominator === 0n ? minor / denominator : undefined

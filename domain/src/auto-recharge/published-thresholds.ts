@@ -5,8 +5,9 @@ import { exchangeRateOf, toFraction } from '../money/exchange-rates.ts'
 import { leastCredits } from './least-credits.ts'
 
 /**
- * By customer with an active auto-recharge: a wallet with less than that may be topped up, 10^-6 credits. It is what the
- * threshold was worth when this was read; whoever charges decides by what it is worth then.
+ * Returns, for each customer with an active recharge, the balance below which the wallet may need a top-up, in 10^-6
+ * credits. It is based on the exchange rate at the time of this call. The process that charges decides with the rate at
+ * its own time.
  */
 export async function listPublishedThresholds(
   sql: Queryable,

@@ -4,21 +4,21 @@ import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.
 export type AutoRechargeStatus = 'active' | 'disabled' | 'failed' | 'pending_setup'
 
 /**
- * Why nothing can be bought, though no charge was declined. `monthly_cap_too_low`: one top-up with its tax comes to more than a
- * month may cost. `exchange_rate_missing`: nobody knows what a currency of it is worth any more.
+ * Why nothing can be bought although no charge was declined. `monthly_cap_too_low`: one top-up with its tax costs more
+ * than the monthly maximum. `exchange_rate_missing`: a currency of the recharge no longer has an exchange rate.
  */
 export type RechargeObstacle = 'monthly_cap_too_low' | 'exchange_rate_missing'
 
-/** What its owner has asked for. */
+/** Terms that the owner of the wallet requested. */
 export type AutoRechargeTerms = {
   readonly status: AutoRechargeStatus
-  /** Minor units of `thresholdCurrency`: what the balance was shown in when this was asked for. */
+  /** Minor units of `thresholdCurrency`, the currency in which the balance was shown when the terms were requested. */
   readonly thresholdMinor: bigint
   readonly thresholdCurrency: string
-  /** Minor units of `topupCurrency`, like both amounts of a month. */
+  /** Minor units of `topupCurrency`, like both monthly amounts. */
   readonly topupMinor: bigint
   readonly topupCurrency: string
-  /** With tax, as what is spent. */
+  /** Including tax, like the monthly spending. */
   readonly monthlySpendMaxMinor: bigint | null
 }
 
@@ -27,9 +27,9 @@ export type AutoRecharge = AutoRechargeTerms & {
   /** `YYYY-MM`, UTC. */
   readonly monthlySpendPeriod: string | null
   readonly failureCount: number
-  /** As of the last look. */
+  /** Obstacle that the last check found. */
   readonly obstacle: RechargeObstacle | null
-  /** `YYYY-MM`, UTC, in which its owner was last told of one. */
+  /** Month in which the owner was last notified of an obstacle, as `YYYY-MM` in UTC. */
   readonly obstacleMonth: string | null
   readonly fundingSourceType: 'saved_card' | 'tokenized_card'
   readonly paymentMethodId: string | null
@@ -59,7 +59,7 @@ type AutoRechargeRow = {
   updated_at: Date
 }
 
-/** Replaces what was asked for before; what was spent and what is under way stays. Declines are forgiven. */
+/** Stores new terms. The spending so far and a payment in progress stay, and the count of declines is reset. */
 export async function saveAutoRecharge(
   work: UnitOfWork,
   customerRef: string,
@@ -77,7 +77,7 @@ export async function saveAutoRecharge(
     obstacle: null,
     obstacle_month: null,
     updated_at: now,
-    // At once, though nothing moves the wallet: an empty one may have waited for just this.
+    // Makes the recharge due for a check at once. Without this, an empty wallet that does not change would wait.
     looked_at: null,
   }
   const key = { provider_id: providerId, customer_ref: customerRef }
@@ -92,7 +92,7 @@ export async function saveAutoRecharge(
   return fromRow(row)
 }
 
-/** Nothing where there is none. */
+/** Does nothing if the customer has no recharge. */
 export async function disableAutoRecharge(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
   await sql`
@@ -112,7 +112,7 @@ export async function findAutoRecharge(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** The one that a payment is under way for. */
+/** Locks the recharge for which the payment `reference` is in progress. */
 export async function lockRechargeInFlight(
   sql: Queryable,
   providerId: string,
@@ -126,7 +126,7 @@ export async function lockRechargeInFlight(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Whoever charges locks it first: one payment is under way at a time. */
+/** Locks the recharge. Every charge starts with this lock, so one payment is in progress at a time. */
 export async function lockAutoRecharge(
   sql: Queryable,
   providerId: string,
@@ -138,7 +138,7 @@ export async function lockAutoRecharge(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** What charging changes. */
+/** Stores the fields that a charge changes. */
 export async function updateRecharge(
   sql: Queryable,
   providerId: string,
@@ -157,7 +157,7 @@ export async function updateRecharge(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** Where a card is being set up: asked about until one is there, should nobody tell. */
+/** Stores the processor's id of a card setup. The setup is polled until a card is saved, in case no webhook arrives. */
 export async function noteSetup(
   sql: Queryable,
   providerId: string,
@@ -170,8 +170,8 @@ export async function noteSetup(
 }
 
 /**
- * There is a card that may be charged: what waits for one begins, what charged another one goes on with this one, and
- * what gave up on another one begins again.
+ * Sets the card to charge. A recharge that waits for a card becomes active, an active one uses this card from now on,
+ * and one that failed with another card becomes active again.
  */
 export async function armRecharge(
   work: UnitOfWork,
@@ -189,7 +189,7 @@ export async function armRecharge(
   if (armed.length > 0) await queuePublication(work, 'customer', customerRef)
 }
 
-/** There is no card any more: it waits for one. */
+/** Removes the card. The recharge waits for another card. */
 export async function disarmRecharge(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
   const disarmed = await sql`
@@ -204,8 +204,9 @@ export async function disarmRecharge(work: UnitOfWork, customerRef: string): Pro
 export type RechargeName = { readonly providerId: string; readonly customerRef: string }
 
 /**
- * Takes recharges of any provider whose wallet was moved since somebody looked at them, or that were not looked at for
- * long, and notes that they are looked at: exchange rates change, and months. The longest waiting first.
+ * Claims recharges of all providers whose wallet changed since the last check, or whose last check was before
+ * `lookedBefore`, because exchange rates change and monthly limits start again. Marks them as checked. The longest
+ * unchecked ones come first.
  */
 export async function claimRechargesToLookAt(
   sql: Queryable,

@@ -38,7 +38,7 @@ export type ActivateRequest = {
   readonly cycleMode: CycleMode
 }
 
-/** `seller`: of the invoice that a change of plan may have. */
+/** `seller` is the seller on the invoice that a change of plan may create. */
 export type SoldRequest = ActivateRequest & { readonly seller: Seller }
 
 export type ActivateOutcome =
@@ -48,14 +48,14 @@ export type ActivateOutcome =
       readonly plan: Plan
       readonly change: PlanSwitch | undefined
     }
-  /** The purchase goes on, and its renewal at `at` is one of the plan. */
+  /** The current purchase stays active. Its renewal at `at` starts the plan. */
   | {
       readonly kind: 'scheduled'
       readonly purchase: Purchase
       readonly plan: Plan
       readonly at: Date
     }
-  /** `withdrawn`: the plan that it was to change to, and no longer is. */
+  /** `withdrawn` is the plan of the scheduled change that this request cancelled; null if no change was scheduled. */
   | {
       readonly kind: 'already-active'
       readonly purchase: Purchase
@@ -66,16 +66,16 @@ export type ActivateOutcome =
       readonly product: Product
       readonly plan: Plan
       readonly change: PlanSwitch | undefined
-      /** Earlier invoices for the product are paid first. */
+      /** Whether the customer must first pay earlier invoices for the product. */
       readonly hasDebts: boolean
     }
-  /** The customer saves a card first. */
+  /** The customer must save a card first. */
   | { readonly kind: 'card-required'; readonly product: Product; readonly plan: Plan }
   | { readonly kind: 'invalid'; readonly reason: string }
 
 /**
- * Gives the customer the plan, in place of another one of the product. The customer's row is locked, so of calls that
- * arrive together the first one activates and the others find its purchase.
+ * Activates the plan for the customer and ends the customer's previous purchase of the product. The customer's row is
+ * locked, so of concurrent requests the first one activates the plan and the others find its purchase.
  */
 export async function activatePlan(
   work: UnitOfWork,
@@ -146,7 +146,10 @@ function isBilledLater(plan: Plan): boolean {
   return usage !== undefined && costsSomething(usage)
 }
 
-/** After a chargeback nothing is served on credit that no card could be charged for. */
+/**
+ * Returns whether the customer must save another card before a plan that is paid afterwards can start. After a
+ * chargeback, usage is not served on credit unless there is a card that can be charged for it.
+ */
 async function needsAnotherCard(
   { sql, providerId }: UnitOfWork,
   of: { readonly customerRef: string; readonly productRef: string },
@@ -166,8 +169,9 @@ async function readSwitchPrice(
 }
 
 /**
- * A customer has one open purchase of a product, and one that stands still because it was not paid does not come back
- * beside another. Returns the one that gave access until now, if any.
+ * Ends the customer's previous purchase of the product, because a customer has at most one open purchase of a product.
+ * A purchase that was suspended for nonpayment ends as well, so that it cannot become active beside the new purchase.
+ * Returns the ended purchase if it gave access until now, otherwise undefined.
  */
 export async function endPrevious(
   work: UnitOfWork,

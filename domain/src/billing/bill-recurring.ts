@@ -14,14 +14,15 @@ import type { Purchase } from '../purchases/repository.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-/** The name that a provider has, who is not kept in an environment. */
+/** Name of the provider. The environment's database does not store it. */
 export type Seller = { readonly name: string }
 
 export type RecurringBill = { readonly invoice: Invoice; readonly isNew: boolean }
 
 /**
- * The invoice of what a period costs beforehand, issued: the one that there is, or a new one. The caller has locked the
- * purchase, whose plan is frozen into it.
+ * Returns the issued invoice for the recurring price of the period: the existing invoice, or a new one. The caller has
+ * locked the purchase. The invoice stores the purchase's plan snapshot. Throws if the period overlaps a billed period
+ * that starts at another time.
  */
 export async function billRecurring(
   work: UnitOfWork,

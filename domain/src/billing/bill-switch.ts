@@ -8,8 +8,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from './bill-recurring.ts'
 
 /**
- * The invoice of a change of plan, issued; undefined where it costs nothing. A credit, and what is too little to be
- * charged, waits for the customer's next invoice.
+ * Issues the invoice of a change of plan. Returns undefined if the change costs nothing. A credit, or an amount that is
+ * too small to be charged, is carried over to the customer's next invoice.
  */
 export async function billSwitch(
   work: UnitOfWork,
@@ -18,7 +18,7 @@ export async function billSwitch(
   seller: Seller,
 ): Promise<InvoiceWithLines | undefined> {
   if (lines.length === 0) return undefined
-  // It claims no period, so nothing must be stored of lines that cost nothing.
+  // The change claims no period, so lines that cost nothing need not be stored as a draft.
   if (await staysDraft(work, { customerRef, currency }, lines)) return undefined
   const made = await makeInvoice(work, {
     customerRef,

@@ -21,14 +21,16 @@ import { linesOfUsage, type UsageToPrice } from './usage-lines.ts'
 
 export type UsageBilled =
   | { readonly kind: 'invoiced'; readonly invoice: InvoiceWithLines }
-  /** There was nothing to charge, and that is noted. */
+  /** There was nothing to charge. The purchase's billing dates were updated. */
   | { readonly kind: 'noted' }
-  /** The purchase is not what it was when its usage was summed up: nothing was done. */
+  /** The purchase has changed since its usage was summed up. Nothing was written. */
   | { readonly kind: 'changed' }
 
 /**
- * The invoice of usage that was summed up, issued, and the notes on the purchase moved on in the same transaction: what
- * was billed is not found due again. `alone` bills the usage without the price of the next period. All that was read before stands as long as the notes do, since every bill moves them.
+ * Issues the invoice for usage that was summed up, and updates the purchase's billing dates (`notes`) in the same
+ * transaction, so that billed usage is not due again. `alone` bills the usage without the price of the next period. The
+ * data that was read before the lock is valid as long as the billing dates are unchanged, because every bill moves
+ * them.
  */
 export async function billUsage(
   work: UnitOfWork,
@@ -40,7 +42,7 @@ export async function billUsage(
   const { sql, providerId } = work
   const purchase = await lockPurchase(sql, providerId, before.reference)
   if (purchase === undefined || !isUnchanged(purchase, before)) return { kind: 'changed' }
-  // A customer who was deleted meanwhile is billed nothing, nor for what had ended before.
+  // A customer who was deleted in the meantime is not billed, not even for periods that had ended before.
   if ((await findCustomer(sql, providerId, purchase.customerRef)) === undefined) {
     return { kind: 'changed' }
   }
@@ -87,7 +89,10 @@ function isSameTime(one: Date | null, other: Date | null): boolean {
   return one?.getTime() === other?.getTime()
 }
 
-/** A purchase that is suspended goes on having periods; of those without any usage nobody is told. */
+/**
+ * Returns whether a suspended purchase had no usage to bill. Suspended purchases continue to have periods, and a period
+ * without usage gets no invoice.
+ */
 function isIdle({ status }: Purchase, { current, earlier }: UsageToPrice): boolean {
   const hasLate = earlier.some(
     ({ usedMicros, usedBeforeMicros, billed }) =>
@@ -107,7 +112,7 @@ export async function conversionTo(
 
 type RenewalPart = { readonly lines: readonly InvoiceLine[]; readonly period: ChargedPeriod }
 
-/** The price of the next period, where it stands on the same invoice. */
+/** Returns the price of the next period if it belongs on the same invoice, otherwise undefined. */
 async function renewalWith(
   { sql, providerId, now }: UnitOfWork,
   purchase: Purchase,

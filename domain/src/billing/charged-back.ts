@@ -3,7 +3,10 @@ import { readChangeHistory } from '../purchases/plan-change-history.ts'
 import { carriersOf } from '../purchases/plan-changes.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
-/** Whether a dispute has taken away the money that carries the purchase: its own, or that of the period it goes on with. */
+/**
+ * Returns whether a dispute has taken back the payment that keeps the purchase active: the purchase's own payment, or
+ * the payment of the period that the purchase continues.
+ */
 export async function isPurchaseChargedBack(
   sql: Queryable,
   providerId: string,
@@ -14,13 +17,13 @@ export async function isPurchaseChargedBack(
 }
 
 /**
- * Whether a dispute has taken away a payment of the carriers, which are purchases of one customer whose money carries one
- * of them, and no later payment by another card carries them now.
+ * Returns whether a dispute has taken back a payment of the carriers, and no later payment with another card replaces
+ * it. The carriers are purchases of one customer whose payments keep one of these purchases active.
  *
- * A payment carries them if it is neither disputed nor refunded in full, and has paid:
- * - the invoice of their newest period, where their price is charged for periods;
- * - the last bill of usage, where only usage is charged;
- * - anything but a bill of usage, where nothing is charged by period.
+ * A payment counts as a replacement if it is neither disputed nor refunded in full, and has paid:
+ * - the invoice of the newest period, if the price is charged per period;
+ * - the last usage bill, if only usage is charged;
+ * - anything except a usage bill, if nothing is charged per period.
  */
 export async function isChargedBack(
   sql: Queryable,

@@ -4,22 +4,26 @@ import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { decideUsageBill, type UsageNotes } from './decide-usage-bill.ts'
 
-/** Usage that is billed before its time, because its customer leaves. */
+/** Usage that is billed before the end of its period, because the customer is leaving. */
 export type FinalBill = {
-  /** The purchase as it is when this bill is made: behind the bills before it. */
+  /** State of the purchase when this bill is made, after the bills before it. */
   readonly purchase: Purchase
-  /** Undefined: only usage of periods that were billed before is left. */
+  /** Undefined if only late usage of periods that were billed before is left. */
   readonly period: ChargedPeriod | undefined
   readonly notes: UsageNotes
 }
 
-/** More than any purchase has: a runner that stood still for years. */
+/**
+ * Upper limit on the bills of one purchase. Only a billing runner that was down for years could leave more unbilled
+ * periods.
+ */
 const billsMax = 64
 
 /**
- * The bills that charge all usage of a purchase up to now, the oldest first: of each period that is over, and of the one
- * that runs. That one is billed as a whole. Should the customer stay after all, because the card was declined, what is
- * used until its end is late usage of the next bill, and priced behind what was billed.
+ * Returns the bills that charge all usage of a purchase up to now, oldest first: one for each period that has ended,
+ * and one for the current period, which is billed as a whole. If the card is declined, the customer may stay after all.
+ * Usage between this bill and the end of the period is then late usage of the next bill, and is priced after the units
+ * that were already billed.
  */
 export function decideFinalBills(purchase: Purchase, now: Date): readonly FinalBill[] {
   const bills: FinalBill[] = []
@@ -40,10 +44,10 @@ function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
   const { status, nextUsageBillAt: next, usageClosesAt: closesAt, endDate, endedAt } = purchase
   if (withoutBills.has(status)) return undefined
   if (next === null) return closesAt === null ? undefined : lateBill(purchase, closesAt)
-  // A period without an end ends now.
+  // A period without an end is billed up to now.
   const isEndless = next.getTime() === farFuture.getTime()
   const running = isEndless ? { endedAt: endedAt ?? now } : {}
-  // An end that lies ahead is no end yet: a cancellation can be taken back.
+  // An end date in the future does not count yet, because the customer can withdraw the cancellation.
   const end = endDate !== null && endDate > now ? null : endDate
   const at = next > now && !isEndless ? next : now
   const delays = { graceMs: 0, lateMs: timestampPastMsMax }
@@ -53,7 +57,7 @@ function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
       const { nextUsageBillAt } = decision.notes
       const isMoved = nextUsageBillAt !== null && nextUsageBillAt.getTime() !== next.getTime()
       const bill = isMoved ? decideNext({ ...purchase, ...decision.notes }, now) : undefined
-      // It is stored with the notes that it has.
+      // The bill keeps the purchase with its stored billing dates: `billUsage` compares them with the locked row.
       return bill && { ...bill, purchase }
     }
     case 'bill': {
@@ -69,7 +73,10 @@ function decideNext(purchase: Purchase, now: Date): FinalBill | undefined {
   }
 }
 
-/** Every bill moves the notes: of two that were made of the same usage, the second finds them moved. */
+/**
+ * Returns a bill for late usage only. It moves `usageClosesAt` by 1 ms: if two bills are made of the same usage, the
+ * second one finds the billing dates changed and writes nothing.
+ */
 function lateBill(purchase: Purchase, closesAt: Date): FinalBill {
   const { nextUsageBillAt } = purchase
   const usageClosesAt = new Date(closesAt.getTime() + 1)

@@ -2,18 +2,25 @@ const hourMs = 3_600_000
 const secondMs = 1_000
 
 export type RetryDelays = {
-  /** How long after each failed charge the next one is tried. */
+  /** Delays in hours: from each failed charge to the next attempt. */
   readonly hours: readonly number[]
-  /** What is added to each of them at most, so that what failed together is not tried together. */
+  /**
+   * Upper limit of the random delay that is added, in milliseconds. It spreads the attempts of charges that failed at
+   * the same time.
+   */
   readonly jitterMs: number
 }
 
 export type RetryDecision =
   | { readonly kind: 'retry'; readonly at: Date }
-  /** All tries are spent, or there is no point in another. */
+  /** All attempts are used up, or another attempt would be pointless. */
   | { readonly kind: 'give-up' }
 
-/** What follows the charge that failed as number `failures`, counted from 1. `share` of the jitter: from 0 up to 1. */
+/**
+ * Decides what follows a failed charge. `failures` counts the failed charges so far, including this one. `isFinal`
+ * means that another attempt would be pointless. `share` is the part of the jitter to add, from 0 up to but not
+ * including 1.
+ */
 export function decideRetry(
   failures: number,
   isFinal: boolean,

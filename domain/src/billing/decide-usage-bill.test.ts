@@ -48,7 +48,7 @@ function bought(terms: PlanSnapshot['terms'], now: Date): Purchase {
     : { ...trialPurchase(given), status: 'active' }
 }
 
-/** Everything that is decided about the purchase at that time, one decision after the other. */
+/** Applies all decisions that are due for the purchase at `now`, one after the other. */
 function billedUntil(purchase: Purchase, now: Date): { periods: [Date, Date][]; last: Purchase } {
   const periods: [Date, Date][] = []
   for (let last = purchase; ;) {
@@ -86,7 +86,7 @@ describe('the periods that are billed', () => {
           const noted = wasNeverNoted ? purchase.startDate : purchase.nextUsageBillAt
           const ended = { ...purchase, nextUsageBillAt: noted, endedAt }
           const graceEnd = new Date(endedAt.getTime() + delays.graceMs)
-          // Found on the way, at the end alone, or both.
+          // Bills at `midway` and again after the end, or only after the end if billing is overdue.
           const midway = new Date(start.getTime() + lastedMs / 2)
           const early = isOverdue
             ? { periods: [], last: ended }

@@ -5,34 +5,38 @@ import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { cycleOf } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
-/** How long usage is waited for. */
+/** How long billing waits for usage records to arrive. */
 export type UsageDelays = {
-  /** From the end of a period until it is billed: most of what is late has come by then. */
+  /** Milliseconds from the end of a period until it is billed. Most late records have arrived by then. */
   readonly graceMs: number
-  /** From the end of a period until no record of it is taken any more. */
+  /** Milliseconds from the end of a period until its records are no longer accepted. */
   readonly lateMs: number
 }
 
-/** Up to where the usage of a purchase is billed, and when it is over: what is noted after a decision. */
+/**
+ * The purchase's billing dates that are stored after a decision: up to when its usage is billed, and when its usage
+ * closes.
+ */
 export type UsageNotes = Pick<Purchase, 'nextUsageBillAt' | 'usageClosesAt'>
 
 export type UsageBillDecision =
   /** There is nothing to bill, now or later. */
   | { readonly kind: 'nothing' }
-  /** Its time has not come. */
+  /** The bill is not due yet. */
   | { readonly kind: 'wait' }
-  /** What is noted is no end of a period that is billed: it is put right. */
+  /** The stored date is not the end of a billable period. The billing dates must be corrected to `notes`. */
   | { readonly kind: 'align'; readonly notes: UsageNotes }
-  /** A period is over that was not billed. */
+  /** A period has ended and is not billed yet. */
   | { readonly kind: 'bill'; readonly period: ChargedPeriod; readonly notes: UsageNotes }
-  /** All periods are billed, and what comes late from now on is refused when it is recorded. */
+  /** All periods are billed. Usage that arrives from now on is refused when it is recorded. */
   | { readonly kind: 'close'; readonly notes: UsageNotes }
 
 export const nothingToBill: UsageNotes = { nextUsageBillAt: null, usageClosesAt: null }
 
 /**
- * What is to be done about the usage of a purchase: its first period that is not billed, once it has ended and records of
- * it have had some time to arrive. What ended within a period is billed for what there was of it; a trial is not billed.
+ * Decides what to do about the usage of a purchase. The first unbilled period is billed once it has ended and the grace
+ * time for its records is over. If the purchase ended within a period, the bill covers the part of the period before
+ * that end. Trials are not billed.
  */
 export function decideUsageBill(
   purchase: Purchase,
@@ -59,7 +63,7 @@ export function decideUsageBill(
     usageClosesAt: new Date(endedAt.getTime() + lateMs + graceMs),
   }
   if (endedAt <= period.start) {
-    // Of what ended within its trial nothing was billed, and nothing is.
+    // A purchase that ended within its trial was never billed, and is not billed now.
     return { kind: 'align', notes: endedAt > anchor ? closing : nothingToBill }
   }
   if (endedAt.getTime() + graceMs > now.getTime()) return { kind: 'wait' }
@@ -70,13 +74,19 @@ function until(nextUsageBillAt: Date): UsageNotes {
   return { nextUsageBillAt, usageClosesAt: null }
 }
 
-/** Where it has ended, also where nobody has said so yet. */
+/**
+ * Returns the end of the purchase, or null if it has not ended. A purchase whose end date has passed counts as ended,
+ * even if its end was not recorded yet.
+ */
 function endOf({ endedAt, endDate }: Purchase, now: Date): Date | null {
   if (endedAt !== null) return endedAt
   return endDate !== null && endDate <= now ? endDate : null
 }
 
-/** The period after the trial that ends there; undefined where none does. Without a cycle there is one, without an end. */
+/**
+ * Returns the billable period that ends at `end`, or undefined if there is none. A purchase without a cycle has one
+ * period without an end.
+ */
 function periodEndingAt(purchase: Purchase, end: Date): ChargedPeriod | undefined {
   const cycle = cycleOf(purchase)
   if (cycle === undefined) {
@@ -87,7 +97,7 @@ function periodEndingAt(purchase: Purchase, end: Date): ChargedPeriod | undefine
   return isOne ? { start: period.start, end } : undefined
 }
 
-/** The end of the period that is charged and contains the instant, or comes after it. */
+/** Returns the end of the billable period that contains the instant, or of the first billable period after it. */
 function periodEndAfter(purchase: Purchase, instant: Date): Date {
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return farFuture
@@ -95,7 +105,7 @@ function periodEndAfter(purchase: Purchase, instant: Date): Date {
   return isCharged(period) ? period.end : periodOf(cycle, 0).end
 }
 
-/** A trial has a period of its own, and is not. */
+/** Returns whether usage of the period is billed. A trial is a period with a negative index and is not billed. */
 function isCharged({ index }: Period): boolean {
   return index >= 0
 }

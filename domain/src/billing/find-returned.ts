@@ -1,19 +1,25 @@
 import { randomBytes } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Where a bank leads its customer back to, as nobody else can guess it: who comes there was sent by us. */
+/**
+ * Returns a random secret for the URL to which the bank sends the customer back. The URL cannot be guessed, so a
+ * request to it comes from a customer whom Tollgate sent to the bank.
+ */
 export function drawReturnSecret(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** What a customer was sent to the bank for. */
+/** The payment for which a customer was sent to the bank. */
 export type ReturnedPayment = {
   readonly providerId: string
   readonly customerRef: string
   readonly invoiceRef: string
 }
 
-/** The payment of an invoice whose confirmation was given that address. Of any provider; undefined: none was. */
+/**
+ * Returns the invoice payment that was confirmed with this return URL, or undefined. Searches the payments of all
+ * providers.
+ */
 export async function findReturned(
   sql: Queryable,
   intentRef: string,

@@ -9,9 +9,10 @@ import { lockPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /**
- * Gives up on an open invoice that was not paid, and to which nothing has happened since `quietSince`. A purchase that was
- * suspended for it expires, and with it what it was to pay for the next period; usage is written off. Whether anything
- * came of it: what the bank is at is waited for, and so is a payment that is being withdrawn.
+ * Stops the collection of an open invoice that was not paid and has not changed since `quietSince`. A suspended
+ * purchase expires, and no longer owes the price of its next period. An invoice for usage is written off. Returns
+ * whether anything changed. A payment that is in progress at the bank, or that is being created, is left alone until it
+ * has a result.
  */
 export async function giveUpInvoice(
   work: UnitOfWork,
@@ -22,7 +23,7 @@ export async function giveUpInvoice(
   const named = await findInvoice(sql, providerId, invoiceRef)
   if (named === undefined) return false
   const { purchaseRef } = named
-  // The payment before what it pays, as when it succeeds.
+  // The payment intent is locked before the invoice, in the same order as when a payment succeeds.
   const intent = await lockIntentOfInvoice(sql, providerId, invoiceRef)
   const purchase =
     purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
@@ -32,8 +33,9 @@ export async function giveUpInvoice(
     purchase?.status === 'suspended' ? await endNow(work, purchase, 'expired') : purchase
   const left = await lockInvoice(sql, providerId, invoiceRef)
   if (left?.status !== 'open') return true
-  // Of a purchase that is over it is void once the processor says that it cannot be paid any more. A period that could still
-  // begin stays charged by it: written off, it would be billed for good, and never be charged again.
+  // The invoice of an ended purchase becomes void once the processor confirms that it can no longer be paid. If the
+  // period can still begin, the invoice stays open: written off, it would keep the period billed, and the period could
+  // never be charged again.
   const period = await findRecurringPeriod(sql, providerId, left.reference)
   if (ended !== undefined && period !== undefined) return ended !== purchase
   await withdrawIntentOfInvoice(sql, providerId, invoiceRef, now)

@@ -3,8 +3,8 @@ import { findInvoice } from '../invoices/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /**
- * Whether the invoice charged the newest period of the purchase, and all of it was paid back. Undefined where no period of
- * the purchase was charged.
+ * Returns whether the invoice charged the newest period of the purchase and was refunded in full. Returns undefined if
+ * no period of the purchase was charged.
  */
 export async function isLastPeriodRefunded(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,

@@ -9,7 +9,10 @@ import { findEndOfPrevious } from '../purchases/notes-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { measureUsage, type MeasuringParts, type UsageToMeasure } from './measure-usage.ts'
 
-/** Reads what it takes to say what the period was left; undefined: nothing, whatever was used. */
+/**
+ * Reads the input for summing up the units that the previous period leaves to `period`. Returns undefined if the
+ * previous period leaves no units, whatever was used.
+ */
 export async function findLeavingUsage(
   { sql, providerId }: UnitOfWork,
   purchase: Purchase,
@@ -32,8 +35,8 @@ export async function findLeavingUsage(
 }
 
 /**
- * What is left of the usage's period to the next one, in 10^-6 units, by all that was acknowledged: the same sum as the
- * next bill's. Throws UsageBehindError while the usage store does not hold it all.
+ * Returns the units that the usage's period leaves to the next one, in 10^-6 units, from all acknowledged usage. The
+ * next bill computes the same sum. Throws UsageBehindError while the usage store does not contain all of that usage.
  */
 export async function measureLeftUnits(
   parts: MeasuringParts,

@@ -25,7 +25,7 @@ export async function markPastDue(
   else await updatePurchase(sql, providerId, { ...pastDue, updatedAt: now })
 }
 
-/** Suspends a trial whose first charge failed. It was never paid for, so only a new card has the charge tried again. */
+/** Suspends a trial whose first charge failed. It was never paid for, so the charge is only repeated with a new card. */
 export async function suspendTrial(
   work: UnitOfWork,
   purchase: Purchase,

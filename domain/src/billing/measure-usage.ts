@@ -13,20 +13,20 @@ import type { UsageToBill } from './prepare-usage-bill.ts'
 import type { UsageToPrice, UsedPeriod } from './usage-lines.ts'
 import { windowBefore, windowOf } from '../purchases/usage-windows.ts'
 
-/** Whose usage of which periods is summed up. */
+/** The purchase and the periods whose usage is summed up. */
 export type UsageToMeasure = Omit<UsageToBill, 'notes'>
 
 export type MeasuringParts = {
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>
   readonly usageStore: Pick<UsageStore, 'query'>
   readonly now: () => Date
-  /** How long to wait for the usage store to hold what was acknowledged. */
+  /** How long to wait until the usage store contains all acknowledged usage, in milliseconds. */
   readonly storedWaitMs: number
 }
 
 /**
- * Sums up what is to be billed, of the raw records, once the usage store holds all that was acknowledged before. Throws
- * UsageBehindError while it does not: nothing is billed that is known in part.
+ * Sums up the usage to bill from the raw records, once the usage store contains everything that was acknowledged
+ * before. Throws UsageBehindError while it does not, so that no bill is made from incomplete usage.
  */
 export async function measureUsage(
   { eventLog, usageStore, now, storedWaitMs }: MeasuringParts,

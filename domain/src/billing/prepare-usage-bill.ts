@@ -16,35 +16,38 @@ import {
 } from './decide-usage-bill.ts'
 import { periodsToLookAtAgain } from '../purchases/usage-windows.ts'
 
-/** What is known of a purchase before its usage is summed up. */
+/** Everything about a purchase that is read before its usage is summed up. */
 export type UsageToBill = {
   readonly purchase: Purchase
-  /** Undefined: all are billed, and what came late is left. */
+  /** Undefined if all periods are billed and only late usage is left. */
   readonly period: ChargedPeriod | undefined
-  /** Billed before and to be looked at again; newest first, and the newest one in any case. */
+  /** Billed periods that may have late usage, newest first. The newest billed period is always included. */
   readonly earlier: readonly (ChargedPeriod & { readonly billed: BilledUsage })[]
-  /** Of the customer's purchase before this one. */
+  /** End of the customer's previous purchase of the product. */
   readonly endOfPrevious: Date | undefined
-  /** Every reference that the customer's usage may have come in under. */
+  /** Every customer reference under which the customer's usage may have been recorded. */
   readonly customerRefs: readonly string[]
-  /** What is noted with the bill. */
+  /** Billing dates that are stored with the bill. */
   readonly notes: UsageNotes
 }
 
 export type PreparedUsageBill =
   | { readonly kind: 'due'; readonly toBill: UsageToBill }
-  /** Its time has not come. */
+  /** The bill is not due yet. */
   | { readonly kind: 'wait'; readonly purchase: Purchase }
-  /** What was noted is put right; it may be due after all. */
+  /** The billing dates were corrected. The bill may be due after all. */
   | { readonly kind: 'aligned' }
   | { readonly kind: 'nothing' }
 
 type Reading = { readonly sql: Queryable; readonly providerId: string }
 
-/** More than can have got late usage: a cycle of one day has 31 of them. */
+/** Upper limit on the periods that can have late usage. A daily cycle has 31 of them. */
 const earlierPeriodsMax = 64
 
-/** Looks what of a purchase's usage is to be billed, and reads all that it takes to sum it up. */
+/**
+ * Decides which usage of a purchase is to be billed, and reads the input for summing it up. Corrects the billing dates
+ * if they are wrong.
+ */
 export async function prepareUsageBill(
   work: UnitOfWork,
   reference: string,
@@ -57,7 +60,7 @@ export async function prepareUsageBill(
   if (decision.kind === 'nothing') return decision
   if (decision.kind === 'wait') return { kind: 'wait', purchase }
   const { customerRef } = purchase
-  // Nothing is left of a deleted customer that an invoice could be addressed to.
+  // A deleted customer has no data left to address an invoice to.
   const isGone = (await findCustomer(sql, providerId, customerRef)) === undefined
   if (decision.kind === 'align' || isGone) {
     const notes = isGone ? nothingToBill : decision.notes
@@ -72,7 +75,7 @@ export async function prepareUsageBill(
   return { kind: 'due', toBill: await readUsageToBill(work, due, delays.lateMs) }
 }
 
-/** Reads what it takes to sum up the usage of a bill that was decided. */
+/** Reads the input for summing up the usage of a bill that was decided. */
 export async function readUsageToBill(
   { sql, providerId }: Reading,
   { purchase, period, notes }: Pick<UsageToBill, 'purchase' | 'period' | 'notes'>,
@@ -90,7 +93,10 @@ export async function readUsageToBill(
   }
 }
 
-/** By `recurring_first` the price of the next period is invoiced before the usage of this one. */
+/**
+ * Returns whether the next period must be invoiced first. With `recurring_first`, the price of the next period is
+ * invoiced before the usage of this one.
+ */
 async function mustRenewFirst(
   { sql, providerId, now }: UnitOfWork,
   purchase: Purchase,
@@ -117,7 +123,8 @@ async function listEarlier(
   return looked.flatMap(({ start, end }) => {
     const billed = usage.get(start.getTime())
     if (billed === undefined) return []
-    // A period that was billed before its end may have ended sooner; what came then belongs to the next purchase.
+    // The purchase may have ended before the end of a period that was billed early. Usage after that end belongs to the
+    // next purchase.
     return [{ start, end: endedAt !== null && endedAt < end ? endedAt : end, billed }]
   })
 }

@@ -8,8 +8,8 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 export const noFailures = { retryCount: 0, nextRetryAt: null }
 
 /**
- * Has a purchase go on that stood still, or was behind with its payments, and begins no period. One whose end has passed
- * meanwhile ends. The caller has locked it.
+ * Makes a suspended or past due purchase active again without starting a period. A purchase whose end date has passed
+ * in the meantime ends instead. The caller has locked the purchase.
  */
 export async function resumePurchase(
   work: UnitOfWork,
@@ -28,7 +28,10 @@ export async function resumePurchase(
   await movePurchase(work, purchase, trigger, { ...noFailures, nextBillingDate })
 }
 
-/** What the customer was given of the product while this stood still; it has one purchase of it at a time. */
+/**
+ * Ends the other open purchase of the product that the customer received while this purchase was suspended. A customer
+ * has at most one open purchase of a product.
+ */
 export async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promise<void> {
   const { customerRef, productRef, reference } = purchase
   const other = await findDecidingPurchase(work.sql, work.providerId, customerRef, productRef)
@@ -37,7 +40,10 @@ export async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promi
   }
 }
 
-/** Of one that goes on: the period that is under way now is due next, and none that went by while it was suspended. */
+/**
+ * Returns the next billing date of a purchase that resumes. Periods that passed during a suspension are skipped, and
+ * the current period is due next.
+ */
 function dueDate(purchase: Purchase, now: Date): Date | null {
   const { status, nextBillingDate } = purchase
   const cycle = cycleOf(purchase)

@@ -7,12 +7,12 @@ import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 /**
- * Has the usage of a purchase billed again that a change of plan had ended, and that is active again. `before` is the
- * purchase as it was ended, `undone` what was used in its place meanwhile. That usage is billed with its own period, unless
- * it was billed before: nothing is billed twice.
+ * Resumes usage billing of a purchase that a change of plan had ended and that is active again. `before` is the
+ * purchase as it was ended. `undone` are the purchases that replaced it. Usage since then is billed with the period of
+ * this purchase, unless a replacing purchase was already billed for it, so that nothing is billed twice.
  *
- * Where the final bill was issued, the period that it billed gets its old end back. What was used since is found as late
- * usage by the next bill, priced behind what was billed.
+ * If the final bill was already issued, the period that it billed gets its regular end back. The next bill charges the
+ * usage since then as late usage, priced after the units that were already billed.
  */
 export async function resumeUsageBilling(
   { sql, providerId }: UnitOfWork,

@@ -16,9 +16,9 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { endSubstitute, noFailures, resumePurchase } from './resume-purchase.ts'
 
 /**
- * What an invoice that is paid means for its purchase: the period that it charges begins, and what stood still because it
- * was not paid goes on. The caller has locked both. Called any number of times: a period that has begun is not begun
- * again. Returns whether anything came of it.
+ * Applies a paid invoice to its purchase: starts the period that the invoice charges, or resumes a purchase that was
+ * past due or suspended for nonpayment. The caller has locked the purchase and the invoice. Calling this again is safe:
+ * a period that has begun does not begin again. Returns whether anything changed.
  */
 export async function settlePaid(
   work: UnitOfWork,
@@ -40,7 +40,10 @@ const begins: Readonly<Partial<Record<Purchase['status'], PurchaseTrigger>>> = {
   suspended: 'paid',
 }
 
-/** The move by which the period begins once it is paid; undefined: it does not any more, or has begun. */
+/**
+ * Returns the transition that starts the period once it is paid. Returns undefined if the period has begun already or
+ * can no longer begin.
+ */
 export function beginningOf(
   purchase: Purchase,
   { start }: ChargedPeriod,
@@ -50,7 +53,10 @@ export function beginningOf(
   return trigger !== undefined && canMove(purchase, trigger) ? trigger : undefined
 }
 
-/** What an invoice charges for, does not begin by it: the purchase has ended, or goes on otherwise. */
+/**
+ * Returns whether the invoice charges a period that its payment no longer starts, because the purchase has ended or has
+ * moved to another period.
+ */
 export function isUnbegun(purchase: Purchase, period: ChargedPeriod | undefined): boolean {
   return period !== undefined && beginningOf(purchase, period) === undefined
 }
@@ -71,7 +77,7 @@ async function begin(
   })
 }
 
-/** What began with a trial was sold for nothing until now. */
+/** Returns the price of the purchase. A purchase that began with a trial has no price until its first paid period. */
 async function priceOf(
   { sql, providerId }: UnitOfWork,
   { planSnapshot, currency }: Purchase,
@@ -88,7 +94,10 @@ async function priceOf(
   }
 }
 
-/** Of what was suspended with its trial, and had nothing to bill: where the period ends in which it goes on. */
+/**
+ * Returns the end of the current period for a purchase that was suspended with its trial and had no usage to bill until
+ * now. Returns null if the plan bills no usage.
+ */
 function firstUsageBill(purchase: Purchase, now: Date): Date | null {
   const cycle = cycleOf(purchase)
   const { planSnapshot: plan } = purchase
@@ -96,7 +105,7 @@ function firstUsageBill(purchase: Purchase, now: Date): Date | null {
   return periodAt(cycle, now).end
 }
 
-/** Periods that went by while it was suspended had no access, and cost nothing. */
+/** Returns the next billing date. Periods that passed during a suspension gave no access and are not charged. */
 function nextDate(purchase: Purchase, { end }: ChargedPeriod, now: Date): Date {
   const cycle = cycleOf(purchase)
   if (purchase.status !== 'suspended' || cycle === undefined || now <= end) return end
@@ -109,8 +118,8 @@ const goesOn = {
 } as const satisfies Partial<Record<Purchase['status'], PurchaseTrigger>>
 
 /**
- * Usage was paid for: nothing begins by it, but what was behind with its payments is not any more. What a dispute has
- * suspended stays so: the money that the bank took is not there by it.
+ * Resumes the purchase after an invoice without a recurring period, such as a usage bill, was paid. A purchase that was
+ * suspended for a dispute stays suspended, because this payment does not replace the disputed money.
  */
 async function goOn(work: UnitOfWork, purchase: Purchase, invoice: Invoice): Promise<boolean> {
   const { sql, providerId } = work

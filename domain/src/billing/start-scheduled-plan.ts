@@ -11,9 +11,9 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
 /**
- * Starts the plan that the purchase was to change to, with the period that begins now. A plan that costs something is due
- * for its renewal at once, and is charged by the same job. All of it commits together, so after a crash the purchase is
- * either still due or replaced. The caller has locked the customer, and then the purchase.
+ * Starts the plan that was scheduled for the purchase, with the period that begins now. If the plan costs something,
+ * its renewal is due at once and the same job charges it. Everything commits together, so after a crash the purchase is
+ * either still due or replaced. The caller has locked first the customer and then the purchase.
  */
 export async function startScheduledPlan(
   work: UnitOfWork,

@@ -20,12 +20,12 @@ import type { Purchase } from '../purchases/repository.ts'
 
 export type TrialOutcome =
   | { readonly kind: 'started'; readonly purchase: Purchase; readonly plan: Plan }
-  /** It cannot be tried, by this customer or at all, or not without a saved card. */
+  /** The customer cannot try the plan: it has no trial for this customer, or the trial requires a saved card. */
   | { readonly kind: 'no-trial' }
 
 /**
- * Gives the customer a plan that costs money, without any until the trial's end, in place of another one of the product.
- * The customer's row is locked: of calls that arrive together one starts it.
+ * Starts the trial of a plan and ends the customer's previous purchase of the product. Nothing is charged until the end
+ * of the trial. The customer's row is locked, so of concurrent requests one starts the trial.
  */
 export async function startTrial(
   work: UnitOfWork,
@@ -54,9 +54,9 @@ export async function startTrial(
 }
 
 /**
- * Returns whether the customer can try the plan: once for each customer and plan. A customer who changes to it within a
- * period that is paid cannot, because nothing would be left of that. Nor can one who holds a plan with a notice, which a
- * trial would end at once and for nothing.
+ * Returns whether the customer can try the plan. Each customer can try each plan once. A customer within a paid period
+ * of another plan cannot, because the trial would end that period. A customer whose plan has a notice period cannot
+ * either, because the trial would end that plan at once and without payment.
  */
 export function mayTry(input: ActivationInput): boolean {
   const decision = decideActivation(input)

@@ -12,29 +12,32 @@ import {
 } from '../pricing/roll-over.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
-/** A period and all usage of it that is stored, in 10^-6 units. */
+/** A period and all of its stored usage, in 10^-6 units. */
 export type UsedPeriod = {
   readonly period: ChargedPeriod
   readonly usedMicros: bigint
-  /** Used by the purchases before this one of the allowance that the period shares; 0 in every other period. */
+  /** Usage of the allowance by earlier purchases that share it in this period; 0 if the allowance is not shared. */
   readonly usedBeforeMicros: bigint
 }
 
-/** One that was billed before. */
+/** A period that was billed before. */
 export type BilledUsedPeriod = UsedPeriod & { readonly billed: BilledUsage }
 
 export type UsageToPrice = {
-  /** Undefined: all periods are billed, and what came late is left. */
+  /** Undefined if all periods are billed and only late usage is left. */
   readonly current: UsedPeriod | undefined
-  /** Newest first; the newest one in any case. */
+  /** Newest first. The newest billed period is always included. */
   readonly earlier: readonly BilledUsedPeriod[]
   readonly reading: UsageReading
 }
 
-/** What of a purchase decides how its usage is priced. */
+/** The fields of a purchase that decide how its usage is priced. */
 type PricedPurchase = RollingPurchase & ProratedPurchase
 
-/** What is charged for usage with one invoice: what came late of earlier periods, each by itself, and the period's own. */
+/**
+ * Returns the usage lines of one invoice: a line for the late usage of each earlier period, oldest first, then the
+ * lines of the current period.
+ */
 export function linesOfUsage(
   purchase: PricedPurchase,
   plan: PlanSnapshot,
@@ -56,7 +59,7 @@ export function linesOfUsage(
   return [...late, ...usageLines(own, conversion, { ...current, carriedOverMicros, reading })]
 }
 
-/** What the period before leaves to it. */
+/** Returns the units that the previous period leaves to this period, in 10^-6 units. */
 function carriedInto(
   purchase: PricedPurchase,
   plan: PlanSnapshot,

@@ -2,29 +2,30 @@ import type { Fragment, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { endSlot, lockSlot, type Slot } from './slots.ts'
 
-/** Something of a provider that a job has to see to: a purchase, a session. */
+/** Something of a provider that a job must process, such as a purchase or a session. */
 export type DueItem = { readonly providerId: string; readonly item: string }
 
-/** Selects `provider_id`, `item` and `due_at` of what is due at that instant, of all providers. */
+/** Selects `provider_id`, `item` and `due_at` of the items of all providers that are due at that instant. */
 export type SelectDue = (sql: Queryable, now: Date) => Fragment
 
 export type ClaimLimits = {
   readonly itemsMax: number
-  /** After that long without a word a runner counts as dead, and another one takes over. */
+  /** Milliseconds after which a runner that does not renew its claim counts as dead, and another runner takes over. */
   readonly leaseMs: number
-  /** How often something is tried in one slot. */
+  /** Largest number of attempts for an item in one slot. */
   readonly triesMax: number
 }
 
 export type Claimed =
   | { readonly kind: 'claimed'; readonly items: readonly DueItem[] }
-  /** Others are at work, or something that failed waits to be tried again. */
+  /** Other runners are at work, or a failed item waits for its next attempt. */
   | { readonly kind: 'waiting' }
   | { readonly kind: 'ended' }
 
 /**
- * Takes the longest due items that nobody has, or ends the slot when there are none and none is under way. Who claims
- * holds the slot's row, so two runners never take the same item, and an end is not overtaken by a claim.
+ * Claims the unclaimed items that have been due for the longest time. Ends the slot if no items are due and none are
+ * being processed. A claim locks the slot's row, so two runners never claim the same item, and a slot cannot end during
+ * a claim.
  */
 export async function claimDue(
   sql: TransactionSql,
@@ -35,7 +36,8 @@ export async function claimDue(
 ): Promise<Claimed> {
   if (!(await lockSlot(sql, slot))) return { kind: 'ended' }
   const { job, at } = slot
-  // By one time in all statements: a claim that runs out between two of them would be neither taken over nor waited for.
+  // All statements use the time of the transaction. A claim that expires between two statements would otherwise be
+  // neither taken over nor waited for.
   const rows = await sql<{ provider_id: string; item: string }[]>`
     insert into job_claims (provider_id, job, item, slot, claimed_until)
     select due.provider_id, ${job}, due.item, ${at}, ${leaseEnd(sql, leaseMs)}
@@ -57,7 +59,8 @@ export async function claimDue(
       items: rows.map((row) => ({ providerId: row.provider_id, item: row.item })),
     }
   }
-  // What nobody sees to any more although it is no longer due holds up nothing: its time is up.
+  // Expired claims do not keep the slot open: they belong to items that are no longer due, and no runner processes
+  // them.
   const underWay = await sql`
     select 1 from job_claims
     where job = ${job} and slot = ${at} and claimed_until > now()
@@ -71,7 +74,7 @@ export async function claimDue(
   return { kind: 'ended' }
 }
 
-/** What was seen to, and what the next slot has to look at again. */
+/** Removes the claims of processed items. Leaves the items in `left` to the next slot. */
 export async function settleClaims(
   sql: Queryable,
   job: string,
@@ -89,7 +92,7 @@ export async function settleClaims(
   }
 }
 
-/** Whoever has claimed it goes on with it. */
+/** Extends the lease of a claim. */
 export async function renewClaim(
   sql: Queryable,
   job: string,
@@ -101,7 +104,10 @@ export async function renewClaim(
     where provider_id = ${providerId} and job = ${job} and item = ${item}`
 }
 
-/** Says that a try failed; the next one is after the pause, the last one leaves it to the next slot. Returns how often it failed in this one. */
+/**
+ * Records a failed attempt. The next attempt follows after the pause. After the last attempt, the item is left to the
+ * next slot. Returns the number of failed attempts in this slot.
+ */
 export async function failClaim(
   sql: Queryable,
   job: string,
@@ -128,7 +134,7 @@ function namesOf(sql: Queryable, items: readonly DueItem[]): Fragment {
       ${items.map(({ item }) => item)}::text[])`
 }
 
-/** For people: how many items are due, and the longest due of them. */
+/** Returns how many items are due, and the items that have been due for the longest time. For people. */
 export async function listDue(
   sql: Queryable,
   selectDue: SelectDue,

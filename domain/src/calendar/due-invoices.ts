@@ -1,11 +1,11 @@
 import type { SelectDue } from './claims.ts'
 
-/** Open invoices that are to be charged, for the first time or again. */
+/** Selects open invoices that are due for their first or their next charge. */
 export const selectDueCharges: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, next_charge_at as due_at from invoices
   where next_charge_at <= ${now}`
 
-/** Open invoices that are not charged by themselves any more, and to which nothing has happened for so long. */
+/** Selects open invoices that are no longer charged automatically and have not changed for `quietMs`. */
 export function selectGivenUp(quietMs: number): SelectDue {
   return (sql, now) => sql`
     select provider_id, reference as item, updated_at as due_at from invoices

@@ -1,11 +1,11 @@
 import type { SelectDue } from './claims.ts'
 
 /*
- * Which purchases a job has to look at. The condition finds them by an index and may find some that turn out to be not
- * due; whether one is, is decided about the purchase itself, under its lock.
+ * Select the purchases that a job must check. The conditions use indexes and may select purchases that are not due. The
+ * final decision is made on the purchase itself, under its lock.
  */
 
-/** Trials and periods whose end is no further away than that, and that nobody was told of yet. */
+/** Selects trials and periods that end within `aheadMs` and for which no reminder was sent yet. */
 export function selectRemindable(aheadMs: number): SelectDue {
   return (sql, now) => sql`
     select provider_id, reference as item, next_billing_date as due_at from purchases
@@ -24,21 +24,21 @@ export const selectDueRenewals: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, next_billing_date as due_at from purchases
   where next_billing_date <= ${now} and status = 'active' and auto_renew`
 
-/** Those with a period that has begun, and those of whose period before nothing can come any more. */
+/** Selects purchases with a period that has begun, and purchases whose previous period can no longer receive usage. */
 export const selectDueResets: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, least(next_reset_at, carry_settles_at) as due_at
   from purchases
   where (next_reset_at <= ${now} and status in ('active', 'trialing', 'past_due'))
     or carry_settles_at <= ${now}`
 
-/** Those whose end has passed and whose status does not say so. */
+/** Selects purchases whose end has passed but whose status does not show it. */
 export const selectLapsed: SelectDue = (sql, now) => sql`
   select provider_id, reference as item, end_date as due_at from purchases
   where end_date <= ${now} and status in ('active', 'trialing', 'past_due')`
 
 /**
- * Purchases with a period of usage that is over and not billed, or with usage that came late and is billed no more after it;
- * and those whose usage is billed and whose price, which is charged after it, is not.
+ * Selects purchases with a usage period that has ended and is not billed, purchases whose late usage is closed from now
+ * on, and purchases whose usage is billed but whose price, which is charged after the usage, is not.
  */
 export function selectUsageToBill(graceMs: number): SelectDue {
   return (sql, now) => sql`

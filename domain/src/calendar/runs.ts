@@ -1,22 +1,22 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Slot } from './slots.ts'
 
-/** What a batch came to, for one provider. */
+/** Results of one batch for one provider. */
 export type BatchCounts = {
   readonly providerId: string
   readonly done: number
   readonly postponed: number
   readonly failed: number
-  /** Why the last one failed. */
+  /** Reason of the last failure. */
   readonly failure: string | null
 }
 
-/** What a job did for one provider in one slot. */
+/** Results of a job for one provider in one slot. */
 export type BillingRun = Omit<BatchCounts, 'providerId'> & {
   readonly job: string
   readonly slot: Date
   readonly startedAt: Date
-  /** Of the last batch so far. */
+  /** When the last batch so far ended. */
   readonly endedAt: Date
 }
 
@@ -31,7 +31,7 @@ type BillingRunRow = {
   failure: string | null
 }
 
-/** Adds a batch to the slot's run of each of its providers. */
+/** Adds a batch to the runs of its providers in the slot. */
 export async function countBatch(
   sql: Queryable,
   { job, at }: Slot,
@@ -58,7 +58,7 @@ export async function countBatch(
       failure = coalesce(excluded.failure, billing_runs.failure)`
 }
 
-/** Newest first. */
+/** Returns the runs, newest first. */
 export async function listRuns(
   sql: Queryable,
   providerId: string,
@@ -84,7 +84,7 @@ export async function countRuns(
   return row!.total
 }
 
-/** Deletes runs of slots before that time, some at a time. Returns how many. */
+/** Deletes at most `rowsMax` runs of slots before `before`. Returns how many were deleted. */
 export async function sweepRuns(sql: Queryable, before: Date, rowsMax: number): Promise<number> {
   const rows = await sql`
     delete from billing_runs where (provider_id, job, slot) in (

@@ -1,11 +1,11 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** One run of a job: at a time of its schedule, or when somebody asked for it. */
+/** One run of a job: at a scheduled time, or on request. */
 export type Slot = { readonly job: string; readonly at: Date; readonly isByHand: boolean }
 
 type SlotName = Pick<Slot, 'job' | 'at'>
 
-/** Makes the slot known. False: it has been worked off already. */
+/** Creates the slot if it does not exist. Returns false if the slot has ended already. */
 export async function openSlot(
   sql: Queryable,
   { job, at, isByHand }: Slot,
@@ -20,14 +20,17 @@ export async function openSlot(
   return rows.length > 0
 }
 
-/** Runners that look for work of one slot take turns. False: it has been worked off. */
+/** Locks the slot, so that runners that look for work in it take turns. Returns false if the slot has ended. */
 export async function lockSlot(sql: Queryable, { job, at }: SlotName): Promise<boolean> {
   const rows = await sql`
     select 1 from job_slots where job = ${job} and slot = ${at} and ended_at is null for update`
   return rows.length > 0
 }
 
-/** Nothing is left of it, nor of those of the schedule before it: each looks for all that is due. */
+/**
+ * Ends the slot. If it is a scheduled slot, also ends all earlier scheduled slots, because each slot looks for
+ * everything that is due.
+ */
 export async function endSlot(
   sql: Queryable,
   { job, at, isByHand }: Slot,
@@ -39,7 +42,7 @@ export async function endSlot(
       and (slot = ${at} or (slot < ${at} and not is_by_hand and not ${isByHand}))`
 }
 
-/** Deletes what is known of slots before that time, some at a time. Returns how many. */
+/** Deletes at most `rowsMax` ended slots before `before`. Returns how many were deleted. */
 export async function sweepSlots(sql: Queryable, before: Date, rowsMax: number): Promise<number> {
   const rows = await sql`
     delete from job_slots where (job, slot) in (

@@ -1,17 +1,17 @@
 import type { Fragment } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What is known of the card that a customer paid with last. */
+/** The card that the customer used last. */
 export type Card = {
   readonly brand: string
   readonly last4: string
   readonly expMonth: number
   readonly expYear: number
-  /** Whether it may be charged again without its holder. */
+  /** Whether the card may be charged without the customer being present. */
   readonly reusable: boolean
 }
 
-/** As the processor told of it. */
+/** A card with its payment method at the processor. */
 export type SeenCard = Card & { readonly paymentMethodId: string }
 
 type CardRow = {
@@ -34,7 +34,7 @@ export async function findCard(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** One that may be charged again gives way only to another such one. */
+/** Stores the card. A reusable card is only replaced by another reusable card. */
 export async function keepCard(
   sql: Queryable,
   providerId: string,
@@ -56,7 +56,7 @@ export async function keepCard(
     where excluded.reusable or not customer_cards.reusable`
 }
 
-/** The customer's stored card, if it is this payment method. */
+/** Returns the customer's stored card if it belongs to this payment method. */
 export async function findCardOfMethod(
   sql: Queryable,
   providerId: string,
@@ -70,7 +70,10 @@ export async function findCardOfMethod(
   return row === undefined ? undefined : { ...fromRow(row), paymentMethodId }
 }
 
-/** A payment with it was taken back by its holder's bank: nothing is charged on it without its holder any more. */
+/**
+ * Whether a payment with the card was taken back by the customer's bank. Such a card is no longer charged without the
+ * customer being present.
+ */
 function isDisputed(sql: Queryable): Fragment {
   return sql`exists (
     select from payment_disputes as dispute
@@ -78,7 +81,7 @@ function isDisputed(sql: Queryable): Fragment {
       and dispute.payment_method_id = customer_cards.payment_method_id and dispute.takes_access)`
 }
 
-/** The payment method that may be charged without its holder. */
+/** Returns the payment method that may be charged without the customer being present. */
 export async function findReusablePaymentMethod(
   sql: Queryable,
   providerId: string,

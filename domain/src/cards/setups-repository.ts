@@ -1,13 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** A card that is being entered at the processor, to be kept. */
+/** A card that a customer is entering at the processor, to be saved. */
 export type CardSetupRow = {
   readonly customerRef: string
-  /** Null while something may come of it. */
+  /** Null while the setup can still succeed. */
   readonly endedAt: Date | null
 }
 
-/** Nothing where it is known. */
+/** Does nothing if the setup is stored already. */
 export async function insertSetup(
   sql: Queryable,
   providerId: string,
@@ -32,7 +32,7 @@ export async function findSetup(
   return row === undefined ? undefined : { customerRef: row.customer_ref, endedAt: row.ended_at }
 }
 
-/** Whether it was open until now: of all that end it, one does. */
+/** Ends the setup. Returns whether it was open until now: of several concurrent calls, one returns true. */
 export async function endSetup(
   sql: Queryable,
   providerId: string,
@@ -45,7 +45,7 @@ export async function endSetup(
   return ended.count > 0
 }
 
-/** What may come of them is nobody's any more. */
+/** Removes the customer's setups. A setup that succeeds later then has no customer. */
 export async function removeSetups(
   sql: Queryable,
   providerId: string,

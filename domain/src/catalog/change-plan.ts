@@ -9,7 +9,10 @@ import { planObject } from './plan-event.ts'
 import type { Plan } from '../plans/plan.ts'
 import { clearDefaultPlan, findPlan, updatePlan } from './plans-repository.ts'
 
-/** Purchases keep the plan they were made with: nothing of this reaches them. */
+/**
+ * Changes a plan of a product. Existing purchases are not affected, because they keep the plan snapshot from their
+ * start.
+ */
 export async function changePlan(
   work: UnitOfWork,
   productRef: string,
@@ -27,7 +30,7 @@ export async function changePlan(
   const changed: Plan = {
     ...plan,
     ...decision.plan,
-    // An archived plan is nobody's default, and gives its name up.
+    // An archived plan cannot be the default plan, and its key becomes available to other plans.
     key: decision.plan.status === 'archived' ? null : decision.plan.key,
     isDefault: decision.plan.isDefault && decision.plan.status !== 'archived',
   }

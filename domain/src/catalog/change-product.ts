@@ -10,7 +10,7 @@ import {
   type TaxBehavior,
 } from './products-repository.ts'
 
-/** Fields that are absent stay as they are. */
+/** Absent fields stay unchanged. */
 export type ProductChange = {
   readonly name?: string | undefined
   readonly description?: string | undefined

@@ -12,7 +12,7 @@ import { mainOption, upperCaseOptions } from '../plans/pricing-options.ts'
 import { promisesOf, termFaults } from '../plans/term-faults.ts'
 import { maxUnbilledUnits, unbilledLimitFaults, type DollarRates } from './unbilled-limit.ts'
 
-/** A plan before it has a reference and a place. */
+/** A plan before it has a reference and a product. */
 export type PlanDraft = Omit<Plan, 'reference' | 'productRef' | 'createdAt' | 'updatedAt'>
 
 export type PlanRefusalCode =
@@ -25,7 +25,7 @@ export type PlanRefusal = {
   readonly kind: 'refused'
   readonly code: PlanRefusalCode
   readonly message: string
-  /** What is wrong with which fields, if it is about prices or promises. */
+  /** Faults by field. Present if the refusal is about prices or terms. */
   readonly issues?: readonly ValidationIssue[]
 }
 
@@ -34,9 +34,9 @@ export type PlanDecision = { readonly kind: 'accepted'; readonly plan: PlanDraft
 export type PlanContext = {
   /** The provider's default currency, upper case. */
   readonly defaultCurrency: string
-  /** The provider's `requests` meter. */
+  /** Reference of the provider's `requests` meter. */
   readonly requestsMeterRef: string
-  /** Those that are known, of the currencies that the plan may have. */
+  /** Known exchange rates of the currencies that the plan may have. */
   readonly rates: DollarRates
 }
 
@@ -57,7 +57,7 @@ export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDec
     meterRef: null,
     terms: {},
   }
-  // A pre-paid plan is created without free units; a later update may set them.
+  // A pre-paid plan is created without free units. A later update may set them.
   const isPrePaid = type === 'usage-based' && (input.billingModel ?? 'pre-paid') === 'pre-paid'
   const plan = settle(merge(fresh, isPrePaid ? { ...input, freeUnits: 0 } : input), context)
   return (
@@ -68,7 +68,7 @@ export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDec
   )
 }
 
-/** Only supplied fields change; the type never does. */
+/** Applies an update to a plan. Only the fields in the update change. The type never changes. */
 export function revisePlan(
   plan: PlanDraft,
   input: PlanUpdateInput,
@@ -76,11 +76,11 @@ export function revisePlan(
 ): PlanDecision {
   const revised = settle(merge(plan, writeThrough(plan, input)), context)
   const arePricesSame = isDeepStrictEqual(pricesOf(revised), pricesOf(plan))
-  // A plan from before a change of the provider's currency can still be edited otherwise, and so can a default plan from
-  // before its usage counted as a cost.
+  // Only changed parts are checked, so that older plans stay editable: a plan from before a change of the provider's
+  // currency, and a default plan from before its usage counted as a cost.
   const refused =
     (revised.currency === plan.currency ? undefined : refusedCurrency(revised, context)) ??
-    // The same holds for a plan with prices from before a rule for them, as long as the prices stay.
+    // A plan whose prices were set before a price rule existed stays editable as long as its prices do not change.
     (arePricesSame
       ? refusedFields(paymentMethodFaults(revised))
       : refusedPrices(revised, context)) ??
@@ -90,7 +90,10 @@ export function revisePlan(
   return refusal ?? { kind: 'accepted', plan: revised }
 }
 
-/** A price given for a plan with pricing options is meant for its main option, which the plan's own price mirrors. */
+/**
+ * Applies a given price to the main pricing option. If a plan has pricing options, its own price mirrors the main
+ * option.
+ */
 function writeThrough(plan: PlanDraft, input: PlanUpdateInput): PlanUpdateInput {
   const options = plan.terms.pricingOptions ?? []
   const main = mainOption(options)
@@ -108,7 +111,7 @@ function writeThrough(plan: PlanDraft, input: PlanUpdateInput): PlanUpdateInput 
   }
 }
 
-/** What a client does not know how to name, or does not name, is a subscription. */
+/** Returns the plan type of a request. A missing or unknown type means a subscription. */
 function planTypeOf(given: string | undefined): PlanType {
   return planTypes.find((type) => type === given) ?? 'recurring'
 }
@@ -152,7 +155,7 @@ function mergeTerms(terms: PlanTerms, input: PlanUpdateInput): PlanTerms {
   return { ...terms, ...(Object.fromEntries(given) as PlanTerms) }
 }
 
-/** Fills in what follows from the rest. */
+/** Derives the fields that follow from other fields. */
 function settle(merged: PlanDraft, context: PlanContext): PlanDraft {
   return withUnbilledUnits(mirrorMainOption(withDerivedTerms(merged, context)), context)
 }
@@ -187,7 +190,7 @@ function refusedTerms(plan: PlanDraft): PlanDecision | undefined {
   return { kind: 'refused', code: 'PLAN_TERMS_INVALID', message, issues }
 }
 
-/** All that the rules for prices depend on. */
+/** Returns all fields on which the price rules depend. */
 function pricesOf({ priceMinor, basePriceMinor, setupFeeMinor, currency, terms }: PlanDraft) {
   const { pricingOptions, billingModel, creditsPerUnit, freeUnits, limit } = terms
   const { usageTiers, overagePolicy, unitsPerPackage, rolloverUnusedUnits } = terms
@@ -230,12 +233,15 @@ function billingModelOf(plan: PlanDraft): BillingModel | undefined {
   return plan.terms.billingModel ?? (plan.type === 'usage-based' ? 'pre-paid' : undefined)
 }
 
-/** Pre-paid usage is settled as it happens: such a plan has a cycle only where one was asked for. */
+/**
+ * Returns the default billing cycle. Pre-paid usage is debited at once, so a pre-paid plan has a cycle only if the
+ * request names one.
+ */
 function defaultCycle(plan: PlanDraft, model: BillingModel | undefined): 'monthly' | undefined {
   return plan.type === 'usage-based' && model === 'pre-paid' ? undefined : 'monthly'
 }
 
-/** With pricing options, the plan's own price and currency are those of its main option. */
+/** Copies the price and currency of the main pricing option, if there is one, to the plan. */
 function mirrorMainOption(plan: PlanDraft): PlanDraft {
   const options = upperCaseOptions(plan.terms.pricingOptions ?? [])
   const main: PricingOption | undefined = mainOption(options)

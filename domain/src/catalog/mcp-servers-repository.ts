@@ -2,37 +2,37 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { Tool, ToolAccess } from './tool.ts'
 
-/** What stands behind an MCP product. */
+/** The MCP server of an MCP product. */
 export type McpServer = {
   readonly productRef: string
   readonly reference: string
   readonly subdomain: string
   readonly originUrl: string
-  /** What the origin wants to see; undefined: nothing. */
+  /** Credentials for the MCP server. Undefined if it needs none. */
   readonly auth: OriginAuth | undefined
-  /** Nobody has said which plans may call which tools. */
+  /** True while the provider has not mapped tools to plans. */
   readonly isAutoMapped: boolean
   readonly createdAt: Date
   readonly updatedAt: Date
-  /** Absent: it always had the tools that it has. */
+  /** Last change of the server's tools. Absent if they never changed. */
   readonly lastToolChange?: ToolChange
 }
 
-/** The MCP server was found to have other tools than those known. */
+/** A change of the tools that the MCP server offers. */
 export type ToolChange = {
   readonly at: Date
-  /** Names of tools. */
+  /** Names of the tools. */
   readonly added: readonly string[]
   readonly removed: readonly string[]
 }
 
 export type OriginAuth = {
   readonly header: string
-  /** The header's value, sealed for `originAuthPlace`. */
+  /** Value of the header, sealed for `originAuthPlace`. */
   readonly sealedValue: string
 }
 
-/** Where the credentials for origins are kept, as their seal knows it. */
+/** Returns the storage place of the server credentials. The seal of a credential is bound to it. */
 export function originAuthPlace(providerId: string) {
   return { table: 'mcp_servers', column: 'auth_key', owner: providerId } as const
 }
@@ -67,7 +67,7 @@ type ToolRow = {
   vanished_at: Date | null
 }
 
-/** False when somebody has the subdomain. */
+/** Returns false if the subdomain is taken. */
 export async function insertMcpServer(
   sql: Queryable,
   providerId: string,
@@ -120,7 +120,10 @@ export type FoundMcpServer = {
   readonly server: McpServer
 }
 
-/** Returns the MCP server that has the subdomain, with its provider; undefined for one whose product was removed. */
+/**
+ * Returns the MCP server with the subdomain, together with its provider. Returns undefined if the server's product was
+ * removed.
+ */
 export async function findMcpServerBySubdomain(
   sql: Queryable,
   subdomain: string,
@@ -134,7 +137,7 @@ export async function findMcpServerBySubdomain(
   return { providerId: row.provider_id, productName: row.product_name, server: fromRow(row) }
 }
 
-/** Returns those of the subdomains that some product of any provider has. */
+/** Returns the given subdomains that are in use by a product of any provider. */
 export async function listKnownSubdomains(
   sql: Queryable,
   subdomains: readonly string[],
@@ -144,7 +147,7 @@ export async function listKnownSubdomains(
   return new Set(rows.map(({ subdomain }) => subdomain))
 }
 
-/** By product; products that are no MCP products have none. */
+/** Returns the MCP servers keyed by product. Products without an MCP server are absent. */
 export async function listMcpServers(
   sql: Queryable,
   providerId: string,
@@ -157,7 +160,7 @@ export async function listMcpServers(
   return new Map(rows.map((row) => [row.product_ref, fromRow(row)]))
 }
 
-/** In the order in which they were first known. */
+/** Returns the tools in the order in which they first became known. */
 export async function listTools(
   sql: Queryable,
   providerId: string,
@@ -177,7 +180,7 @@ export async function listTools(
   }))
 }
 
-/** Adds the tools, or brings those that are there to what is given; takes none away. */
+/** Inserts the tools, or updates existing ones to the given values. Never removes a tool. */
 export async function saveTools(
   sql: Queryable,
   providerId: string,
@@ -202,7 +205,7 @@ export async function saveTools(
   }
 }
 
-/** No tool is for the plan any more. */
+/** Removes the plan from all tools of the product. */
 export async function forgetPlanInTools(
   sql: Queryable,
   providerId: string,
@@ -215,7 +218,7 @@ export async function forgetPlanInTools(
       and ${planRef} = any(plan_refs)`
 }
 
-/** Which of these tools any product of the provider has. */
+/** Returns the given tool names that a product of the provider currently has. */
 export async function findToolsInUse(
   sql: Queryable,
   providerId: string,

@@ -3,7 +3,7 @@ import { isOffered, planOffer } from './plan-offer.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from './products-repository.ts'
 
-/** What a customer without access may be shown. A product that is not active has nothing to offer. */
+/** Returns the offer for a customer without access. An inactive product offers no plans. */
 export function offerOf(product: Product, plans: readonly Plan[]): PublishedOffer {
   const offered = product.status === 'active' ? plans.filter(isOffered) : []
   return {

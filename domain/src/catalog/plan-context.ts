@@ -4,7 +4,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PlanContext } from './draft-plan.ts'
 import type { Plan } from '../plans/plan.ts'
 
-/** Reads what plans of the provider are made with. `plans`: those that may be changed. */
+/** Reads the context for creating or changing plans of the provider. `plans` are the plans that may be changed. */
 export async function readPlanContext(
   work: UnitOfWork,
   defaultCurrency: string,

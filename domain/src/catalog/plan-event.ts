@@ -2,7 +2,7 @@ import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { requiresPayment, type Plan } from '../plans/plan.ts'
 
-/** `data.object` of the plan events. */
+/** Returns `data.object` of the plan events. */
 export function planObject(plan: Plan): EventObject<'plan.created'> {
   return {
     id: plan.reference,

@@ -2,12 +2,12 @@ import type { PlanOffer } from '@tollgate/schemas/hot-state/documents'
 import type { Plan } from '../plans/plan.ts'
 import { requiresPayment } from '../plans/plan.ts'
 
-/** Whether the plan may be shown to customers at all. */
+/** Returns whether the plan may be shown to customers. */
 export function isOffered(plan: Plan): boolean {
   return plan.status === 'active' && !plan.hidden
 }
 
-/** A plan as the limit check shows it to a customer who needs one. */
+/** Returns the plan as a limit check shows it to a customer who needs a plan. */
 export function planOffer(plan: Plan): PlanOffer {
   const { freeUnits, creditsPerUnit, billingModel, billingCycle, pricingOptions } = plan.terms
   return {

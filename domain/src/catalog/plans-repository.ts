@@ -45,7 +45,7 @@ export async function updatePlan(sql: Queryable, providerId: string, plan: Plan)
     where provider_id = ${providerId} and reference = ${plan.reference}`
 }
 
-/** The product's default plan steps back, except for the plan that is to take its place. */
+/** Clears the default flag of the product's default plan, except for the plan that is to become the default. */
 export async function clearDefaultPlan(
   sql: Queryable,
   providerId: string,

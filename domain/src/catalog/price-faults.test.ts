@@ -215,7 +215,10 @@ const inputs = fc.record({
   ),
 })
 
-/** The price fields that charge something for so many units: by the contract's formulas, unit by unit. */
+/**
+ * Returns the price fields that charge something for this many units, computed unit by unit with the formulas of the
+ * API contract.
+ */
 function chargedFields({ type, terms, ...plan }: PlanDraft, used: number): string[] {
   const { creditsPerUnit = 0, freeUnits: free = 0, limit = 0, usageTiers = [] } = terms
   const positive = (fields: Record<string, number | null>): string[] =>
@@ -258,7 +261,7 @@ function namedFields({ terms, ...plan }: PlanDraft): string[] {
     setupFee: plan.setupFeeMinor ?? 0,
     creditsPerUnit,
     usageTiers: tierRates,
-    // Published plans name it beside the tiers, which go before it.
+    // Published plans contain `overageRate` beside the tiers, which take precedence.
     overageRate:
       usageTiers.length > 0 && overagePolicy?.allowOverage === true
         ? 0

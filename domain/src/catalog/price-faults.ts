@@ -14,9 +14,9 @@ export type PricedPlan = Pick<
 >
 
 /**
- * Returns what is wrong with the prices of a plan, by the fields of the request: prices that nothing charges, tiers that
- * leave units out or count them twice, and amounts that are too small to be charged. A plan without faults charges each
- * price that it names (see docs/decisions/plans.md, A plan charges every price that it names).
+ * Returns the faults of a plan's prices, by request field: prices that are never charged, tiers that omit units or
+ * count them twice, and amounts that are too small to be charged. A plan without faults charges each price that it
+ * names (see docs/decisions/plans.md, A plan charges every price that it names).
  */
 export function priceFaults(plan: PricedPlan): ValidationIssue[] {
   const lists = priceLists(plan)
@@ -30,7 +30,7 @@ export function priceFaults(plan: PricedPlan): ValidationIssue[] {
   ]
 }
 
-/** The prices of one currency, and where the request names them. */
+/** Prices in one currency, and their paths in the request. */
 type PriceList = {
   readonly at: (field: 'price' | 'basePrice' | 'setupFee') => ValidationIssue['path']
   readonly currency: string
@@ -48,7 +48,7 @@ function priceLists(plan: PricedPlan): PriceList[] {
   return options.map((option, index) => {
     const at: PriceList['at'] = (field) =>
       option[field] === undefined ? [field] : ['pricingOptions', index, field]
-    // The plan's own prices mirror its main option, and fill in what that leaves out.
+    // The plan's own prices mirror its main option. They also supply the prices that the option omits.
     if (option === main) return { ...own, at }
     const { currency, basePrice: base = null, setupFee: fee = null } = option
     return { at, currency, price: option.price, basePrice: base, setupFee: fee }
@@ -91,7 +91,7 @@ function sameCurrencies({ terms }: PricedPlan): ValidationIssue[] {
 
 const overageRatePath = ['overagePolicy', 'overageRate']
 
-/** Prices of units that nothing charges, whatever is used. */
+/** Returns faults of unit prices that are never charged, whatever is used. */
 function unchargedRates(plan: PricedPlan): ValidationIssue[] {
   const { creditsPerUnit = 0, usageTiers = [], overagePolicy = {} } = plan.terms
   const { overageRate, allowOverage = false } = overagePolicy
@@ -115,7 +115,7 @@ function unchargedRates(plan: PricedPlan): ValidationIssue[] {
       'A pre-paid plan charges `creditsPerUnit` for each unit. Set it instead of `usageTiers`.'
     faults.push(fault(['creditsPerUnit'], message), fault(['usageTiers'], message))
   }
-  // Tiers go before the rate of overage, and published plans name both.
+  // Tiers take precedence over the overage rate. Published plans contain both.
   if ((overageRate ?? 0) > 0 && !(plan.type === 'hybrid' && allowOverage)) {
     const message = 'Only hybrid plans with `allowOverage` charge `overageRate`.'
     faults.push(fault(overageRatePath, message))
@@ -128,7 +128,7 @@ function unchargedRates(plan: PricedPlan): ValidationIssue[] {
   return faults
 }
 
-/** Units that cost something, but no unit is ever charged: the free ones reach up to the limit. */
+/** Returns a fault if units have a price but none is ever charged, because the included units reach up to the limit. */
 function unreachedRates(plan: PricedPlan): ValidationIssue[] {
   const terms = usageTermsOf(plan)
   if (terms === undefined || plan.terms.rolloverUnusedUnits === true) return []
@@ -137,7 +137,7 @@ function unreachedRates(plan: PricedPlan): ValidationIssue[] {
   return [fault(['limit'], message), fault(['freeUnits'], message)]
 }
 
-/** More than is used in any period. 10^-6 units. */
+/** More units than any period can use, in 10^-6 units. */
 const farMicros = 10n ** 30n
 
 function chargesAnyUsage(terms: UsageTerms): boolean {
@@ -145,14 +145,15 @@ function chargesAnyUsage(terms: UsageTerms): boolean {
   const includedMicros = overage === undefined || limit === null ? 0n : microsOfDecimal(limit)
   const unpricedMicros = microsOfDecimal(freeUnits) + includedMicros
   const ends = rate.kind === 'flat' ? [] : rate.tiers.map(({ upTo }) => upTo)
-  // By volume, a dear tier may stand before a free one: the price is looked up at the end of each tier.
+  // With volume pricing, an expensive tier may come before a free one. So the price is computed at the end of each
+  // tier.
   const amounts = ends.map((end) =>
     end === null ? farMicros : unpricedMicros + microsOfDecimal(end),
   )
   return [...amounts, farMicros].some((micros) => priceUsage(terms, { usedMicros: micros }) > 0n)
 }
 
-/** Amounts that must be paid at once, and are less than the processor charges. */
+/** Returns faults of amounts that must be paid at once but are below the processor's minimum. */
 function smallAmounts(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   const { at, currency, price, setupFee } = list
   const hasBasePrice = plan.type === 'hybrid' && list.basePrice !== null

@@ -2,7 +2,7 @@ import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Product } from './products-repository.ts'
 
-/** `data.object` of the product events. */
+/** Returns `data.object` of the product events. */
 export function productObject(product: Product): EventObject<'product.created'> {
   return {
     id: product.reference,

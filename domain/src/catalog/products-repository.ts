@@ -38,7 +38,7 @@ type ProductRow = {
 }
 
 export type ProductFilter = {
-  /** Part of the name or the description, in any case. */
+  /** Part of the name or description. Case is ignored. */
   readonly search?: string | undefined
   readonly status?: ProductStatus | undefined
   readonly isMcpPay?: boolean | undefined
@@ -92,7 +92,9 @@ export function findProduct(
   return selectProduct(sql, providerId, reference, sql``)
 }
 
-/** Also orders every change of the product and of its plans. */
+/**
+ * Locks the product. All changes of the product and of its plans start with this lock, so they run one after the other.
+ */
 export function lockProduct(
   sql: Queryable,
   providerId: string,
@@ -101,7 +103,9 @@ export function lockProduct(
   return selectProduct(sql, providerId, reference, sql`for update`)
 }
 
-/** Keeps the product from being removed until the transaction ends, without holding up others who do the same. */
+/**
+ * Prevents the removal of the product until the transaction ends. Several transactions can do this at the same time.
+ */
 export function holdProduct(
   sql: Queryable,
   providerId: string,
@@ -146,7 +150,7 @@ export async function countProducts(sql: Queryable, providerId: string): Promise
   return row!.total
 }
 
-/** By reference; also of products that were removed. */
+/** Returns product names keyed by reference, including removed products. */
 export async function listProductNames(
   sql: Queryable,
   providerId: string,
@@ -158,7 +162,7 @@ export async function listProductNames(
   return new Map(rows.map(({ reference, name }) => [reference, name]))
 }
 
-/** `%`, `_` and the escape character itself stand for themselves. */
+/** Escapes `%`, `_` and the escape character, so that they match only themselves. */
 function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

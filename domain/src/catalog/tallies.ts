@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What a product has earned by now, in US cents, and by how many payments that succeeded. */
+/** Earnings of a product so far in US cents, and the number of its successful payments. */
 export type ProductTally = {
   readonly balanceMinor: number
   readonly totalTransactions: number
@@ -8,14 +8,17 @@ export type ProductTally = {
 
 export const emptyTally: ProductTally = { balanceMinor: 0, totalTransactions: 0 }
 
-/** By product; those that nobody has paid for are not there. Payments that are not folded yet are among it. */
+/**
+ * Returns the tallies keyed by product, including payments that are not folded yet. Products without payments are
+ * absent.
+ */
 export async function listProductTallies(
   sql: Queryable,
   providerId: string,
   productRefs: readonly string[],
 ): Promise<ReadonlyMap<string, ProductTally>> {
   const references = [...productRefs]
-  // One statement sees a movement either as it is or in the tally that it was folded into.
+  // A single statement sees a movement either in `product_movements` or in the tally, never in both.
   const rows = await sql<{ product_ref: string; balance: string; payments: string }[]>`
     select product_ref, sum(balance)::text as balance, sum(payments)::text as payments
     from (
@@ -35,9 +38,9 @@ export async function listProductTallies(
 }
 
 /**
- * Adds the oldest movements to the tallies of their products and removes them, in one statement, so that each is counted
- * once wherever this breaks off. Returns how many there were. Several processes may do it at once: each takes movements
- * that no other has.
+ * Adds the oldest movements to the tallies of their products and deletes them, in one statement, so each movement is
+ * counted once even after a crash. Returns the number of folded movements. Several processes may do this at once: each
+ * one takes different movements.
  */
 export async function foldProductMovements(sql: Queryable, rowsMax: number): Promise<number> {
   const [row] = await sql<[{ folded: number }]>`

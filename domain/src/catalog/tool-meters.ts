@@ -5,16 +5,17 @@ import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.
 import { findToolsInUse } from './mcp-servers-repository.ts'
 import type { Tool } from './tool.ts'
 
-/** As its server tells of it. */
+/** A tool as its MCP server lists it. */
 type ListedTool = Pick<Tool, 'name' | 'description'>
 
 /*
- * A tool's meter is the provider's: products whose tools have the same name share it. Both functions lock the meters
- * before they decide, so that of a product that gets a tool and one that loses it at the same time the later one sees
- * what the earlier one did. Call them before tools are saved as new, and after they are saved as gone.
+ * A tool's meter belongs to the provider: products with tools of the same name share the meter. Both functions lock the
+ * meters before they decide. If one product gets a tool while another product loses it, the later transaction sees the
+ * result of the earlier one. Call `ensureToolMeters` before new tools are saved, and `retireToolMeters` after removed
+ * tools are saved.
  */
 
-/** Each tool has a meter that counts, from now on. */
+/** Creates or reactivates the meter of each tool. */
 export async function ensureToolMeters(
   work: UnitOfWork,
   tools: readonly ListedTool[],
@@ -44,7 +45,7 @@ export async function ensureToolMeters(
   await queuePublication(work, 'meters', '')
 }
 
-/** The meters of tools that no product of the provider has any more are archived, with what they have counted. */
+/** Archives the meters of tools that no product of the provider has any more. Their counted usage is kept. */
 export async function retireToolMeters(work: UnitOfWork, tools: readonly string[]): Promise<void> {
   if (tools.length === 0) return
   const { sql, providerId, now } = work
@@ -58,7 +59,7 @@ export async function retireToolMeters(work: UnitOfWork, tools: readonly string[
   }
 }
 
-/** One order for everybody, so that nobody waits for somebody who waits for him. */
+/** Sorts the tools. All transactions insert and lock meters in this order, so they cannot deadlock. */
 function inOrder(tools: readonly ListedTool[]): ListedTool[] {
   return [...tools].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

@@ -1,8 +1,9 @@
 import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 
 /**
- * Who may call a tool: anybody, uncounted; whoever holds a plan of the product; holders of the plans listed and, unless the tool
- * is reserved for those, of the default plan.
+ * Who may call a tool. `public`: everyone, and calls are not counted. `every-plan`: customers with any plan of the
+ * product. `plans`: customers with one of the listed plans and, unless the tool is reserved for those plans, with the
+ * default plan.
  */
 export type ToolAccess = 'public' | 'every-plan' | 'plans'
 
@@ -12,10 +13,13 @@ export type Tool = {
   readonly access: ToolAccess
   /** Empty unless `access` is 'plans'. */
   readonly planRefs: readonly string[]
-  /** Whether the default plan does not open the tool. Means nothing unless `access` is 'plans'. */
+  /**
+   * Whether the tool is reserved for the listed plans, so that the default plan does not include it. Ignored unless
+   * `access` is 'plans'.
+   */
   readonly onlyListedPlans: boolean
-  /** Null: as the proxy is configured. */
+  /** Null if the proxy's configuration applies. */
   readonly cancelledCalls: CancelledCalls | null
-  /** The origin had it once. */
+  /** Whether the MCP server no longer offers the tool. */
   readonly hasVanished: boolean
 }

@@ -8,25 +8,26 @@ import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
 import type { Plan, PlanCore } from '../plans/plan.ts'
 
 /*
- * `maxUnbilledMinor`: how much usage of a running period a customer may have that is not billed yet. Limit checks count
- * units, so the plan keeps how many fit under the amount (see docs/decisions/plans.md, Unbilled usage has a limit in units).
+ * `maxUnbilledMinor` limits how much unbilled usage a customer may have in the current period. Limit checks count
+ * units, so the plan stores how many units fit under the amount (see docs/decisions/plans.md, Unbilled usage has a
+ * limit in units).
  */
 
 type UnbilledCap = {
-  /** 10^-6. */
+  /** 10^-6 units. */
   readonly units: bigint
-  /** Units that were left by the period before come on top. */
+  /** Whether units carried over from the previous period are added to the limit. */
   readonly isWidened: boolean
 }
 
 type LimitedPlan = PlanCore & Pick<Plan, 'currency'>
 
-/** What one US dollar buys, written out, by currency. */
+/** Units of each currency that 1 US dollar buys, as decimal text keyed by currency. */
 export type DollarRates = ReadonlyMap<string, string>
 
 /**
- * Returns how many units of a period cost no more than the plan's `maxUnbilledMinor`, by today's exchange rate. Undefined:
- * the plan has no such limit, or one that means nothing.
+ * Returns how many units of a period cost at most the plan's `maxUnbilledMinor`, at the current exchange rate. Returns
+ * undefined if the plan has no such limit, or if the limit has no effect.
  */
 export function maxUnbilledUnits(plan: LimitedPlan, rates: DollarRates): number | undefined {
   const { maxUnbilledMinor = 0 } = plan.terms
@@ -41,7 +42,7 @@ export function maxUnbilledUnits(plan: LimitedPlan, rates: DollarRates): number 
   return numberFromMicros(micros < mostMicros ? micros : mostMicros)
 }
 
-/** Returns what is wrong with the limit of a plan whose `maxUnbilledUnits` are derived. */
+/** Returns the faults of the limit. The plan's `maxUnbilledUnits` must have been derived before. */
 export function unbilledLimitFaults(plan: LimitedPlan, rates: DollarRates): ValidationIssue[] {
   const { maxUnbilledMinor = 0, maxUnbilledUnits: units } = plan.terms
   if (maxUnbilledMinor === 0) return []
@@ -60,8 +61,8 @@ function fault(message: string): ValidationIssue {
 }
 
 /**
- * Returns how many units a period may have before its usage must be billed, in 10^-6. Null: no such limit. Units that were
- * carried over are included in the price of a plan with overage, and so widen it.
+ * Returns how many units a period may use before the usage must be billed, in 10^-6 units. Returns null if there is no
+ * such limit. In a plan with overage, carried-over units are free of charge, so they raise the limit.
  */
 export function unbilledCap(plan: PlanCore): UnbilledCap | null {
   const { maxUnbilledUnits: units } = plan.terms

@@ -20,13 +20,16 @@ import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { BegunCharge, InvoiceCharge } from './charge-invoice.ts'
 import { decideCharge, withoutCall } from './decide-charge.ts'
 
-/** Writes down the next call that charges the card for the invoice, where there is one to be made. */
+/**
+ * Stores the next call that charges the saved card for the invoice, so that the caller can make it after the commit.
+ * Returns the known outcome instead if no call is to be made.
+ */
 export async function beginCharge(
   work: UnitOfWork,
   { invoiceRef, isOutOfTurn }: Pick<InvoiceCharge, 'invoiceRef' | 'isOutOfTurn'>,
 ): Promise<BegunCharge> {
   const { sql, providerId } = work
-  // The payment before what it pays, as when it succeeds.
+  // The payment intent is locked before the invoice, in the same order as when a payment succeeds.
   const intent = await lockIntentOfInvoice(sql, providerId, invoiceRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
   if (invoice === undefined || invoice.status !== 'open' || invoice.isHeld) return pending
@@ -54,8 +57,9 @@ export async function beginCharge(
 }
 
 /**
- * The same for an invoice that this transaction has issued: nobody can have charged it before. Undefined where nobody knows
- * what its currency is worth: it is issued all the same, and whoever charges it then tells what stops that.
+ * Like `beginCharge`, for an invoice that this transaction has issued, so no earlier charge can exist. Returns
+ * undefined if the currency has no exchange rate. The invoice is issued all the same, and the charge that follows
+ * reports the missing rate.
  */
 export async function beginFirstCharge(
   work: UnitOfWork,
@@ -72,8 +76,8 @@ export async function beginFirstCharge(
 }
 
 /**
- * Writes down the call that makes a payment of the invoice which its customer confirms, with a card that is kept. The caller
- * has locked the invoice, and there is no other open payment of it.
+ * Stores the call that creates a payment which the customer confirms with a card that is then saved. The caller has
+ * locked the invoice, and it has no other open payment.
  */
 export async function openPaymentByCustomer(
   work: UnitOfWork,
@@ -88,16 +92,16 @@ export async function openPaymentByCustomer(
   return openPayment(work, invoice, await findPurchase(work, invoice), payer, terms, number)
 }
 
-/** Whom the processor charges, and what; by its ids. */
+/** The saved card and the customer to charge, as ids of the processor. */
 type Payer = { readonly method: string; readonly customerId: string }
 
-/** Without a card, the customer enters one. */
+/** `method` is null if the customer enters a card. */
 type PayerOrCustomer = Omit<Payer, 'method'> & {
   readonly method: string | null
   readonly isOutOfTurn?: true | undefined
 }
 
-/** Undefined where no card is saved. */
+/** Returns undefined if no card is saved. */
 async function findPayer(
   { sql, providerId }: UnitOfWork,
   { customerRef }: Invoice,
@@ -120,7 +124,10 @@ async function findPurchase(
 
 const pending: BegunCharge = { kind: 'known', outcome: { kind: 'pending' } }
 
-/** Also one over an amount that is not due any more: it is withdrawn, and the next try makes another. */
+/**
+ * Returns whether a payment of the invoice is still in progress. A payment of an amount that is no longer due counts as
+ * well: this requests its cancellation, and the next attempt opens another payment.
+ */
 async function isUnderWay(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
@@ -158,7 +165,7 @@ async function openPayment(
     isOutOfTurn,
     keepsCard: paymentMethodId === null,
     terms,
-    // What the invoice comes to has its tax in it.
+    // The amount due already includes the tax.
     tax: null,
     description: invoice.number === null ? null : `Invoice ${invoice.number}`,
     sellerName: null,
@@ -169,7 +176,10 @@ async function openPayment(
   })
 }
 
-/** Undefined where nobody knows what the invoice's currency is worth. */
+/**
+ * Returns the amount due in the invoice's currency and in US cents. Returns undefined if the currency has no exchange
+ * rate.
+ */
 async function findTerms(
   { sql, providerId }: UnitOfWork,
   invoice: Invoice,

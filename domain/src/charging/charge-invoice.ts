@@ -4,56 +4,65 @@ import type { OpenedIntent } from '../settlement/open-intent.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-/** What is to be collected from a customer: what is due of an invoice that is open. */
+/** The amount to collect from a customer: the amount due of an open invoice. */
 export type InvoiceCharge = {
   readonly environment: Environment
   readonly providerId: string
   readonly customerRef: string
-  /** Null where nothing was bought but credits. */
+  /** Null if only credits were bought. */
   readonly purchaseRef: string | null
   readonly invoiceRef: string
-  /** Minor units of the currency, more than none. */
+  /** Minor units of the currency, greater than 0. */
   readonly amountMinor: bigint
   readonly currency: string
   readonly now: Date
-  /** The provider asks for it. A failure does not count toward suspension. */
+  /**
+   * Set if the provider requested the charge outside the retry schedule. A failure then does not count toward
+   * suspension.
+   */
   readonly isOutOfTurn?: true
 }
 
 export type ChargeOutcome =
-  /** The money is there, and what it pays for began in the transaction that says so: nothing is left to be settled. */
+  /**
+   * The payment succeeded. The transaction that recorded it also started what it pays for, so nothing is left to
+   * settle.
+   */
   | { readonly kind: 'booked' }
-  /** The money is there, and the invoice says so itself. */
+  /** The payment succeeded, and the invoice is paid. */
   | { readonly kind: 'paid' }
   | FailedCharge
-  /** On its way, not known yet, or failed when it was not this caller's turn. Whoever learns that it was paid settles it; the next try learns that it was not. */
+  /**
+   * The payment is in progress, its outcome is unknown, or the last attempt failed outside the retry schedule. The
+   * process that learns of a success settles it. A failure is found by the next attempt.
+   */
   | { readonly kind: 'pending' }
 
 export type FailedCharge = {
   readonly kind: 'declined'
-  /** Trying it again would come to the same. */
+  /** Whether another attempt would fail in the same way. */
   readonly isFinal: boolean
-  /** Names the failure: told again, it is counted once. */
+  /** Identifies the failure, so that it is counted once even if it is reported again. */
   readonly failure: string
 }
 
 export type BegunCharge =
   | { readonly kind: 'known'; readonly outcome: ChargeOutcome }
-  /** What came of an earlier call is not known yet. */
+  /** The outcome of an earlier call is not known yet. */
   | { readonly kind: 'look'; readonly intentRef: string }
-  /** A call is written down, to be made now. */
+  /** A call is stored and must be made now. */
   | ({ readonly kind: 'send' } & OpenedIntent)
 
 export type ChargeInvoice = {
   /**
-   * Charges the customer's card, with nobody there. However often it is asked for one invoice, that is charged once at
-   * most. It calls the payment processor, so no transaction may be open around it. `begun` is what `begin` returned,
-   * committed.
+   * Charges the customer's saved card without the customer being present. An invoice is charged at most once, however
+   * often this is called for it. This calls the payment processor, so the caller must not hold a transaction open.
+   * `begun` is the committed result of `begin`.
    */
   (charge: InvoiceCharge, commit: Commit, begun?: BegunCharge): Promise<ChargeOutcome>
   /**
-   * Writes down the first call that charges for an invoice, in the transaction that issues it: that saves one of its own.
-   * Absent: the charge begins with it.
+   * Stores the first charging call of an invoice in the transaction that issues it, which saves a separate transaction.
+   * If absent, the charge itself stores the call.
    */
   readonly begin?: (
     work: UnitOfWork,
@@ -62,5 +71,5 @@ export type ChargeInvoice = {
   ) => Promise<BegunCharge | undefined>
 }
 
-/** One transaction in the name of whoever charges. */
+/** Runs `body` in one transaction of the caller. */
 export type Commit = <Result>(body: (work: UnitOfWork) => Promise<Result>) => Promise<Result>

@@ -9,7 +9,7 @@ import { beginCharge, beginFirstCharge } from './begin-charge.ts'
 import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
 import { outcomeInTurn, outcomeOf } from './decide-charge.ts'
 
-/** Charges what customers saved at the payment processor. */
+/** Creates the function that charges the cards which customers saved at the payment processor. */
 export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): ChargeInvoice {
   const charge: ChargeInvoice = async (asked, commit, begun) => {
     if (parts.processors.of(asked.environment) === undefined) return { kind: 'pending' }
@@ -29,8 +29,9 @@ export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): Cha
 }
 
 /**
- * An invoice has one payment, and each charge of it is a try of that payment, which succeeds once at most. The payment and
- * the words of the call are committed before the call; whoever comes after a crash finds them and goes on from there.
+ * Charges the saved card for an invoice. An invoice has one payment, each charge is an attempt of that payment, and a
+ * payment succeeds at most once. The payment and the parameters of the call are committed before the call, so after a
+ * crash the next run finds and continues them.
  */
 async function chargeSavedCard(
   parts: PaymentParts,

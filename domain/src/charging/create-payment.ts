@@ -19,7 +19,7 @@ export type CreateOutcome =
   | {
       readonly kind: 'created'
       readonly intent: PaymentIntent
-      /** Undefined where the processor could not be asked for it, of a payment that has ended. */
+      /** Undefined if the payment has ended and the processor did not return the secret. */
       readonly clientSecret: string | undefined
     }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -27,14 +27,14 @@ export type CreateOutcome =
   | { readonly kind: 'plan-not-found' }
   /** The idempotency key was used with another request. */
   | { readonly kind: 'key-reused' }
-  /** The processor did not answer. Whoever asks again with the same key gets the same payment. */
+  /** The processor did not answer. A repeated request with the same key returns the same payment. */
   | { readonly kind: 'unknown'; readonly message: string }
 
 /**
- * Makes a payment that the customer's browser then confirms. The payment and the words of the call are committed before
- * the call, so a repetition of the key after a crash at any moment finds them and goes on from there.
+ * Creates a payment that the customer's browser then confirms. The payment and the parameters of the call are committed
+ * before the call, so after a crash at any moment a request with the same key finds and continues them.
  *
- * Throws PaymentUnknownError where the customer could not be made known to the processor: nothing was kept then.
+ * Throws PaymentUnknownError if the customer could not be registered at the processor. Nothing is stored in that case.
  */
 export async function createPayment(
   parts: PaymentParts,
@@ -64,7 +64,9 @@ export async function createPayment(
   return send(parts, operation, opened)
 }
 
-/** A repetition: the answer of the first call, or what it did not get to. */
+/**
+ * Answers a repeated request: returns the result of the first request, or finishes what the first request left undone.
+ */
 function repeat(
   parts: PaymentParts,
   operation: Operation,
@@ -75,7 +77,7 @@ function repeat(
   return goOn(parts, operation, intent.reference, underWayLooksMax)
 }
 
-/** How often, and how long apart, a repetition looks whether the first call has come to its end. */
+/** How often, and at which interval, a repeated request checks whether the first request has finished. */
 const underWayLooksMax = 20
 const underWayPauseMs = 100
 
@@ -87,7 +89,7 @@ async function goOn(
 ): Promise<CreateOutcome> {
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
-  // In this order: where no call is open any more, the payment that is read after that says what came of it.
+  // Order matters: if there is no open call, the payment that is read afterwards contains its result.
   const attempt = await rows.read((sql) => findOpenAttempt(sql, providerId, reference))
   const intent = await rows.read((sql) => findIntent(sql, providerId, reference))
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
@@ -151,7 +153,10 @@ function draftOf(
   }
 }
 
-/** What renews, or is billed at the end of its periods, is charged with nobody there. */
+/**
+ * Returns whether the plan is charged later without the customer being present: at its renewals, or at the end of its
+ * periods.
+ */
 function isChargedAgain(plan: Plan | undefined): boolean {
   return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
 }

@@ -4,31 +4,34 @@ import type { IntentState } from '../payments/transitions.ts'
 import type { FailedCharge } from './charge-invoice.ts'
 
 export type ChargeFacts = {
-  /** Open, and not under way. */
+  /** The invoice is open, and no charge of it is in progress. */
   readonly invoice: Pick<Invoice, 'reference' | 'failedCharges' | 'countedFailure'>
-  /** Of the invoice's payment that can still be paid; undefined: none can. */
+  /** Status of the invoice's payment that can still succeed. Undefined if there is none. */
   readonly intentStatus: IntentState | undefined
-  /** The last call that was to charge for the invoice. */
+  /** The last call that attempted to charge the invoice. */
   readonly last: PaymentAttempt | undefined
-  /** The saved card, by the processor's id; undefined: none can be charged. */
+  /** The processor's id of the saved card. Undefined if there is no card to charge. */
   readonly method: string | undefined
 }
 
 export type ChargeDecision =
-  /** No call is made: this try has failed. */
+  /** No call is made. This attempt counts as failed. */
   | FailedCharge
-  /** The card is charged by a new payment. */
+  /** A new payment charges the card. */
   | { readonly kind: 'open' }
-  /** The card is charged by the payment that can still be paid. */
+  /** The payment that can still succeed charges the card. */
   | { readonly kind: 'confirm' }
 
-/** Decides how an invoice is charged with nobody there. A failure that is not counted yet comes first. */
+/**
+ * Decides how to charge an invoice without the customer being present. If the last attempt failed and is not counted
+ * yet, that failure is returned first.
+ */
 export function decideCharge({ invoice, intentStatus, last, method }: ChargeFacts): ChargeDecision {
   const failed = outcomeInTurn(last)
   if (failed !== undefined && !isCounted(invoice, failed.failure)) return failed
   if (method === undefined) return withoutCall(invoice, last, false)
   if (last !== undefined && savedMethodOf(last) === method) {
-    // Only the customer, or another card, can change what came of it.
+    // Only the customer or another card can change the outcome.
     if (last.decline === 'hard') return withoutCall(invoice, last, true)
     const isAsked = last.decline === 'customer' || intentStatus === 'requires_action'
     if (isAsked) return withoutCall(invoice, last, false)
@@ -37,21 +40,25 @@ export function decideCharge({ invoice, intentStatus, last, method }: ChargeFact
 }
 
 /**
- * Undefined if the last attempt has not failed, as far as is known, or does not count toward suspension: the customer was
- * present, or the provider asked for it. The attempt itself carries the mark, so it survives a crash.
+ * Returns the failure of the last attempt, or undefined if it is not known to have failed. Also returns undefined if
+ * the failure does not count toward suspension, because the customer was present or the provider requested the charge.
+ * The mark for this is stored with the attempt, so it survives a crash.
  */
 export function outcomeInTurn(last: PaymentAttempt | undefined): FailedCharge | undefined {
   return last?.request['isOutOfTurn'] === true ? undefined : outcomeOf(last)
 }
 
-/** Like `outcomeInTurn`, but also of a charge that the provider asked for. */
+/** Like `outcomeInTurn`, but also returns failures of charges that the provider requested. */
 export function outcomeOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
   if (last?.request['presence'] === 'on_session') return undefined
   if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
   return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
 }
 
-/** The failure is named by the last call as well, which is counted with it. */
+/**
+ * Returns a failure for an attempt that makes no call. The failure's name starts with the key of the last call, so
+ * counting this failure also counts that call.
+ */
 export function withoutCall(
   { reference, failedCharges }: ChargeFacts['invoice'],
   last: PaymentAttempt | undefined,
@@ -63,7 +70,7 @@ export function withoutCall(
 
 const unasked = ':unasked:'
 
-/** Whether the failure was counted, or a later try that made no call. */
+/** Returns whether the failure was counted, either by itself or with a later attempt that made no call. */
 function isCounted({ countedFailure }: ChargeFacts['invoice'], failure: string): boolean {
   if (countedFailure === null) return false
   return countedFailure === failure || countedFailure.startsWith(`${failure}${unasked}`)

@@ -11,23 +11,25 @@ import type { OpenedIntent } from '../settlement/open-intent.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { openPaymentByCustomer } from './begin-charge.ts'
 
-/** The payment of an invoice that its customer makes with any card. */
+/** The payment of an invoice that the customer makes with any card. */
 export type InvoicePayment =
   | { readonly kind: 'open'; readonly intent: PaymentIntent }
-  /** Another payment of it ends first: it is being withdrawn, or the processor has not answered yet. */
+  /** Another payment of the invoice must end first: it is being cancelled, or the processor has not answered yet. */
   | { readonly kind: 'busy' }
-  /** Nothing of it is due, or it is for a person to decide how it is paid. */
+  /** Nothing is due, or a person must decide how the invoice is paid. */
   | { readonly kind: 'nothing' }
 
 type Begun = InvoicePayment | ({ readonly kind: 'send' } & OpenedIntent)
 
 /**
- * The payment of an open or uncollectible invoice, for its customer to confirm: the payment that the saved card was tried
- * with, or a new one. An invoice has one open payment at a time, and a payment succeeds once at most, so the invoice is
- * charged once, whoever else charges it. The new payment and its call are committed before the call: cut off after that,
- * the next request finds them and answers 'busy' until the reconciliation knows whether the call has arrived.
+ * Returns the payment of an open or uncollectible invoice for the customer to confirm: the payment of the automatic
+ * charges, or a new one. An invoice has one open payment at a time, and a payment succeeds at most once, so the invoice
+ * is paid once even if an automatic charge runs at the same time. The new payment and its call are committed before the
+ * call. After a crash in between, the next request finds them and answers 'busy' until the reconciliation knows whether
+ * the call has arrived.
  *
- * Throws PaymentProcessorUnavailableError, and PaymentUnknownError where the processor does not know the customer yet.
+ * Throws PaymentProcessorUnavailableError, and PaymentUnknownError if the customer cannot be registered at the
+ * processor.
  */
 export async function openInvoicePayment(
   parts: PaymentParts,
@@ -60,7 +62,7 @@ async function beginPayment(
   processorCustomerId: string,
 ): Promise<Begun> {
   const { sql, providerId } = work
-  // The payment before what it pays, as when it succeeds.
+  // The payment intent is locked before the invoice, in the same order as when a payment succeeds.
   const intent = await lockIntentOfInvoice(sql, providerId, invoiceRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
   const isOwed = invoice?.status === 'open' || invoice?.status === 'uncollectible'

@@ -8,19 +8,19 @@ import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { begin, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 
-/** What an invoice that could not be charged comes to while its customer is there. */
+/** State of an invoice's payment while the customer is present. */
 export type PresentPayment =
   | { readonly kind: 'paid' }
-  /** Nothing of it is to be paid by the customer. */
+  /** The customer has nothing to pay. */
   | { readonly kind: 'nothing' }
-  /** The customer's bank wants to hear from them, there. */
+  /** The customer's bank requires an authentication at `url`. */
   | { readonly kind: 'asked'; readonly url: string }
-  /** The bank takes its time. */
+  /** The bank has not decided yet. */
   | { readonly kind: 'processing' }
-  /** To be paid yet: nobody tried, or it was turned down. */
+  /** The invoice is not paid: no payment was attempted, or the payment was declined. */
   | { readonly kind: 'unpaid' }
 
-/** Throws PaymentProcessorUnavailableError. */
+/** Reads the state of the invoice's payment from the processor. Throws PaymentProcessorUnavailableError. */
 export async function lookAtUnpaid(
   parts: PaymentParts,
   operation: Operation,
@@ -53,8 +53,9 @@ export async function lookAtUnpaid(
 }
 
 /**
- * Charges the saved card with its customer there, whose bank may ask them: the next try of the invoice's payment, so it is
- * charged once at most, whoever tries besides. Where there is nothing to try, or somebody is at it, it stays as it is.
+ * Charges the saved card while the customer is present, so the bank may ask the customer to authenticate. This is one
+ * more attempt of the invoice's payment, so the invoice is charged at most once even if another attempt runs at the
+ * same time. Does nothing if there is nothing to charge or an attempt is in progress.
  *
  * Throws PaymentProcessorUnavailableError.
  */
@@ -75,7 +76,7 @@ export async function payPresent(
 }
 
 type Payable = {
-  /** Undefined where there is none that the processor knows of. */
+  /** Undefined if the processor has no payment of the invoice that can still be confirmed. */
   readonly intent: PaymentIntent | undefined
   readonly paymentMethodId: string | undefined
 }

@@ -28,13 +28,19 @@ import {
   type RechargeObstacle,
 } from '../auto-recharge/repository.ts'
 
-/** Looked at by one process at a time. */
+/** Recharges that one process checks at a time. */
 const rechargesPerRoundMax = 200
 
-/** A wallet that nothing moves is looked at all the same: exchange rates change, and months. */
+/**
+ * Milliseconds after which a wallet is checked even if it has not changed, because exchange rates change and monthly
+ * limits start again.
+ */
 const unmovedMs = 600_000
 
-/** Buys credits for those whose wallets have run low, on the cards that they gave for it. Whether there may be more. */
+/**
+ * Buys credits for customers whose wallet balance is below their threshold, with the card that they chose for this.
+ * Returns whether more recharges may be due.
+ */
 export async function rechargeWallets(
   parts: PaymentJobParts,
   environment: Environment,
@@ -55,9 +61,9 @@ export async function rechargeWallets(
 }
 
 /**
- * Claims the charge by writing it into the customer's one row, together with the payment and its key; then charges. Of
- * however many that notice an empty wallet at once one finds nothing under way. A crash behind the commit leaves the
- * payment to whoever reconciles payments, and nothing else is charged until it has come to an end.
+ * Stores the payment and its key together with a mark in the customer's recharge row, and then charges. If several
+ * processes notice the low balance at once, only one of them finds no payment in progress. After a crash behind the
+ * commit, the reconciliation finishes the payment, and no other recharge starts until that payment has ended.
  */
 async function recharge(
   parts: PaymentJobParts,
@@ -71,15 +77,15 @@ async function recharge(
 export type RechargeBeginning =
   | {
       readonly kind: 'begun'
-      /** Makes the call to the processor. Without it, whoever reconciles payments makes the call. */
+      /** Calls the processor. If the caller does not call this, the reconciliation of payments makes the call. */
       readonly charge: () => Promise<void>
     }
   | { readonly kind: 'refused'; readonly reason: RechargeRefusal }
 
 /**
- * Begins a charge if the customer's wallet has run low and nothing is in the way: the payment is stored when this returns.
- * `usedMicros` is what usage has taken by now according to the hot state, where the caller has asked it; the ledger learns
- * of usage later.
+ * Begins a recharge if the customer's balance is low and nothing prevents it. When this returns, the payment is stored.
+ * `usedMicros` is the usage so far according to the hot state, in 10^-6 credits, if the caller has read it; the ledger
+ * receives usage later.
  */
 export async function beginRecharge(
   parts: PaymentParts,
@@ -99,7 +105,7 @@ export async function beginRecharge(
   if (typeof opened === 'string') return { kind: 'refused', reason: opened }
   const charge = async (): Promise<void> => {
     const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
-    // Turned down: withdrawn at once, and the recharge is told to have failed.
+    // A declined payment is cancelled at once, and the reconciliation records the failed recharge.
     if (carried.kind === 'answered' && carried.intent.cancelWanted) {
       await reconcileIntent(parts, operation, opened.intent.reference)
     }
@@ -108,8 +114,9 @@ export async function beginRecharge(
 }
 
 /**
- * Of a balance in the ledger and what usage has taken by now. Usage is only ever added, and what was put in is read behind
- * the lock: a reading of usage from before a top-up never says that there is less than there is.
+ * Returns the smaller of the ledger's balance and the grants minus current usage, in 10^-6 credits, at least 0. Usage
+ * only grows, and the grants are read after the lock. So a usage reading from before a top-up never makes the balance
+ * too low.
  */
 function balanceOf(wallet: Wallet | undefined, usedMicros: bigint): bigint {
   if (wallet === undefined) return 0n
@@ -189,7 +196,10 @@ async function claimCharge(
   return opened
 }
 
-/** Keeps what is in the way of a charge, null: nothing; and tells of it, where that was not done this month. */
+/**
+ * Stores the obstacle that prevents a recharge, or null for none. Emits an event for the obstacle unless this was done
+ * this month.
+ */
 async function note(
   work: UnitOfWork,
   customerRef: string,
@@ -204,7 +214,7 @@ async function note(
   await recordEvent(work, 'customer.credit.auto_topup_failed', failed)
 }
 
-/** What was asked for was possible then; a currency may have lost its rate since. */
+/** Returns the terms of the recharge. Returns undefined if the currency no longer has an exchange rate. */
 async function termsOf({ sql, providerId }: UnitOfWork, recharge: AutoRecharge) {
   const { topupCurrency: currency, topupMinor: amountMinor } = recharge
   const rate = await findExchangeRate(sql, providerId, currency)

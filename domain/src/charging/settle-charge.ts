@@ -10,13 +10,14 @@ import type { ChargeOutcome, FailedCharge } from './charge-invoice.ts'
 import { decideRetry, type RetryDelays } from '../billing/decide-retry.ts'
 import { settlePaid } from '../billing/settle-paid.ts'
 
-/** `open`: the end is not known yet. `nothing`: another has settled it, or it has no bearing on the purchase. */
+/** `open`: the outcome is not known yet. `nothing`: the outcome was settled before, or does not affect the purchase. */
 export type SettledCharge = 'settled' | 'open' | 'nothing'
 
 /**
- * What the end of a charge means: what was paid for goes on, or the invoice is charged again later, and its purchase is
- * past due, or suspended after the last time. Of any invoice, also of one for usage alone. Called by whoever learns of
- * the end, any number of times: whether it was paid the invoice says, and a failure is counted once.
+ * Applies the outcome of a charge. If the invoice is paid, its purchase continues. If the charge failed, the next
+ * charge is scheduled and the purchase becomes past due, or is suspended after the last attempt. Works for all
+ * invoices, including invoices for usage only. Every process that learns of the outcome may call this, any number of
+ * times: the invoice says whether it is paid, and a failure is counted once.
  */
 export async function settleCharge(
   work: UnitOfWork,
@@ -28,20 +29,21 @@ export async function settleCharge(
   const named = await findInvoice(sql, providerId, invoiceRef)
   if (named === undefined) return 'nothing'
   const { purchaseRef } = named
-  // Everybody locks the purchase before the invoice.
+  // All code locks the purchase before the invoice.
   const purchase =
     purchaseRef === null ? undefined : await lockPurchase(sql, providerId, purchaseRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
   if (invoice === undefined) return 'nothing'
   if (invoice.status === 'paid') {
-    // Most often the payment has done so itself.
+    // Usually the transaction that recorded the payment has done this already.
     const period = await findRecurringPeriod(sql, providerId, invoiceRef)
     const isOurs = purchase !== undefined && (await settlePaid(work, purchase, invoice, period))
     return isOurs || outcome.kind === 'paid' ? 'settled' : 'nothing'
   }
   if (invoice.status !== 'open') return 'nothing'
   if (outcome.kind !== 'declined') return 'open'
-  // Still due: what came of a later call, or of a withdrawal, is not known yet.
+  // The failure is counted, and the invoice is due again: the outcome of a later call or of a cancellation is not known
+  // yet.
   if (invoice.countedFailure === outcome.failure)
     return isDue(invoice, work.now) ? 'open' : 'nothing'
   const failed = await countFailure(work, invoice, outcome, delays)
@@ -72,7 +74,10 @@ async function countFailure(
   return failed
 }
 
-/** The same for the same failure, and spread evenly over all invoices. */
+/**
+ * Returns the share of the jitter, from 0 up to but not including 1. The same failure always gets the same share, and
+ * the shares of all invoices are evenly distributed.
+ */
 function shareOf(invoiceRef: string, failedCharges: number): number {
   const digest = createHash('sha256').update(`${invoiceRef}:${failedCharges}`).digest()
   return digest.readUInt32BE() / 2 ** 32

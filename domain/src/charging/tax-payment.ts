@@ -23,23 +23,26 @@ import { changeTo, priceOf, refusalOfTotal } from '../payments/taxed-terms.ts'
 export type TaxOutcome =
   | { readonly kind: 'taxed'; readonly tax: TaxBreakdown; readonly currency: string }
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Paid, withdrawn, or with the bank: its amount is what it is. */
+  /** The payment has succeeded, was cancelled, or is with the bank, so its amount can no longer change. */
   | { readonly kind: 'not-open' }
-  /** The processor did not answer. Whoever asks again goes on from there. */
+  /** The processor did not answer. A repeated request continues from there. */
   | { readonly kind: 'unknown' }
 
-/** Between two looks whether what somebody else does to the payment has come to its end. */
+/** Milliseconds between two checks whether another operation on the payment has finished. */
 const pauseMs = 100
 
-/** Of one payment. A person fills in a form a few times; its attempts are numbered up to 32,767. */
+/**
+ * Upper limit on calls for one payment. A customer changes the form a few times, and attempt numbers go up to 32,767.
+ */
 const callsMax = 1000
 
 /**
- * Keeps what a customer says of itself and has the payment ask for the tax that follows. The words of the call are
- * committed before it: after a crash at any moment a look at the payment finds the amount that the processor has, and a
- * repetition comes to the same end.
+ * Stores the customer's tax details and changes the payment's amount to include the tax. The parameters of the call are
+ * committed before the call. After a crash at any moment, a reconciliation finds the amount that the processor has, and
+ * a repeated request gives the same result.
  *
- * Throws PaymentProcessorUnavailableError where the payment could not be looked at: nothing was kept then.
+ * Throws PaymentProcessorUnavailableError if the payment could not be read from the processor. Nothing is stored in
+ * that case.
  */
 export async function taxPayment(
   parts: PaymentParts,
@@ -81,7 +84,7 @@ async function begin(
   told: ToldTaxDetails,
 ): Promise<Begun> {
   const { sql, providerId, now } = work
-  // First: whoever deletes the customer locks it before its payments.
+  // The customer is locked first, because a deletion locks the customer before the customer's payments.
   const customer = await lockCustomer(sql, providerId, customerRef)
   const intent = await lockIntent(sql, providerId, reference)
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
@@ -123,12 +126,15 @@ async function taxOf(
   return breakDownTax(priceOf(intent), rule, isInclusive)
 }
 
-/** Nobody has paid it yet, or is about to. */
+/** Returns whether the payment has not succeeded and no confirmation is in progress. */
 function isOpen({ status, cancelWanted }: PaymentIntent): boolean {
   return status === 'requires_payment_method' && !cancelWanted
 }
 
-/** A repetition is answered as the first time, also when it comes after the payment. */
+/**
+ * Returns the outcome for the requested tax. A repeated request gets the same answer as the first one, even after the
+ * payment succeeded.
+ */
 function judge(intent: PaymentIntent, tax: TaxBreakdown): TaxOutcome {
   const { currency } = intent
   if (isDeepStrictEqual(intent.tax, tax)) return { kind: 'taxed', tax, currency }

@@ -10,20 +10,20 @@ import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 import { readOpenInvoices } from './open-amounts.ts'
 
-/** Why an amount could not be charged. */
+/** Reason why an amount could not be charged. */
 export type UnchargedReason =
-  /** The customer's card, or the processor, has refused it. */
+  /** The customer's bank or the processor declined the card. */
   | 'declined'
   | 'no_card'
-  /** A payment of it is under way, or the processor did not answer. */
+  /** A payment is in progress, or the processor did not answer. */
   | 'processing'
-  /** It waits for a person to look at it. */
+  /** A person must decide how the invoice is paid. */
   | 'held'
-  /** Too little for the processor. */
+  /** The amount is below the processor's minimum. */
   | 'below_minimum'
 
 export type Uncharged = {
-  /** Null for what waited for the next invoice. */
+  /** Null for an amount that was carried over to the next invoice. */
   readonly invoiceRef: string | null
   readonly amountMinor: bigint
   readonly currency: string
@@ -31,16 +31,17 @@ export type Uncharged = {
 }
 
 export type BillNowParts = Pick<PaymentParts, 'database' | 'commit'> & {
-  /** Undefined: there is no payment processor. */
+  /** Undefined if no payment processor is configured. */
   readonly charge: ChargeInvoice | undefined
 }
 
 /**
- * Bills usage that is on no invoice yet, and charges the customer's card for all that is open. Returns what could not be
- * charged; nothing, if all is paid; or that somebody else has billed some of it meanwhile.
+ * Invoices usage that is not billed yet, and charges the customer's card for all open invoices. Returns the amounts
+ * that could not be charged, which is empty if everything is paid. Returns 'changed' if another process has billed some
+ * of the usage in the meantime.
  *
- * Each bill commits by itself, and each charge does, as those of the billing runner do. Cut off in between, the bills that
- * were issued are open invoices, which the next call, or the runner, charges once; usage that was billed is not found again.
+ * Each bill and each charge commits separately, like those of the billing runner. After a crash in between, the issued
+ * bills are open invoices, which the next call or the runner charges once. Billed usage is not found again.
  */
 export async function billNow(
   parts: BillNowParts,
@@ -61,7 +62,7 @@ export async function billNow(
     const reason = await chargeNow(parts, operation, invoice)
     if (reason === undefined) continue
     reasons.set(invoice.reference, reason)
-    // The deletion does not go on, so nothing else is charged for it.
+    // A failed charge stops the deletion, so no other invoice is charged for it.
     break
   }
   const left = await readOpen(parts, operation, customerRef)
@@ -87,7 +88,7 @@ function readOpen({ database }: BillNowParts, operation: Operation, customerRef:
   return rows.read((sql) => readOpenInvoices(sql, providerId, customerRef))
 }
 
-/** Undefined: it is paid. */
+/** Returns undefined if the invoice is paid. */
 async function chargeNow(
   { charge, commit, database }: BillNowParts,
   operation: Operation,
@@ -118,5 +119,5 @@ async function chargeNow(
   }
 }
 
-/** Of an invoice that is paid no failure is counted. */
+/** Retry delays for paid invoices, for which no failure is counted. */
 const noRetries = { hours: [], jitterMs: 0 } as const satisfies Parameters<typeof settleCharge>[3]

@@ -3,12 +3,12 @@ import type { UsageNotes } from '../billing/decide-usage-bill.ts'
 import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
-/** Up to where the usage of purchases is billed, by their references. Every bill moves it. */
+/** The billing dates of purchases, keyed by reference: up to when their usage is billed. Every bill moves them. */
 export type UsageNotesOf = ReadonlyMap<string, UsageNotes>
 
 const purchasesPerPage = 500
 
-/** The customer's purchases whose usage is billed, or will be. */
+/** Returns the customer's purchases whose usage is billed now or later. */
 export async function listBillable(
   sql: Queryable,
   providerId: string,
@@ -27,7 +27,7 @@ function isBillable({ nextUsageBillAt, usageClosesAt }: Purchase): boolean {
   return nextUsageBillAt !== null || usageClosesAt !== null
 }
 
-/** What the notes are once these bills were made. */
+/** Returns the billing dates after the given bills are made. */
 export function billedNotesOf(
   before: UsageNotesOf,
   billed: readonly UnbilledUsage[],
@@ -37,7 +37,10 @@ export function billedNotesOf(
   return notes
 }
 
-/** Whether nobody billed usage of the customer, or started a purchase that is billed by usage, since it was measured. */
+/**
+ * Returns whether the customer's usage billing is unchanged since it was measured: no usage was billed, and no purchase
+ * with usage billing was started.
+ */
 export async function isAsMeasured(
   sql: Queryable,
   providerId: string,

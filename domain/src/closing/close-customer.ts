@@ -30,7 +30,7 @@ import { writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
 
 export type ClosingParts = BillNowParts & {
   readonly measuring: MeasuringParts
-  /** The customer's wallet in the hot state; undefined while only the ledger can say it. */
+  /** Reads the customer's wallet from the hot state. Returns undefined if only the ledger has it. */
   readonly readWallet: (name: WalletName) => Promise<WalletReading | undefined>
   readonly holdCredits: HoldCredits
   readonly readSeller: () => Promise<Seller>
@@ -39,24 +39,24 @@ export type ClosingParts = BillNowParts & {
 export type CloseOutcome =
   | { readonly kind: 'deleted' }
   | { readonly kind: 'not-found' }
-  /** Nothing was done: the caller says what becomes of the amounts. */
+  /** Nothing was done. The caller must decide how the open amounts are settled. */
   | { readonly kind: 'unsettled'; readonly open: OpenAmounts }
-  /** The bills are issued, and these could not be charged. The customer is there. */
+  /** The bills are issued, but these amounts could not be charged. The customer still exists. */
   | { readonly kind: 'uncharged'; readonly uncharged: readonly Uncharged[] }
-  /** Others billed the customer, or gave it something, each time that it was looked at. */
+  /** Another process billed the customer, or sold something to them, during every attempt. */
   | { readonly kind: 'busy' }
 
-/** Each of these is another caller's success. */
+/** Upper limit on attempts. Each failed attempt means that another process has succeeded. */
 const looksMax = 5
 
 /**
- * Deletes a customer, once it is said what becomes of open invoices, unbilled usage and credits that were bought: they are
- * billed and charged, or written off. Credits are forfeited either way.
+ * Deletes a customer once the caller has decided about open invoices, unbilled usage and paid credits: they are billed
+ * and charged, or written off. The remaining credits are forfeited in both cases.
  *
- * Order: what is open is read, and usage is summed up; bills are issued and charged, each by itself; then one transaction
- * writes off, forfeits and deletes, if nothing was billed or bought since it was read. Cut off before that transaction the
- * customer is there, with invoices that are issued or paid, and the next call goes on from there. Cut off behind it the
- * customer is gone, and the next call answers the same.
+ * Order: reads the open amounts and sums up the usage; issues and charges the bills, each in its own transaction; then
+ * one transaction writes off, forfeits and deletes, if nothing was billed or bought in the meantime. After a crash
+ * before that transaction, the customer exists with issued or paid invoices, and the next call continues from there.
+ * After a crash behind it, the customer is deleted, and the next call gives the same answer.
  *
  * Throws UsageBehindError and UsageStoreUnavailableError while usage cannot be summed up.
  */
@@ -96,9 +96,9 @@ export async function closeCustomer(
 type Found = {
   readonly open: OpenAmounts
   readonly unbilled: readonly UnbilledUsage[]
-  /** Up to where the usage of each purchase was billed when it was read. */
+  /** The billing dates of each purchase when it was read. */
   readonly notes: UsageNotesOf
-  /** All usage that the wallet has paid, 10^-6 credits. */
+  /** All usage that was paid from the wallet, in 10^-6 credits. */
   readonly spentMicros: bigint
 }
 
@@ -110,7 +110,7 @@ async function look(
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
   const hasWallet = await rows.read((sql) => findWallet(sql, providerId, customerRef))
-  // Without credits there is nothing to wait for.
+  // A customer without a wallet has no credits in the hot state to read.
   const hot = hasWallet && (await parts.readWallet({ environment, providerId, customerRef }))
   const read = await rows.read(async (sql) => {
     const purchases = await listBillable(sql, providerId, customerRef)
@@ -139,14 +139,14 @@ type Last = Found & {
   readonly settle: CustomerSettlement | undefined
 }
 
-/** All of it commits together. */
+/** Writes off, forfeits and deletes in one transaction. */
 async function endCustomer(
   work: UnitOfWork,
   { holdCredits }: ClosingParts,
   { reference, settle, notes, unbilled, spentMicros }: Last,
 ): Promise<'deleted' | 'changed'> {
   const { sql, providerId } = work
-  // Whoever gives or takes something waits here.
+  // Transactions that sell to, bill or credit the customer wait for this lock.
   if ((await lockCustomer(sql, providerId, reference)) === undefined) return 'changed'
   if (!(await isAsMeasured(sql, providerId, reference, notes))) return 'changed'
   if (settle !== 'write_off') {

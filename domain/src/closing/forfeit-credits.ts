@@ -6,10 +6,11 @@ import { lockWallet } from '../wallet/repository.ts'
 import { takeHeld } from '../wallet/take-held.ts'
 
 /**
- * Takes all credits that are left out of the wallet of a customer that is deleted: out of the hot state's wallet in one
- * step, and out of the ledger, where what was paid for them becomes breakage. The caller has locked the customer.
+ * Removes all remaining credits from the wallet of a customer who is being deleted: from the hot state in one step, and
+ * from the ledger, where the money that was paid for them becomes breakage. The caller has locked the customer.
  *
- * Killed before the commit, the hold is left, and the next try finds it by its key; killed behind it, the publication.
+ * After a crash before the commit, the hold remains in the hot state and the next attempt finds it by its key. After a
+ * crash behind the commit, the ledger is complete and the wallet's publication remains to be done.
  */
 export async function forfeitCredits(
   work: UnitOfWork,

@@ -11,17 +11,17 @@ import type { CreditConversion } from '../pricing/line-inputs.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 
-/** Usage of one purchase that no invoice charges yet, with what it is billed from. */
+/** Usage of one purchase that is not invoiced yet, with the input for its bill. */
 export type UnbilledUsage = {
   readonly toBill: UsageToBill
   readonly measured: UsageToPrice
-  /** Minor units of the purchase's currency, without tax and never 0 over all bills of the purchase. */
+  /** Minor units of the purchase's currency, without tax. The sum over all bills of a purchase may not be 0. */
   readonly amountMinor: bigint
 }
 
 type ReadBill = { readonly bill: FinalBill; readonly toBill: UsageToBill }
 
-/** The final bills of some purchases, in the order in which they are made. */
+/** The final bills of several purchases, in the order in which they are made. */
 export type ReadFinalBills = {
   readonly bills: readonly (readonly ReadBill[])[]
   readonly conversions: ReadonlyMap<string, CreditConversion>
@@ -38,7 +38,7 @@ export async function readFinalBills(
     const own: ReadBill[] = []
     for (const bill of decideFinalBills(purchase, now)) {
       const toBill = await readUsageToBill({ sql, providerId }, bill, timestampPastMsMax)
-      // Late usage belongs to periods that were billed.
+      // Late usage only exists for periods that were billed before.
       if (bill.period !== undefined || toBill.earlier.length > 0) own.push({ bill, toBill })
     }
     if (own.length === 0) continue
@@ -50,9 +50,9 @@ export async function readFinalBills(
 }
 
 /**
- * Sums up what the bills charge, of the raw records. Bills of a purchase that charge nothing are left out.
+ * Sums up the usage of the bills from the raw records. Purchases whose bills charge nothing are left out.
  *
- * Throws UsageBehindError while the usage store does not hold what was acknowledged before.
+ * Throws UsageBehindError while the usage store does not contain all usage that was acknowledged before.
  */
 export async function measureUnbilled(
   parts: MeasuringParts,
@@ -62,7 +62,7 @@ export async function measureUnbilled(
   const unbilled: UnbilledUsage[] = []
   for (const own of bills) {
     const measuredBills: UnbilledUsage[] = []
-    // What an earlier bill of this call charges is billed when the next one is made, late usage included.
+    // When the next bill is made, the usage of the earlier bills of this call is already billed, including late usage.
     let billed: UsageToBill['earlier'] | undefined
     for (const { toBill } of own) {
       const whole = { ...toBill, earlier: billed ?? toBill.earlier }
@@ -79,7 +79,7 @@ export async function measureUnbilled(
   return unbilled
 }
 
-/** All periods that are billed once the lines are, newest first. */
+/** Returns all periods that are billed after this bill, newest first. */
 function billedBy(
   { current, earlier }: UsageToPrice,
   lines: ReturnType<typeof linesOfUsage>,

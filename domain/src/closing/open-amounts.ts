@@ -10,23 +10,23 @@ import type { CreditGrant } from '../wallet/grants.ts'
 import type { Wallet } from '../wallet/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
-/** What is open between a customer and the provider in one currency. Minor units. */
+/** Open amounts between a customer and the provider in one currency. Minor units. */
 export type OpenAmount = {
   readonly currency: string
-  /** Issued, and not paid. */
+  /** Issued and not paid. */
   readonly openInvoicesMinor: bigint
-  /** Too little to be charged so far: it waits for the next invoice. Below nothing: a credit of the customer. */
+  /** Carried over to the next invoice because it was too small to be charged. Negative for a credit of the customer. */
   readonly carriedMinor: bigint
-  /** Used, and on no invoice yet; without tax. */
+  /** Usage that is not invoiced yet, without tax. */
   readonly unbilledUsageMinor: bigint
-  /** What was paid for credits that are left, without tax. */
+  /** Price paid for the remaining credits, without tax. */
   readonly boughtCreditsMinor: bigint
 }
 
 export type OpenAmounts = {
   readonly amounts: readonly OpenAmount[]
   readonly invoiceRefs: readonly string[]
-  /** Credits that were paid for and are left, 10^-6 credits. */
+  /** Remaining credits that were paid for, in 10^-6 credits. */
   readonly boughtMicros: bigint
 }
 
@@ -50,11 +50,14 @@ export async function readOpenInvoices(
 
 export type BoughtCredits = {
   readonly micros: bigint
-  /** What was paid for them, by currency. */
+  /** Price paid for the credits in minor units, keyed by currency. */
   readonly values: ReadonlyMap<string, bigint>
 }
 
-/** Credits that were paid for, and that no usage has taken: `spentMicros` is all usage, also what is not posted yet. */
+/**
+ * Returns the credits that were paid for and not used. `spentMicros` is all usage in 10^-6 credits, including usage
+ * that is not posted yet.
+ */
 export function boughtCreditsLeft(
   wallet: Wallet,
   grants: readonly CreditGrant[],
@@ -101,7 +104,10 @@ function nothingIn(currency: string): OpenAmount {
   return { currency, ...none, unbilledUsageMinor: 0n, boughtCreditsMinor: 0n }
 }
 
-/** Whether somebody has to say what becomes of it. A credit that waits for an invoice that never comes is no debt. */
+/**
+ * Returns whether the caller must decide how the amounts are settled. A carried credit does not count, because no later
+ * invoice can use it.
+ */
 export function isUnsettled({ amounts, boughtMicros }: OpenAmounts): boolean {
   const isOwed = amounts.some(
     ({ openInvoicesMinor, carriedMinor, unbilledUsageMinor }) =>

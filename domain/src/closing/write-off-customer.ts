@@ -9,11 +9,9 @@ import { withdrawIntentOfInvoice } from '../payments/intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
-/*
- * What a customer owed is given up in the transaction that deletes it. The caller has locked the customer.
- */
+/* Writes off what a customer owes, in the transaction that deletes the customer. The caller has locked the customer. */
 
-/** Posts usage that no invoice charges, so that the ledger says what was given away. The audit log names each posting. */
+/** Posts uninvoiced usage as written off, so that the ledger shows its value. The audit log names each posting. */
 export async function writeOffUsage(
   work: UnitOfWork,
   customerRef: string,
@@ -29,9 +27,9 @@ export async function writeOffUsage(
 }
 
 /**
- * Makes the open invoices uncollectible, and gives up what waited for the next one. Call it after the purchases have ended:
- * what was to be paid for a next period is void or credited by then. Money that arrives for a withdrawn payment all the
- * same pays the invoice.
+ * Makes the open invoices uncollectible and writes off amounts carried over to the next invoice. Call this after the
+ * purchases have ended: the prices of their next periods are void or credited by then. If a cancelled payment succeeds
+ * after all, its money pays the invoice.
  */
 export async function writeOffInvoices(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work

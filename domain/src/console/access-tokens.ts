@@ -4,7 +4,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { drawAccessToken, drawToken, sha256OfToken } from './tokens.ts'
 import type { ConsoleUserName } from './users.ts'
 
-/** Who an access token is of, as the user is now, and where it lets them work. */
+/** The user and environment of an access token, with the user's current data. */
 export type ConsoleSession = ConsoleUserName & {
   readonly signInId: string
   readonly environment: Environment
@@ -12,20 +12,26 @@ export type ConsoleSession = ConsoleUserName & {
   readonly email: string
   readonly name: string | null
   readonly role: ConsoleRole
-  /** Of the live environment of a provider that is not live. */
+  /** Whether the token is for the live environment of a provider that is not live yet. */
   readonly isMisplaced: boolean
 }
 
-/** Of one user at a time, the newest ones: several browsers, each in both environments. */
+/**
+ * Largest number of tokens per user. The newest tokens stay. It is enough for several browsers, each in both
+ * environments.
+ */
 const tokensMax = 40
 
-/** Returns the token, which is known only now. The user is locked. */
+/**
+ * Stores a new access token and returns it. The token cannot be read again later, because only its hash is stored. The
+ * caller has locked the user.
+ */
 export async function issueAccessToken(
   sql: Queryable,
   { providerId, userId }: ConsoleUserName,
   fields: {
     readonly environment: Environment
-    /** Of the sign-in that it belongs to; default: a new one. */
+    /** Id of the sign-in that the token belongs to. Default: a new sign-in. */
     readonly signInId?: string
     readonly expiresAt: Date
   },
@@ -57,7 +63,9 @@ type SessionRow = {
   is_misplaced: boolean
 }
 
-/** Of any provider; undefined for a token that opens nothing, or nothing any more. */
+/**
+ * Returns the session of an access token of any provider. Returns undefined if the token does not exist or has expired.
+ */
 export async function findConsoleSession(
   sql: Queryable,
   token: string,
@@ -83,7 +91,7 @@ export async function findConsoleSession(
   }
 }
 
-/** Whether it was not ended meanwhile. */
+/** Returns whether the sign-in was not ended in the meantime. */
 export async function isSignInOpen(
   sql: Queryable,
   { providerId, userId, signInId }: Pick<ConsoleSession, 'providerId' | 'userId' | 'signInId'>,
@@ -94,7 +102,7 @@ export async function isSignInOpen(
   return found.length > 0
 }
 
-/** Ends what came of one sign-in. The user is locked. */
+/** Ends all tokens of one sign-in. The caller has locked the user. */
 export async function deleteSignIn(
   sql: Queryable,
   { providerId, signInId }: Pick<ConsoleSession, 'providerId' | 'signInId'>,
@@ -103,7 +111,7 @@ export async function deleteSignIn(
     delete from access_tokens where provider_id = ${providerId} and sign_in_id = ${signInId}`
 }
 
-/** Ends whatever the user is signed in with. The user is locked. */
+/** Ends all tokens of the user. The caller has locked the user. */
 export async function deleteAccessTokens(
   sql: Queryable,
   { providerId, userId }: ConsoleUserName,
@@ -112,7 +120,7 @@ export async function deleteAccessTokens(
     delete from access_tokens where provider_id = ${providerId} and user_id = ${userId}`
 }
 
-/** Of any provider, some at a time. */
+/** Deletes at most `rowsMax` expired tokens of all providers. Returns how many were deleted. */
 export async function sweepAccessTokens(
   sql: Queryable,
   now: Date,

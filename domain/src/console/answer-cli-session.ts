@@ -27,14 +27,15 @@ export type CliSessionParts = {
   }
 }
 
-/** The user of the console who answers. */
+/** The console user who answers the session. */
 type Answerer = { readonly providerId: string; readonly email: string; readonly userId: string }
 
 export type AnswerOutcome = 'answered' | 'answered-before' | 'not-found'
 
 /**
- * Makes a key of that environment for whoever opened the session. The key and its sealed secret commit together: a crash
- * before leaves the session open, a crash after leaves a key that is fetched all the same, and published at the next start.
+ * Issues an API key of the environment for the command line that opened the session. The key and its sealed secret
+ * commit together. After a crash before the commit, the session is still open. After a crash behind the commit, the
+ * command line can fetch the key, and the key is published at the next start.
  */
 export async function completeCliSession(
   { database, hotState, secrets }: CliSessionParts,
@@ -65,7 +66,7 @@ export async function completeCliSession(
   return 'answered'
 }
 
-/** Takes the key back that was made in the same transaction. */
+/** Rolls back the transaction, so that the key that was issued in it is not stored. */
 class AnsweredBeforeError extends Error {
   override readonly name = 'AnsweredBeforeError'
 }
@@ -89,18 +90,18 @@ export async function cancelCliSession(
   return isFirst ? 'answered' : 'answered-before'
 }
 
-/** What the command line is told. */
+/** State of the session, as returned to the command line. */
 export type Exchange =
   | { readonly status: 'pending' | 'expired' | 'cancelled' }
   | {
       readonly status: 'complete'
       readonly email: string
       readonly environment: Environment
-      /** Undefined: it was handed out before. */
+      /** Undefined if the key was handed out before. */
       readonly secretKey: string | undefined
     }
 
-/** Undefined for a session that is not there, and for a token that is not its own. */
+/** Returns undefined if the session does not exist or the poll token is not its own. */
 export async function exchangeCliSession(
   { database, secrets }: CliSessionParts,
   sessionId: string,

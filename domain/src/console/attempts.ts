@@ -1,7 +1,9 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { countInWindow } from '../postgres/count-in-window.ts'
 
-/** Whose attempts are counted: those for one account, from one place, or in a browser that the account was used in. */
+/**
+ * Subject of the counted attempts: one account, one network address, or a browser in which the account was used before.
+ */
 export type AttemptsOf = {
   readonly kind: 'email' | 'address' | 'browser'
   readonly subject: string
@@ -10,18 +12,21 @@ export type AttemptsOf = {
 export type AttemptLimits = {
   readonly windowMs: number
   readonly perEmailMax: number
-  /** More: people share addresses. */
+  /** Higher than the limit per email, because people share addresses. */
   readonly perAddressMax: number
 }
 
-/** One that was let through, and the window that it counts in. */
+/** An attempt that was allowed, and the end of its counting window. */
 export type CountedAttempt = AttemptsOf & { readonly windowEndsAt: Date }
 
 export type CountOutcome =
   | { readonly kind: 'counted'; readonly attempt: CountedAttempt }
   | { readonly kind: 'wait'; readonly waitMs: number }
 
-/** Counts an attempt before it is made, so that many at once are as many. Where there were too many, it does not count. */
+/**
+ * Counts an attempt before it is made, so that concurrent attempts are all counted. An attempt over the limit is not
+ * counted.
+ */
 export async function countAttempt(
   sql: Queryable,
   { kind, subject }: AttemptsOf,
@@ -38,7 +43,9 @@ export async function countAttempt(
   return { kind: 'counted', attempt: { kind, subject, windowEndsAt } }
 }
 
-/** Takes this one back, which was no guess. Those before it stay: they may be somebody else's. */
+/**
+ * Takes back an attempt that was not a guess. Earlier attempts stay counted, because they may come from another person.
+ */
 export async function uncountAttempt(
   sql: Queryable,
   { kind, subject, windowEndsAt }: CountedAttempt,

@@ -11,7 +11,10 @@ import { lockConsoleUser } from './users.ts'
 
 type Change = { readonly actor: Actor; readonly now: Date }
 
-/** A second token of the same sign-in, for that environment; undefined where the sign-in has ended since it was looked at. */
+/**
+ * Issues a second token of the same sign-in for the environment. Returns undefined if the sign-in has ended since the
+ * session was read.
+ */
 export function enterEnvironment(
   database: ProviderDatabases,
   session: ConsoleSession,

@@ -8,13 +8,13 @@ import { sha256OfToken } from './tokens.ts'
 export type CliSession = {
   readonly sessionId: string
   readonly pollSha256: string
-  /** The User-Agent header of the client that opened the session; null if it sent none. Anyone can send anything. */
+  /** User-Agent header of the client that opened the session. Null if it sent none. Clients can send any value. */
   readonly device: string | null
-  /** The network that the session was opened from, see `networkOf`. */
+  /** Network from which the session was opened, see `networkOf`. */
   readonly address: string
   readonly createdAt: Date
   readonly expiresAt: Date
-  /** What a user of the console said; undefined as long as nobody has. */
+  /** Answer of a console user. Undefined if no user has answered yet. */
   readonly outcome: CliSessionOutcome | undefined
 }
 
@@ -36,23 +36,23 @@ type CliSessionRow = {
   environment: Environment | null
 }
 
-/** Long enough to sign in first. Clients poll no longer than that. */
+/** Lifetime of a session in milliseconds. It is long enough to sign in first. Clients stop polling after it. */
 const sessionMs = 600_000
 
-/** Of one address of the network at a time, see `networkOf`. */
+/** Largest number of open sessions per network address, see `networkOf`. */
 const openSessionsMax = 20
 
-/** Longer than any client's own name, and short enough to show. */
+/** Longer than any common User-Agent name, and short enough to display. */
 const deviceCharsMax = 200
 
-/** Who opens a session. */
+/** The client that opens a session. */
 type CliSessionOpener = {
   readonly pollToken: string
   readonly address: string
   readonly device: string | undefined
 }
 
-/** Undefined where too many are open that were opened from there. */
+/** Opens a session. Returns undefined if too many sessions from this network are open. */
 export async function openCliSession(
   control: Sql,
   { pollToken, address, device }: CliSessionOpener,
@@ -62,7 +62,7 @@ export async function openCliSession(
   const sessionId = randomBytes(16).toString('hex')
   const expiresAt = new Date(now.getTime() + sessionMs)
   return await control.begin(async (sql) => {
-    // Those from one address are counted one after the other.
+    // The lock makes concurrent requests from one network count one after the other.
     await sql`select pg_advisory_xact_lock(hashtextextended('cli session ' || ${network}, 0))`
     const [open] = await sql<{ total: number }[]>`
       select count(*)::int as total from cli_sessions
@@ -76,7 +76,10 @@ export async function openCliSession(
   })
 }
 
-/** The end of the session's id, and so of the link that the terminal shows: `4F2A-91CE`. */
+/**
+ * Returns the code that the user compares: the end of the session's id, and so of the link in the terminal, as in
+ * `4F2A-91CE`.
+ */
 export function userCodeOf(sessionId: string): string {
   const code = sessionId.slice(-8).toUpperCase()
   return `${code.slice(0, 4)}-${code.slice(4)}`
@@ -111,7 +114,7 @@ export type NewCliSessionOutcome = CliSessionOutcome & {
   readonly sealedKey: string | null
 }
 
-/** False where the session has an answer already. */
+/** Stores the answer. Returns false if the session was answered before. */
 export async function insertCliSessionOutcome(
   sql: Queryable,
   outcome: NewCliSessionOutcome,
@@ -127,7 +130,10 @@ export async function insertCliSessionOutcome(
   return inserted.count === 1
 }
 
-/** Of two who ask at once, one gets it; undefined where it was taken before. */
+/**
+ * Returns the sealed key and removes it. Of two concurrent requests, one gets the key. Returns undefined if the key was
+ * taken before.
+ */
 export async function takeSealedKey(control: Sql, sessionId: string): Promise<string | undefined> {
   const [row] = await control<{ sealed_key: string }[]>`
     update cli_session_outcomes as taken set sealed_key = null

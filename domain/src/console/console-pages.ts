@@ -1,10 +1,13 @@
-/* Pages of the console, under the public address of the installation. Secret tokens are in the fragment, which no server logs. */
+/*
+ * URLs of the console's pages, below the public address of the installation. Secret tokens are in the fragment, which
+ * is not sent to servers and so is never logged.
+ */
 
 export function setPasswordPageUrl(hostedUrl: string, token: string): string {
   return `${hostedUrl}/console/set-password#token=${token}`
 }
 
-/** Where a user lets a command line have a key. */
+/** Returns the page on which a user allows a command line to have a key. */
 export function cliSessionPageUrl(hostedUrl: string, sessionId: string): string {
   return `${hostedUrl}/console/cli/${sessionId}`
 }

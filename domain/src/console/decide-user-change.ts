@@ -2,7 +2,7 @@ import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 
 type Held = { readonly userId: string; readonly role: ConsoleRole }
 
-/** A change of one user by another, or by an operator of the installation. */
+/** A change of one user by another user, or by an operator of the installation. */
 export type UserChange =
   | { readonly kind: 'invite'; readonly role: ConsoleRole }
   | { readonly kind: 'update'; readonly userId: string; readonly role: ConsoleRole | undefined }
@@ -12,8 +12,9 @@ export type UserChange =
 export type UserChangeRefusal = 'not-found' | 'role-too-low' | 'last-owner'
 
 /**
- * Whether the change may be made; undefined: it may. Who the owners are is for owners to say, everybody else is for
- * owners and admins; and a provider that has owners keeps one. `actorId` undefined: an operator, who may do all of it.
+ * Returns why the change is refused, or undefined if it is allowed. Only owners may change owners or make users owners.
+ * Owners and admins may change all other users. A provider that has owners keeps at least one. `actorId` is undefined
+ * for an operator, to whom only the last rule applies.
  */
 export function refuseUserChange(
   users: readonly Held[],

@@ -5,11 +5,11 @@ import { networkOf } from '@tollgate/platform/service/network-of'
 
 export type Attempt = {
   readonly email: string
-  /** Undefined: at any provider that has a user of that address. */
+  /** Undefined to sign in at any provider that has a user with this email address. */
   readonly providerId: string | undefined
-  /** Of the network, that the attempt comes from. */
+  /** Network address of the client. */
   readonly address: string
-  /** Of the cookie that an earlier sign-in in this browser left. */
+  /** Token of the cookie that an earlier sign-in left in this browser. */
   readonly browserToken: string | undefined
 }
 
@@ -22,9 +22,10 @@ export type EnterOutcome =
   | { readonly kind: 'wait'; readonly waitMs: number }
 
 /**
- * Counts an attempt against its address and its account, in this order: whoever may try no more cannot use up what the
- * owner of an account has left. A browser that the account was used in before is counted by itself, so that guesses made
- * elsewhere, also from behind the same proxy, do not keep its owner out. Tells how long to wait where it is one too many.
+ * Counts an attempt against its network address and then against its account. In this order, a client that has used up
+ * its own attempts cannot use up the attempts of the account's owner. A browser in which the account was used before is
+ * counted separately. So guesses from elsewhere, even from behind the same proxy, do not lock out its owner. Returns
+ * how long to wait if the attempt is over a limit.
  */
 export async function enterAttempt(
   { database, limits }: ConsoleParts,
@@ -52,7 +53,7 @@ export async function enterAttempt(
   }
 }
 
-/** The attempt was no guess. */
+/** Takes back an attempt that was not a guess. */
 export async function takeBackAttempt(
   { database, limits }: ConsoleParts,
   counted: readonly CountedAttempt[],

@@ -1,16 +1,23 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { drawToken, sha256OfToken } from './tokens.ts'
 
-/** A client that keeps no cookies gets a new one with each sign-in; the oldest of an account are forgotten. */
+/**
+ * Largest number of known browsers per account. The oldest are deleted. A client without cookies gets a new one at each
+ * sign-in.
+ */
 const browsersPerAccountMax = 20
 
-/** The account that is signed in to. Without a provider: those of all providers that the address is a user of. */
+/**
+ * The account of a sign-in. Without `providerId`: the accounts of all providers that have a user with the email
+ * address.
+ */
 export type BrowsedAccount = { readonly email: string; readonly providerId: string | undefined }
 
 /**
- * Returns what names the browser if somebody signed in to the account in it before; otherwise undefined. Any provider can
- * make any address its user and sign in as that user. So the browser of one provider's user is not known for users of other providers,
- * nor for an attempt that could reach them because it names no provider.
+ * Returns the id of the browser if the account was signed in to from it before, otherwise undefined. Any provider can
+ * make any email address its user and sign in as that user. So a browser that is known for one provider's user is not
+ * known for users of other providers. It is not known either for an attempt that names no provider and so could reach
+ * users of other providers.
  */
 export async function findKnownBrowser(
   sql: Queryable,
@@ -28,7 +35,10 @@ export async function findKnownBrowser(
   return row?.sha256
 }
 
-/** Returns the token for the browser's cookie. A crash after it leaves a row that nobody has the token of. */
+/**
+ * Stores the browser as known and returns the token for its cookie. A crash before the response leaves a row whose
+ * token no browser has.
+ */
 export async function rememberBrowser(
   sql: Queryable,
   { email, providerId }: { readonly email: string; readonly providerId: string },

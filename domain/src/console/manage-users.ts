@@ -15,20 +15,20 @@ import {
   type ConsoleUser,
 } from './users.ts'
 
-/** On whose behalf, for which provider, and when. */
+/** The provider and the time of a change of users, and the user who makes it. */
 export type UserManagement = {
   readonly database: ProviderDatabases
   readonly providerId: string
-  /** Undefined: an operator of the installation. */
+  /** Undefined for an operator of the installation. */
   readonly actorId: string | undefined
-  /** The same for the audit log. */
+  /** Actor for the audit log. */
   readonly actor: Actor
   readonly now: Date
 }
 
 export type Refused = { readonly kind: UserChangeRefusal }
 
-/** The token of the link is known only now. */
+/** A one-time link. The token cannot be read again later, because only its hash is stored. */
 export type PasswordLink = { readonly token: string; readonly expiresAt: Date }
 
 export type InviteOutcome =
@@ -59,7 +59,10 @@ export function inviteUser(
 export type LinkOutcome =
   { readonly kind: 'linked'; readonly user: ConsoleUser; readonly link: PasswordLink } | Refused
 
-/** For who has forgotten the password, or let the first link expire. The password goes on working until the link is used. */
+/**
+ * Issues a new link for a user who has forgotten the password or let the first link expire. The current password works
+ * until the link is used.
+ */
 export function issuePasswordLink(
   management: UserManagement,
   userId: string,
@@ -73,7 +76,7 @@ export function issuePasswordLink(
 
 export type UpdateOutcome = { readonly kind: 'updated'; readonly user: ConsoleUser } | Refused
 
-/** A new role holds from the user's next call on. */
+/** Changes a user's name or role. A new role applies from the user's next request on. */
 export function changeUser(
   management: UserManagement,
   userId: string,
@@ -90,7 +93,7 @@ export function changeUser(
 
 export type RemoveOutcome = { readonly kind: 'removed' } | Refused
 
-/** The user is refused from the next call on. */
+/** Removes a user. The user's tokens are refused from the next request on. */
 export function removeUser(management: UserManagement, userId: string): Promise<RemoveOutcome> {
   return changed(management, { kind: 'remove', userId }, async (sql, users) => {
     const user = requireUser(users, userId)

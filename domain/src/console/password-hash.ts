@@ -1,8 +1,11 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 
-/** How a password is hashed: scrypt's numbers, kept with every hash, so that they can be raised for those to come. */
+/**
+ * Parameters of a password hash: scrypt's numbers and the salt. They are stored with every hash, so that they can be
+ * raised for later hashes.
+ */
 export type PasswordRecipe = {
-  /** log2 of N: one more doubles time and memory. 15 takes 32 MiB. */
+  /** log2 of N. Adding 1 doubles time and memory. 15 takes 32 MiB. */
   readonly cost: number
   readonly blockSize: number
   readonly parallelization: number
@@ -12,12 +15,15 @@ export type PasswordRecipe = {
 const saltBytes = 16
 const keyBytes = 32
 
-/** With a cost of 15 this is one of the settings that OWASP calls equally strong. */
+/**
+ * Returns parameters with a new salt. With a cost of 15, they are among the settings that OWASP recommends as equally
+ * strong.
+ */
 export function newRecipe(cost: number): PasswordRecipe {
   return { cost, blockSize: 8, parallelization: 3, salt: randomBytes(saltBytes) }
 }
 
-/** `scrypt$<cost>$<block size>$<parallelization>$<salt>$<key>`, the last two in base64url. */
+/** Returns `scrypt$<cost>$<block size>$<parallelization>$<salt>$<key>`, with the salt and the key in base64url. */
 export async function hashPassword(password: string, recipe: PasswordRecipe): Promise<string> {
   const { cost, blockSize, parallelization, salt } = recipe
   const key = await derive(password, recipe)
@@ -25,7 +31,7 @@ export async function hashPassword(password: string, recipe: PasswordRecipe): Pr
   return ['scrypt', cost, blockSize, parallelization, ...texts].join('$')
 }
 
-/** How a stored hash was made. */
+/** Returns the parameters of a stored hash. */
 export function recipeOf(hash: string): PasswordRecipe {
   const [scheme, cost, blockSize, parallelization, salt] = hash.split('$')
   if (scheme !== 'scrypt' || salt === undefined) throw new Error('not the hash of a password')
@@ -37,7 +43,7 @@ export function recipeOf(hash: string): PasswordRecipe {
   }
 }
 
-/** Takes the same time whatever they are. */
+/** Compares two hashes. The time does not depend on where they differ. */
 export function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
@@ -46,10 +52,10 @@ export function isSameHash(one: string, other: string): boolean {
 function derive(password: string, recipe: PasswordRecipe): Promise<Buffer> {
   const { cost, blockSize: r, parallelization: p, salt } = recipe
   const N = 2 ** cost
-  // What scrypt needs for these numbers, and a little for itself.
+  // Memory that scrypt needs for these parameters, plus 1 MiB.
   const maxmem = 128 * r * (N + p) + 1_048_576
   return new Promise((resolve, reject) => {
-    // Two ways of typing one accented letter are one password.
+    // Normalization makes the different encodings of an accented letter the same password.
     scrypt(password.normalize('NFKC'), salt, keyBytes, { N, r, p, maxmem }, (error, key) => {
       if (error === null) resolve(key)
       else reject(error)

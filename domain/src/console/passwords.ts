@@ -1,19 +1,22 @@
 import { hashPassword, isSameHash, newRecipe, recipeOf } from './password-hash.ts'
 
-/** Too many passwords wait to be hashed; nobody was let in or kept out. */
+/** Too many passwords are waiting to be hashed. The password was not checked. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError'
 }
 
-/** Each takes a core and tens of megabytes for a moment: what else the process does must go on. */
+/**
+ * Number of passwords hashed at the same time. Each one uses a core and tens of megabytes for a moment, and the process
+ * must still serve other requests.
+ */
 const hashedAtOnceMax = 2
 const waitingMax = 64
 
 /**
- * Makes and checks the hashes of passwords, a few at a time.
+ * Creates and checks password hashes, a few at a time.
  *
- * All users with one email address have the same salt: a password is hashed once to compare it with those of all of them,
- * so that the time a sign-in takes does not tell how many there are. An address that nobody has costs the same.
+ * All users with one email address have the same salt. A password is hashed once and compared with the hashes of all of
+ * them, so the duration of a sign-in does not reveal how many such users exist. An unknown address takes the same time.
  */
 export class Passwords {
   readonly #cost: number
@@ -24,7 +27,7 @@ export class Passwords {
     this.#cost = cost
   }
 
-  /** `others` are the hashes of users with the same address. */
+  /** Hashes a password. `others` are the hashes of users with the same email address. */
   hash(password: string, others: readonly string[]): Promise<string> {
     const [recipe = newRecipe(this.#cost)] = others
       .map(recipeOf)
@@ -32,7 +35,7 @@ export class Passwords {
     return this.#inTurn(() => hashPassword(password, recipe))
   }
 
-  /** Which of the hashes of users with one address are of this password. */
+  /** Returns which of the hashes match the password. `hashes` are those of users with one email address. */
   async matching(password: string, hashes: readonly string[]): Promise<string[]> {
     const recipes = new Map(hashes.map((hash) => [keyOfRecipe(hash), recipeOf(hash)]))
     if (recipes.size === 0) recipes.set('', newRecipe(this.#cost))
@@ -45,7 +48,7 @@ export class Passwords {
   async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#hashing >= hashedAtOnceMax) {
       if (this.#waiting.length >= waitingMax) throw new PasswordsBusyError()
-      // Whoever is done hands its place on.
+      // A hash that ends hands its place to the next one.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     } else {
       this.#hashing += 1
@@ -60,7 +63,7 @@ export class Passwords {
   }
 }
 
-/** All but the key itself. */
+/** Returns the hash without its key, which identifies the parameters. */
 function keyOfRecipe(hash: string): string {
   return hash.slice(0, hash.lastIndexOf('$'))
 }

@@ -16,7 +16,7 @@ import {
 export type SetByLinkOutcome =
   { readonly kind: 'set'; readonly user: ConsoleUser } | { readonly kind: 'no-such-link' }
 
-/** The link works once: of two who follow it at the same time, one sets the password. */
+/** Sets the password with a one-time link. The link works once: of two concurrent requests, one sets the password. */
 export async function setPasswordByLink(
   parts: ConsoleParts,
   given: { readonly token: string; readonly password: string; readonly origin: ActorOrigin },
@@ -33,7 +33,8 @@ export async function setPasswordByLink(
     await lockConsoleUsers(sql, found.providerId)
     const user = await findConsoleUserByLink(sql, linkSha256)
     if (!isGood(user)) return { kind: 'no-such-link' }
-    // In this order: the first locks the user, so that the second finds what was about to be issued.
+    // Order matters: `setPasswordHash` locks the user, so `deleteAccessTokens` also finds tokens that were being
+    // issued.
     await setPasswordHash(sql, user, passwordHash, now)
     await deleteAccessTokens(sql, user)
     return { kind: 'set', user }
@@ -45,7 +46,7 @@ export type ChangePasswordOutcome =
   | { readonly kind: 'wait'; readonly waitMs: number }
   | { readonly kind: 'refused' }
 
-/** Ends everything the user is signed in with, and signs whoever changed it in anew. */
+/** Changes the password, ends all tokens of the user, and signs the user in again. */
 export async function changePassword(
   parts: ConsoleParts,
   session: Pick<ConsoleSession, 'providerId' | 'userId' | 'email'> & {

@@ -11,7 +11,7 @@ import { listConsoleUsersByEmail, lockConsoleUser, type ConsoleUser } from './us
 export type SignIn = Attempt & {
   readonly password: string
   readonly environment: Environment
-  /** Asked for where the person is a user of several providers with this password. */
+  /** Required if the person has users with this password at several providers. */
   readonly providerId: string | undefined
   readonly origin: ActorOrigin
 }
@@ -28,14 +28,17 @@ export type SignInOutcome =
   | {
       readonly kind: 'signed-in'
       readonly signedIn: SignedIn
-      /** For a cookie of a browser that was not known yet. */
+      /** Token for the cookie of a browser that was not known before. */
       readonly browserToken: string | undefined
     }
   | { readonly kind: 'several'; readonly providers: readonly Provider[] }
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly waitMs: number }
 
-/** Of an address that nobody has, and of a wrong password, nobody can tell which it was: not by the time it takes either. */
+/**
+ * Signs a user in. The result and its duration do not reveal whether the email address is unknown or the password is
+ * wrong.
+ */
 export async function signIn(
   parts: ConsoleParts,
   given: SignIn,
@@ -44,7 +47,8 @@ export async function signIn(
   const attempt = await enterAttempt(parts, given, now)
   if (attempt.kind === 'wait') return attempt
   const { matching, others } = await compareWithUsers(parts, given)
-  // Who knows the password of one user has guessed those of the others.
+  // The attempt is only taken back if no user with the address has another password: for the users of other passwords,
+  // it was a wrong guess.
   if (matching.length > 0 && others.length === 0) await takeBackAttempt(parts, attempt.counted)
   const [user, another] = matching
   if (user === undefined) return { kind: 'refused' }
@@ -65,8 +69,8 @@ function knownUntil({ limits }: ConsoleParts, now: Date): Date {
 }
 
 /**
- * Undefined where the user was removed, or has another password by now than the one that was compared. `before` is done
- * in the same transaction.
+ * Issues an access token. Returns undefined if the user was removed, or the password was changed since it was compared.
+ * `before` runs in the same transaction.
  */
 export async function openSignIn(
   parts: ConsoleParts,
@@ -90,7 +94,10 @@ export async function openSignIn(
     : { accessToken, expiresAt, environment, user, provider }
 }
 
-/** The users with this address, one of each provider or the one of the provider asked for: those whose password it is, and those with another one. */
+/**
+ * Compares the password with the users of the email address, one per provider or only that of the given provider.
+ * Returns the users whose password it is, and the others.
+ */
 async function compareWithUsers(
   { database, passwords }: ConsoleParts,
   { email, password, providerId }: Pick<SignIn, 'email' | 'password' | 'providerId'>,

@@ -1,6 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** The prefix tells an access token from a secret key, to us and to scanners for leaked secrets. */
+/**
+ * The prefix distinguishes access tokens from secret keys, for this service and for scanners that look for leaked
+ * secrets.
+ */
 const accessTokenPrefix = 'tgc_'
 
 const tokenBytes = 32
@@ -13,17 +16,17 @@ export function isAccessToken(text: string): boolean {
   return text.startsWith(accessTokenPrefix)
 }
 
-/** 256 random bits in base64url. */
+/** Returns 256 random bits in base64url. */
 export function drawToken(): string {
   return randomBytes(tokenBytes).toString('base64url')
 }
 
-/** What is stored of a token, in hex. It is random throughout, so no salt and no slow hash is called for. */
+/** Returns the stored form of a token, in hex. A token is random, so it needs no salt and no slow hash. */
 export function sha256OfToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex')
 }
 
-/** Whether the token is the one that was stored. Takes the same time whatever it is. */
+/** Returns whether the token has this hash. The time does not depend on the token. */
 export function isTokenOf(sha256: string, token: string): boolean {
   return timingSafeEqual(Buffer.from(sha256, 'hex'), Buffer.from(sha256OfToken(token), 'hex'))
 }

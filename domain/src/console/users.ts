@@ -7,9 +7,9 @@ export type ConsoleUser = {
   readonly email: string
   readonly name: string | null
   readonly role: ConsoleRole
-  /** Null: invited, and no password was set yet. */
+  /** Null until an invited user sets a password. */
   readonly passwordHash: string | null
-  /** Of the one-time link that sets the password. */
+  /** Expiry of the one-time link that sets the password. */
   readonly linkExpiresAt: Date | null
   readonly createdAt: Date
 }
@@ -25,7 +25,7 @@ type ConsoleUserRow = {
   created_at: Date
 }
 
-/** Nothing happens where the provider has a user with this address; then false. */
+/** Returns false and does nothing if the provider has a user with this email address. */
 export async function insertConsoleUser(sql: Queryable, user: ConsoleUser): Promise<boolean> {
   const { providerId, userId, email, name, role, createdAt } = user
   const inserted = await sql`
@@ -41,15 +41,18 @@ export async function listConsoleUsers(sql: Queryable, providerId: string): Prom
   return rows.map(fromRow)
 }
 
-/** All of the provider's: whoever changes one decides by what they all are, and no two decide at once. */
+/**
+ * Locks and returns all users of the provider. Changes are decided on the whole list, and the lock makes them run one
+ * after the other.
+ */
 export async function lockConsoleUsers(sql: Queryable, providerId: string): Promise<ConsoleUser[]> {
   await sql`select 1 from providers where provider_id = ${providerId} for no key update`
   return listConsoleUsers(sql, providerId)
 }
 
 /**
- * One user, until the transaction ends; undefined: is gone. Whoever issues or ends tokens of a user takes turns by this:
- * what ends them ends those as well that were about to be issued.
+ * Locks one user until the transaction ends. Returns undefined if the user was removed. All code that issues or ends
+ * tokens of a user takes this lock, so ending tokens also ends those that were being issued.
  */
 export async function lockConsoleUser(
   sql: Queryable,
@@ -61,7 +64,7 @@ export async function lockConsoleUser(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Of all providers. */
+/** Returns the users of all providers with this email address. */
 export async function listConsoleUsersByEmail(
   sql: Queryable,
   email: string,
@@ -71,7 +74,7 @@ export async function listConsoleUsersByEmail(
   return rows.map(fromRow)
 }
 
-/** Of any provider. */
+/** Finds the user of a one-time link, at any provider. */
 export async function findConsoleUserByLink(
   sql: Queryable,
   linkSha256: string,
@@ -91,7 +94,7 @@ export async function updateConsoleUser(
     where provider_id = ${providerId} and user_id = ${userId}`
 }
 
-/** In the place of the link before. */
+/** Sets a new one-time link, which replaces the previous one. */
 export async function setPasswordLink(
   sql: Queryable,
   { providerId, userId }: ConsoleUserName,
@@ -104,7 +107,7 @@ export async function setPasswordLink(
     where provider_id = ${providerId} and user_id = ${userId}`
 }
 
-/** Ends the one-time link as well. */
+/** Sets the password and ends the one-time link. */
 export async function setPasswordHash(
   sql: Queryable,
   { providerId, userId }: ConsoleUserName,
@@ -117,7 +120,7 @@ export async function setPasswordHash(
     where provider_id = ${providerId} and user_id = ${userId}`
 }
 
-/** With all that the user is signed in with. */
+/** Deletes the user. The database deletes the access tokens of the user with it. */
 export async function deleteConsoleUser(
   sql: Queryable,
   { providerId, userId }: ConsoleUserName,

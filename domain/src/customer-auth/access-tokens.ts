@@ -4,7 +4,7 @@ import { endCustomerSignIns } from './end-customer-sign-ins.ts'
 import { grantDigestOf } from './oauth-records.ts'
 import { listLinkedAddresses } from './upstream-identities.ts'
 
-/** An access token that was issued. The token itself is stored nowhere. */
+/** An access token that was issued. The token itself is not stored. */
 export type IssuedToken = {
   readonly jti: string
   readonly issuer: string
@@ -26,7 +26,7 @@ export async function recordIssuedToken(
     values (${providerId}, ${jti}, ${issuer}, ${grantSha256}, ${customerRef}, ${expiresAt})`
 }
 
-/** Whether the token may be used: this issuer issued it, and it was not revoked. */
+/** Returns whether the token may be used: this issuer issued it, and it is neither expired nor revoked. */
 export async function isTokenAlive(
   sql: Queryable,
   { jti, issuer }: Pick<IssuedToken, 'jti' | 'issuer'>,
@@ -39,7 +39,10 @@ export async function isTokenAlive(
   return rows.length > 0
 }
 
-/** Ends a grant: its codes and refresh tokens are removed, and its access tokens are refused from now on. Call it in a transaction. */
+/**
+ * Ends a grant: its codes and refresh tokens are deleted, and its access tokens are refused from now on. Call this in a
+ * transaction.
+ */
 export async function revokeGrant(
   sql: Queryable,
   providerId: string,
@@ -49,7 +52,10 @@ export async function revokeGrant(
   await endGrant(sql, providerId, grantDigestOf(issuer, grantId), now)
 }
 
-/** Refuses the token from now on, and ends the grant that it was issued for, with all that belongs to it. Call it in a transaction. */
+/**
+ * Revokes the token and ends its grant, including the grant's codes, refresh tokens and other access tokens. Call this
+ * in a transaction.
+ */
 export async function revokeGrantOfToken(
   sql: Queryable,
   providerId: string,
@@ -68,8 +74,8 @@ export async function revokeGrantOfToken(
 }
 
 /**
- * A refresh that is under way has locked the token that it replaces, so the locks wait until it is committed. The statements that
- * follow see what it stored.
+ * The locks wait for a refresh in progress, which has locked the token that it replaces. After the refresh commits, the
+ * following statements see the tokens that it stored.
  */
 async function endGrant(
   sql: Queryable,
@@ -89,7 +95,10 @@ async function endGrant(
     delete from oauth_records where provider_id = ${providerId} and grant_sha256 = ${grant}`
 }
 
-/** Ends everything that was issued for an MCP server, its clients included. For products that are deleted. */
+/**
+ * Ends everything that was issued for the MCP server of a product, including its clients. Called when the product is
+ * deleted.
+ */
 export async function revokeProductTokens(
   sql: Queryable,
   providerId: string,
@@ -110,7 +119,10 @@ export async function revokeProductTokens(
     delete from oauth_records where provider_id = ${providerId} and product_ref = ${productRef}`
 }
 
-/** Ends everything that lets clients act for the customer, and forgets all its addresses. For customers who are deleted, whose row is locked. */
+/**
+ * Ends everything that lets clients act for the customer, and deletes all stored addresses of the customer. Called when
+ * the customer is deleted; the caller has locked the customer's row.
+ */
 export async function revokeCustomerTokens(
   sql: Queryable,
   providerId: string,

@@ -3,8 +3,9 @@ import { countInWindow } from '../postgres/count-in-window.ts'
 import { digestOfParts } from './digest.ts'
 
 /**
- * Limits exist for short codes sent to a mailbox, for long ones sent to its addresses with tags, for codes requested or entered from a
- * network, and for clients registered and sign-ins begun from one.
+ * Kinds of attempts that are limited: short codes that are sent to a mailbox, per window and per day; long codes that
+ * are sent to addresses with tags of a mailbox; and, per network, codes that are requested, codes that are entered,
+ * clients that are registered, and sign-ins that are begun.
  */
 export type AttemptKind =
   | 'code-email'
@@ -22,8 +23,8 @@ export type AttemptLimit = {
 }
 
 /**
- * Counts an attempt before it is made. Returns undefined if it may be made, otherwise how long to wait. `sql` sees the rows of
- * all providers: a network is limited at all of them together.
+ * Counts an attempt before it is made. Returns undefined if the attempt is allowed, otherwise how many milliseconds to
+ * wait. `sql` must see the rows of all providers, because a network has one limit for all of them.
  */
 export async function countAuthAttempt(
   sql: Queryable,

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { digestOfParts } from './digest.ts'
 
-/** An MCP server whose customers sign in at an authorization server of its own. */
+/** An MCP server whose customers sign in at its own authorization server. */
 export type AuthServer = {
   readonly environment: Environment
   readonly providerId: string
@@ -13,7 +13,10 @@ export type AuthServer = {
 
 type AuthServerRow = { provider_id: string; product_ref: string; subdomain: string }
 
-/** Who calls is not known yet, so `database` sees the servers of all providers. Products that were deleted have none. */
+/**
+ * Finds the server by its subdomain. The provider is not known yet, so `database` sees the servers of all providers.
+ * Returns undefined if the product was deleted.
+ */
 export async function findAuthServer(
   database: Database,
   environment: Environment,
@@ -22,7 +25,7 @@ export async function findAuthServer(
   return findIn(database, environment, (sql) => sql`server.subdomain = ${subdomain}`)
 }
 
-/** Finds the server of a product in the environment that has the product. */
+/** Finds the server of a product, in the environment of the product. */
 export function findAuthServerOfProduct(
   database: Database,
   productRef: string,
@@ -30,7 +33,7 @@ export function findAuthServerOfProduct(
   return findInEach(database, (sql) => sql`server.product_ref = ${productRef}`)
 }
 
-/** Finds the only server that a client was registered at. */
+/** Finds the server at which a client was registered. A client is registered at one server only. */
 export function findAuthServerOfClient(
   database: Database,
   clientId: string,

@@ -6,7 +6,7 @@ import type { UpstreamIdentity } from './upstream-identities.ts'
 export type BrowserSession = {
   readonly email: string
   readonly name: string | null
-  /** The account that the user signed in with; null: the user entered a code. */
+  /** Upstream account with which the user signed in. Null if the user entered a code. */
   readonly identity: UpstreamIdentity | null
 }
 

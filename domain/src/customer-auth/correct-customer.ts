@@ -9,8 +9,9 @@ import { endCustomerSignIns } from './end-customer-sign-ins.ts'
 import { signInAddressOf } from './find-customer-of-email.ts'
 
 /**
- * Changes the customer. If another address signs the customer in from now on, all ends in the same transaction that the owner of the
- * former address had: clients it allowed, browsers it signed in, and accounts elsewhere that stood for it.
+ * Changes the customer. If the customer's sign-in address changes, everything that the owner of the former address had
+ * ends in the same transaction: the clients that were allowed, the browsers that were signed in, and the linked
+ * upstream accounts.
  */
 export async function correctCustomer(
   work: UnitOfWork,

@@ -4,9 +4,10 @@ import { nameActor, type Actor } from '../audit/actor.ts'
 export type EndedSignIns = { readonly records: number; readonly keys: number }
 
 /**
- * Ends all that lets clients act for customers, of all providers: codes, grants, refresh tokens, browsers that are signed in or on
- * their way from an upstream, and the keys that signed access tokens. Clients stay registered, and those of agents keep their secrets. The audit
- * log of each provider names who removed its keys. A provider gets a new key when it is next needed.
+ * Ends everything that lets clients act for customers, at all providers: codes, grants, refresh tokens, signed-in
+ * browsers, sign-ins in progress at an upstream, and the keys that sign access tokens. Clients stay registered, and
+ * clients of agents keep their secrets. The audit log of each provider names who deleted its keys. A new key is created
+ * when a provider next needs one.
  */
 export function endAllSignIns(sql: Sql, actor: Actor): Promise<EndedSignIns> {
   return sql.begin(async (work) => {

@@ -1,17 +1,17 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { removeIdentities } from './upstream-identities.ts'
 
-/** By the customer's own reference. */
+/** A customer by the own reference. */
 type SignedInCustomer = {
   readonly reference: string
-  /** In lower case: all that sign the customer in, or did. */
+  /** All current and former sign-in addresses of the customer, in lower case. */
   readonly addresses: readonly string[]
 }
 
 /**
- * Ends all that lets people act for the customer: clients they allowed, browsers in which they signed in, codes, and links of accounts
- * elsewhere. Clients that an agent has for the customer stay: the provider issued them. Call it in a transaction, with the customer's
- * row locked.
+ * Ends everything that lets people act for the customer: the clients that were allowed, signed-in browsers, codes, and
+ * links of upstream accounts. Clients that an agent has for the customer stay, because the provider issued them. Call
+ * this in a transaction with the customer's row locked.
  */
 export async function endCustomerSignIns(
   sql: Queryable,
@@ -35,7 +35,10 @@ export async function endCustomerSignIns(
   await forgetAddresses(sql, providerId, { reference, addresses })
 }
 
-/** What is another customer's address by now is left alone. */
+/**
+ * Deletes the sessions, codes and inbox messages of the addresses. Skips an address that now belongs to another
+ * customer.
+ */
 async function forgetAddresses(
   sql: Queryable,
   providerId: string,

@@ -9,10 +9,12 @@ import { lockCustomerOfEmail } from './find-customer-of-email.ts'
 import { linkIdentity } from './upstream-identities.ts'
 
 /**
- * The customer who signed in and let a client act for it; created now where the provider has none with the email address.
- * Starts the free default plan of the product if the customer has no purchase of it, and never a plan that costs something.
- * Returns undefined, and changes nothing, if the customer has to sign in again: it was deleted or got another address at this moment, or
- * the account that it signed in with stands for another address by now.
+ * Returns the customer who signed in and allowed a client. Creates the customer if the provider has none with the email
+ * address. Activates the product's free default plan if the customer has no purchase of the product, and never a plan
+ * that costs something.
+ *
+ * Returns undefined and changes nothing if the customer must sign in again, because the customer was deleted or got
+ * another address at the same time, or because the upstream account now belongs to another address.
  */
 export async function enrolSignedInCustomer(
   work: UnitOfWork,
@@ -22,7 +24,7 @@ export async function enrolSignedInCustomer(
   const { email, name, identity } = signedIn
   const { productRef, cycleMode } = product
   const { sql, providerId } = work
-  // Before the customer's row, as everywhere.
+  // All code locks the product before the customer's row.
   await holdProduct(sql, providerId, productRef)
   const owner = await lockCustomerOfEmail(sql, providerId, email)
   if (owner === 'gone') return undefined

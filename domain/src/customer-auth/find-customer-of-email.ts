@@ -8,9 +8,10 @@ import {
 } from '../customers/repository.ts'
 
 /**
- * Returns the customer who owns a verified email address. That is the customer whose email it is. If there is none, it is the one
- * customer whose external reference of today is the address and whose own email is a generated one, so that no address speaks
- * against it. References may be user names, which people choose, so they never lead to a customer with an address of its own.
+ * Returns the customer who owns a verified email address: the customer with this email. If there is none, returns the
+ * only customer whose current external reference is the address and whose own email is a generated one, because then no
+ * other address contradicts it. External references may be user names that people choose, so they never identify a
+ * customer who has a real email address.
  */
 export async function findCustomerOfEmail(
   sql: Queryable,
@@ -20,11 +21,14 @@ export async function findCustomerOfEmail(
   const byEmail = await findCustomerByEmail(sql, providerId, email)
   if (byEmail !== undefined) return byEmail
   const named = await findCustomersByAddressRef(sql, providerId, email)
-  // References differ by case, and addresses do not: of two, nobody can say whose it is.
+  // References are case-sensitive and email addresses are not. If 2 customers match, the owner is ambiguous.
   return named.length === 1 ? named[0] : undefined
 }
 
-/** Returns the same customer with its row locked. `gone`: it was deleted, or has another address, while this waited for the lock. */
+/**
+ * Like `findCustomerOfEmail`, but locks the customer's row. Returns `gone` if the customer was deleted or got another
+ * address while this waited for the lock.
+ */
 export async function lockCustomerOfEmail(
   sql: Queryable,
   providerId: string,
@@ -37,7 +41,10 @@ export async function lockCustomerOfEmail(
   return owner?.reference === found.reference ? owner : 'gone'
 }
 
-/** Returns the address that signs the customer in, in lower case, as `findCustomerOfEmail` reads it; it may be no address at all. */
+/**
+ * Returns the address that signs the customer in, in lower case, by the rule of `findCustomerOfEmail`. An external
+ * reference may not be a valid address.
+ */
 export function signInAddressOf({ email, externalRef }: Customer): string | undefined {
   const isGenerated = email.toLowerCase().endsWith(generatedEmailEnd)
   return (isGenerated ? externalRef : email)?.toLowerCase()

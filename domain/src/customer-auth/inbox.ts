@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** An email of an installation that sends none. */
+/** An email of an installation that does not send emails. */
 export type InboxMessage = {
   readonly recipient: string
   readonly subject: string
@@ -21,7 +21,7 @@ export async function addToInbox(
 
 const messagesMax = 50
 
-/** Returns the newest messages, of every provider whose rows `sql` sees. */
+/** Returns the newest messages of every provider whose rows `sql` sees. */
 export async function listInbox(sql: Queryable): Promise<InboxMessage[]> {
   const rows = await sql<(Omit<InboxMessage, 'createdAt'> & { created_at: Date })[]>`
     select recipient, subject, body, created_at from inbox_messages

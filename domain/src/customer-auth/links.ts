@@ -8,13 +8,13 @@ export const linkPurposes = ['checkout', 'topup', 'portal'] as const
 
 export type LinkPurpose = (typeof linkPurposes)[number]
 
-/** Leads its customer, and nobody else, to a checkout, a top-up or the portal. */
+/** A link to a checkout, a top-up or the portal, for one customer only. */
 export type CustomerLink = {
   /** The customer's own reference. */
   readonly customerRef: string
   readonly productRef: string
   readonly purpose: LinkPurpose
-  /** Null: the customer chooses. */
+  /** Null if the customer chooses the plan. */
   readonly planRef: string | null
 }
 
@@ -24,7 +24,10 @@ export type PlacedLink = CustomerLink & {
   readonly status: 'open' | 'used' | 'expired'
 }
 
-/** Returns the id that the link's address ends with. It opens nothing without a sign-in, and cannot be guessed all the same. */
+/**
+ * Creates a link and returns the id at the end of its URL. The link requires a sign-in, and its id cannot be guessed
+ * either.
+ */
 export async function createLink(
   { sql, providerId, now }: UnitOfWork,
   { customerRef, productRef, purpose, planRef }: CustomerLink,
@@ -50,7 +53,7 @@ type LinkRow = {
   expires_at: Date
 }
 
-/** Who opens it is not known yet, so `database` sees the links of all providers. */
+/** Finds a link. The customer is not known yet, so `database` sees the links of all providers. */
 export async function findLink(
   database: Database,
   id: string,
@@ -78,7 +81,7 @@ function statusOf({ used_at: usedAt, expires_at: expiresAt }: LinkRow, now: Date
   return expiresAt <= now ? 'expired' : 'open'
 }
 
-/** Returns false if the link was used before, or has expired. */
+/** Marks the link as used. Returns false if it was used before or has expired. */
 export async function useLink({ sql, providerId, now }: UnitOfWork, id: string): Promise<boolean> {
   const rows = await sql`
     update customer_links set used_at = ${now}

@@ -1,8 +1,9 @@
 const dotlessDomains: ReadonlySet<string> = new Set(['gmail.com', 'googlemail.com'])
 
 /**
- * Returns a key of the mailbox that an address most likely leads to: without `+tag`, and at Gmail without dots. It counts what is sent,
- * and never says who somebody is: at other providers such addresses may be of several people.
+ * Returns a key of the mailbox to which an address most likely leads: the address without `+tag`, and at Gmail also
+ * without dots. The key is only used to count messages and never to identify a person, because at other providers such
+ * addresses may belong to different people.
  */
 export function mailboxOf(email: string): string {
   const at = email.lastIndexOf('@')

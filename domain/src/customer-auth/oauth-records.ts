@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { digestOfParts } from './digest.ts'
 
-/** Names the authorization server that a record belongs to. */
+/** Identifies the authorization server that a record belongs to. */
 export type RecordPlace = {
   readonly providerId: string
   readonly productRef: string
@@ -11,11 +11,11 @@ export type RecordPlace = {
 export type OauthRecord = {
   readonly model: string
   readonly id: string
-  /** Sealed for `recordPayloadPlace`. */
+  /** Payload, sealed for `recordPayloadPlace`. */
   readonly sealedPayload: string
   readonly grantId: string | undefined
   readonly uid: string | undefined
-  /** Of clients alone. */
+  /** Only set for clients. */
   readonly clientId: string | undefined
   readonly customerRef: string | undefined
   readonly expiresAt: Date | null
@@ -28,7 +28,7 @@ export type StoredRecord = {
 
 type StoredRow = { payload: string; consumed_at: Date | null }
 
-/** Where payloads are kept, as their seal knows it. */
+/** Returns the storage place of payloads. The seal of a payload is bound to it. */
 export function recordPayloadPlace(providerId: string) {
   return { table: 'oauth_records', column: 'payload', owner: providerId } as const
 }
@@ -37,7 +37,10 @@ export function grantDigestOf(issuer: string, grantId: string): string {
   return digestOfParts(issuer, 'grant', grantId)
 }
 
-/** Names of provider and product are part of it: nothing of a former MCP server exists for one that gets the same address. */
+/**
+ * The digest includes the provider and the product. So if a new MCP server gets the address of a former one, it has
+ * none of its records.
+ */
 function recordDigestOf(
   { providerId, productRef, issuer }: RecordPlace,
   model: string,
@@ -46,7 +49,7 @@ function recordDigestOf(
   return digestOfParts(providerId, productRef, issuer, model, ...id)
 }
 
-/** Stores the record, or replaces it. A record that was consumed stays so. */
+/** Inserts or replaces the record. A consumed record stays consumed. */
 export async function saveRecord(
   sql: Queryable,
   place: RecordPlace,
@@ -96,7 +99,7 @@ export async function findRecordByUid(
   return fromRows(rows)
 }
 
-/** Returns false if the record was consumed before: of requests that arrive together, one consumes it. */
+/** Consumes the record. Returns false if it was consumed before: of concurrent requests, one returns true. */
 export async function consumeRecord(
   sql: Queryable,
   place: RecordPlace,
@@ -110,7 +113,7 @@ export async function consumeRecord(
   return rows.length === 1
 }
 
-/** Returns false if there was none. */
+/** Deletes the record. Returns false if there was none. */
 export async function removeRecord(
   sql: Queryable,
   place: RecordPlace,
@@ -122,7 +125,7 @@ export async function removeRecord(
   return rows.length === 1
 }
 
-/** Moves the expiry of a client further away, at most once a day, so that clients in use stay. */
+/** Extends the expiry of a client, at most once a day, so that clients in use do not expire. */
 export async function prolongClient(
   sql: Queryable,
   place: RecordPlace,

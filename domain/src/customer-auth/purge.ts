@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
 
-/** A message of the inbox is of no use when its code has expired for long. */
+/** Milliseconds after which inbox messages are deleted. Their codes have expired long before. */
 const inboxMs = 24 * 3_600_000
 
 const rowsPerStatement = 1_000
 
-/** Deletes rows that have expired, in batches. Returns how many. Several processes may do it at once. */
+/** Deletes expired rows in batches. Returns how many were deleted. Several processes may do this at once. */
 export async function purgeCustomerAuth(sql: Sql, now: Date): Promise<number> {
   const inboxBefore = new Date(now.getTime() - inboxMs)
   const expired = [

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Returns the ids of all revoked access tokens that have not expired, of every provider whose rows `sql` sees. */
+/** Returns the ids of all revoked and unexpired access tokens, of every provider whose rows `sql` sees. */
 export async function listRevokedTokens(sql: Queryable, now: Date): Promise<string[]> {
   const rows = await sql<{ jti: string }[]>`
     select jti from oauth_revoked_tokens where expires_at > ${now}`

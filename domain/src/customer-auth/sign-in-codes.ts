@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { digestOfParts } from './digest.ts'
 
-/** How long a code can be entered after it was sent. */
+/** How long a code can be entered after it was sent, in milliseconds. */
 export const codeMs = 10 * 60_000
 
 export const codeDigits = 6
@@ -11,22 +11,23 @@ export function drawCode(): string {
   return String(randomInt(10 ** codeDigits)).padStart(codeDigits, '0')
 }
 
-/** How long a shared code lasts, and how far apart the emails with such codes are. */
+/** How long a shared code is valid, and the shortest time between two emails with shared codes, in milliseconds. */
 export const sharedCodeMs = 3_600_000
 
 export const sharedCodeDigits = 16
 
-/** A code that a process claimed and died before it sent it is replaced after this time. */
+/** Milliseconds after which a code is replaced if the process that claimed it died before it was sent. */
 const sendingMs = 60_000
 
-/** Too long to be guessed, whatever the number of browsers: 53 bits. */
+/** Returns a random code of 53 bits, which cannot be guessed by any number of browsers. */
 export function drawSharedCode(): string {
   return Array.from({ length: sharedCodeDigits }, () => String(randomInt(10))).join('')
 }
 
 /*
- * Beyond its limit of emails, an address has one code that all browsers share in which the address is entered. Somebody who
- * requests codes for the address of another person changes nothing for that person, who has the code in the mailbox.
+ * When an email address has reached its limit of emails, it gets one code that all browsers share. So a person who
+ * requests codes for another person's address cannot lock that person out: the owner has the shared code in the
+ * mailbox.
  */
 
 function sharedKeyOf(providerId: string, email: string): string {
@@ -39,7 +40,10 @@ function sharedDigestOf(providerId: string, email: string, code: string): string
 
 type SharedCode = { readonly email: string; readonly code: string }
 
-/** Returns true if the code is to be sent: the address has no other one. Call `prolongSharedCode` once it was sent. */
+/**
+ * Stores the code if the address has no valid shared code. Returns true if the code must be sent. Call
+ * `prolongSharedCode` after it was sent.
+ */
 export async function claimSharedCode(
   sql: Queryable,
   providerId: string,
@@ -72,7 +76,7 @@ export async function prolongSharedCode(
       and code_sha256 = ${sharedDigestOf(providerId, email, code)}`
 }
 
-/** For a code that could not be sent. One that replaced it meanwhile stays. */
+/** Deletes a code that could not be sent. A newer code that replaced it in the meantime stays. */
 export async function removeSharedCode(
   sql: Queryable,
   providerId: string,
@@ -104,8 +108,8 @@ export async function joinSharedCode(
 }
 
 /**
- * Remembers the code that is sent to an email address. It replaces an earlier one of the same browser. The browser's token
- * is part of what is stored of the code: the code alone is worth nothing in another browser.
+ * Stores the code that is sent to an email address. It replaces an earlier code of the same browser. The stored hash
+ * includes the browser's token, so the code is not valid in another browser.
  */
 export async function saveSignIn(
   sql: Queryable,
@@ -129,7 +133,7 @@ export async function saveSignIn(
 
 export type PendingSignIn = { readonly email: string; readonly isShared: boolean }
 
-/** Returns the email address whose code the browser is asked for, and whether that is the shared code. */
+/** Returns the email address whose code the browser must enter, and whether it is the shared code. */
 export async function findPendingSignIn(
   sql: Queryable,
   providerId: string,
@@ -149,10 +153,13 @@ export async function findPendingSignIn(
 export type CodeOutcome =
   | { readonly kind: 'right'; readonly email: string }
   | { readonly kind: 'wrong'; readonly attemptsLeft: number }
-  /** It expired, was used, or too many wrong ones were tried. */
+  /** The code has expired, was used, or too many wrong codes were entered. */
   | { readonly kind: 'none' }
 
-/** Counts the attempt and compares the code in one statement each: of many at once no more than `attemptsMax` are compared. */
+/**
+ * Counts the attempt and then compares the code. The count is one atomic statement, so of concurrent attempts at most
+ * `attemptsMax` are compared.
+ */
 export async function tryCode(
   sql: Queryable,
   providerId: string,
@@ -165,12 +172,13 @@ export async function tryCode(
     where browser_sha256 = ${browser} and expires_at > ${now} and attempts < ${attemptsMax}
     returning email, code_sha256, attempts`
   if (row === undefined) return { kind: 'none' }
-  // What is compared are digests of a random token, which no timing can find.
+  // This compares digests that include a random token, so the timing reveals nothing about the code.
   const shared = sharedDigestOf(providerId, row.email, code)
   if (row.code_sha256 !== digestOfParts(browserToken, code) && row.code_sha256 !== shared) {
     return { kind: 'wrong', attemptsLeft: attemptsMax - row.attempts }
   }
-  // A shared code is used up by whoever removes its own row. The rows of other browsers stay, and open nothing.
+  // A shared code is used up by the request that deletes the shared row. The rows of other browsers stay but are no
+  // longer accepted.
   const key = row.code_sha256 === shared ? sharedKeyOf(providerId, row.email) : browser
   const used = await sql`
     delete from customer_sign_ins

@@ -5,7 +5,7 @@ import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
 
-/** A key that access tokens of customers may be signed with: ES256, as a JWK with `kid`, `alg` and `use`. */
+/** The public part of a key that signs access tokens of customers: ES256, as a JWK with `kid`, `alg` and `use`. */
 export type PublicTokenKey = {
   readonly providerId: string
   readonly kid: string
@@ -13,12 +13,12 @@ export type PublicTokenKey = {
 }
 
 export type TokenKey = PublicTokenKey & {
-  /** Sealed for `tokenKeyPlace`. */
+  /** Private JWK, sealed for `tokenKeyPlace`. */
   readonly sealedPrivateJwk: string
   readonly activeFrom: Date
 }
 
-/** Where private keys are kept, as their seal knows it. */
+/** Returns the storage place of private keys. The seal of a key is bound to it. */
 export function tokenKeyPlace(providerId: string) {
   return { table: 'oauth_signing_keys', column: 'private_jwk', owner: providerId } as const
 }
@@ -31,7 +31,7 @@ type TokenKeyRow = {
   active_from: Date
 }
 
-/** Returns the keys of every provider whose rows `sql` sees. Services that check tokens look a key up by its `kid`. */
+/** Returns the keys of every provider whose rows `sql` sees. Services that check tokens look up a key by its `kid`. */
 export async function listPublicTokenKeys(sql: Queryable): Promise<PublicTokenKey[]> {
   const rows = await sql<TokenKeyRow[]>`
     select provider_id, kid, public_jwk from oauth_signing_keys order by active_from desc, kid`
@@ -42,7 +42,7 @@ export async function listPublicTokenKeys(sql: Queryable): Promise<PublicTokenKe
   }))
 }
 
-/** Returns the keys of one provider, with the newest first. */
+/** Returns the keys of one provider, newest first. */
 export async function listTokenKeys(sql: Queryable, providerId: string): Promise<TokenKey[]> {
   const rows = await sql<TokenKeyRow[]>`
     select * from oauth_signing_keys where provider_id = ${providerId}
@@ -79,8 +79,9 @@ export async function drawTokenKey(
 }
 
 /**
- * Stores the key unless the provider has one already that becomes active at `unlessActiveSince` or later. Two processes that
- * add a key at once add one: the second waits for the first one's transaction. Call it in a transaction.
+ * Stores the key, unless the provider already has a key that becomes active at `unlessActiveSince` or later. Returns
+ * whether it was stored. If two processes add a key at once, one key is added: the second process waits for the
+ * transaction of the first. Call this in a transaction.
  */
 export async function addTokenKey(
   sql: Queryable,
@@ -101,7 +102,10 @@ export async function addTokenKey(
   return rows.length === 1
 }
 
-/** Deletes keys that signed nothing since `before`: a newer key became active earlier than that. */
+/**
+ * Deletes keys that have not signed anything since `before`, because a newer key became active before then. Returns how
+ * many were deleted.
+ */
 export async function deleteReplacedTokenKeys(sql: Queryable, before: Date): Promise<number> {
   const rows = await sql`
     delete from oauth_signing_keys old where exists (

@@ -3,15 +3,16 @@ import type { Customer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findCustomerOfEmail } from './find-customer-of-email.ts'
 
-/** An account at an upstream, under the name that never changes and never goes to another person. */
+/** An account at an upstream. `subject` is the id that never changes and is never given to another person. */
 export type UpstreamIdentity = { readonly issuer: string; readonly subject: string }
 
 type Link = { email: string; customer_ref: string }
 
 /**
- * Returns the email address that the account stands for: the one under which it was linked, while that address leads to the
- * same customer, otherwise the one that the upstream has verified now. Returns undefined if the customer with the verified
- * address is linked to another account of the upstream: mail providers give addresses to new people.
+ * Returns the email address of the account: the address under which it was linked, as long as that address still leads
+ * to the same customer, otherwise the address that the upstream has verified now. Returns undefined if the customer
+ * with the verified address is linked to another account of the upstream, because mail providers reassign addresses to
+ * new people.
  */
 async function findEmailOfIdentity(
   sql: Queryable,
@@ -33,8 +34,9 @@ async function findEmailOfIdentity(
 }
 
 /**
- * Begins a sign-in with the account: returns the address that it stands for, as `findEmailOfIdentity` does, and removes a link of the
- * account that is over, with the sessions that began under it. From then on the verified address counts.
+ * Begins a sign-in with the account and returns its address, as `findEmailOfIdentity` does. A link of the account that
+ * is no longer valid is removed, together with the sessions that began under it. From then on, the verified address
+ * counts.
  */
 export async function addressOfSignIn(
   work: UnitOfWork,
@@ -61,7 +63,7 @@ async function findLinkOf(
   return owner?.reference === link.customer_ref ? 'holds' : 'over'
 }
 
-/** Browsers that signed in with the accounts have to sign in again. */
+/** Removes the links of the accounts. Browsers that signed in with these accounts must sign in again. */
 async function removeLinks(
   sql: Queryable,
   providerId: string,
@@ -77,11 +79,13 @@ async function removeLinks(
 }
 
 /**
- * Links the account to the customer of the address that it signed in with, in the transaction of what the sign-in is for:
- * after a crash both are there, or neither. `requireOwner` returns the customer of the address, whose row is locked, created where there
- * is none. Returns undefined, and does nothing, if the account stands for another address by now, or its link is over: the address of
- * the session may be one that another person got meanwhile. Of accounts that are linked to one
- * address at once, a unique constraint lets one commit: the unit of work of the other runs again and ends here.
+ * Links the account to the customer of the address that it signed in with. This runs in the transaction of the action
+ * that needed the sign-in, so after a crash both are stored or neither. `requireOwner` returns the customer of the
+ * address with the row locked, and creates the customer if there is none.
+ *
+ * Returns undefined and does nothing if the account now has another address, or its link is no longer valid: the
+ * address of the session may belong to another person by now. If two accounts are linked to one address at once, a
+ * unique constraint lets one commit. The unit of work of the other one runs again and returns undefined.
  */
 export async function linkIdentity(
   work: UnitOfWork,
@@ -91,7 +95,7 @@ export async function linkIdentity(
   const { sql, providerId, now } = work
   const { issuer, subject } = identity
   if ((await findLinkOf(work, identity)) === 'over') return undefined
-  // Read before the decision: what another account links afterwards is never deleted below.
+  // Read before the decision, so that a link that another account adds afterwards is not deleted below.
   const stale = await sql<{ subject: string }[]>`
     select subject from customer_identities
     where provider_id = ${providerId} and issuer = ${issuer} and subject <> ${subject}
@@ -110,7 +114,7 @@ export async function linkIdentity(
   return customer
 }
 
-/** Ends the links of the customer's accounts, and the sessions that began with them. */
+/** Removes the links of the customer's accounts, and the sessions that began with them. */
 export async function removeIdentities(
   sql: Queryable,
   providerId: string,

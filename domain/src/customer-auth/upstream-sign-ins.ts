@@ -2,20 +2,20 @@ import type { Database, Queryable } from '@tollgate/platform/database/database'
 import type { Environment } from '@tollgate/schemas/environment'
 import { digestOfParts } from './digest.ts'
 
-/** How long a browser may stay at the upstream. */
+/** How long a browser may stay at the upstream, in milliseconds. */
 export const upstreamSignInMs = 10 * 60_000
 
-/** A browser that was sent to an upstream, such as `google`. */
+/** A sign-in for which a browser was sent to an upstream, such as `google`. */
 export type UpstreamSignIn = {
   readonly state: string
-  /** Of the cookie of the browser. */
+  /** Token of the browser's cookie. */
   readonly browserToken: string
   readonly upstream: string
-  /** Of our page that the browser returns to. */
+  /** Path of the page to which the browser returns. */
   readonly pagePath: string
 }
 
-/** A crash after this leaves a row that expires. */
+/** Stores the sign-in. If the process crashes after this, the row expires. */
 export async function saveUpstreamSignIn(
   sql: Queryable,
   providerId: string,
@@ -34,9 +34,9 @@ export async function saveUpstreamSignIn(
 }
 
 /**
- * Ends the sign-in that the state belongs to in this browser. Returns undefined if there is none: it was used before, has
- * expired, or was started in another browser or at another upstream. The provider is not known yet, so `database` sees the
- * rows of all providers. A crash after this makes the person start again, and never lets a state be used twice.
+ * Ends the sign-in that belongs to the state in this browser. Returns undefined if there is none: it was used before,
+ * has expired, or was started in another browser or at another upstream. The provider is not known yet, so `database`
+ * sees the rows of all providers. After a crash, the person must start again. A state is never accepted twice.
  */
 export async function useUpstreamSignIn(
   database: Database,

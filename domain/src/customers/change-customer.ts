@@ -12,7 +12,7 @@ import {
   type Customer,
 } from './repository.ts'
 
-/** Fields that are absent stay as they are. */
+/** Absent fields stay unchanged. */
 export type CustomerChange = {
   readonly email?: string | undefined
   readonly name?: string | undefined
@@ -61,7 +61,10 @@ export async function changeCustomer(
   return { kind: 'customer', customer: updated }
 }
 
-/** False when the reference is another customer's. Earlier external references stay linked: their usage goes on counting. */
+/**
+ * Links the external reference to the customer. Returns false if it belongs to another customer. Earlier external
+ * references stay linked, so their usage still counts.
+ */
 async function takeExternalRef(
   work: UnitOfWork,
   customer: Customer,

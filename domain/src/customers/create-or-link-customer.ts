@@ -29,8 +29,9 @@ export type CreateOrLinkOutcome =
   | { readonly kind: 'external-ref-taken' }
 
 /**
- * Twins that run at once both decide to create; the unique constraints let one of them commit, and the other's unit
- * of work runs again and finds it.
+ * Returns the existing customer, links the external reference to it, or creates a customer. Concurrent identical
+ * requests may both decide to create. Unique constraints then let one of them commit. The unit of work of the other one
+ * runs again and finds the customer.
  */
 export async function createOrLinkCustomer(
   work: UnitOfWork,
@@ -43,7 +44,8 @@ export async function createOrLinkCustomer(
   }
   let decision = await decide(work, request)
   if (decision.kind === 'link') {
-    // No constraint stands between two links of one customer: the first one has the row, the others look again after it.
+    // No unique constraint prevents two links of one customer. The lock lets one request link at a time, and the next
+    // one decides again.
     await lockCustomer(sql, providerId, decision.customer.reference)
     decision = await decide(work, request)
   }
@@ -75,7 +77,10 @@ async function decide(
   })
 }
 
-/** `productRef`: whose MCP client the customer signed in to. Breaks a unique constraint where another request was first. */
+/**
+ * Creates a customer. `productRef` is the product whose MCP client the customer signed in to. Violates a unique
+ * constraint if a concurrent request has created the customer first.
+ */
 export async function createCustomer(
   work: UnitOfWork,
   request: NewCustomer,

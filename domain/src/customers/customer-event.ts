@@ -2,7 +2,7 @@ import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Customer } from './repository.ts'
 
-/** `data.object` of customer.updated. */
+/** Returns `data.object` of customer.updated. */
 export function customerObject(customer: Customer): EventObject<'customer.updated'> {
   return {
     id: customer.reference,
@@ -15,7 +15,10 @@ export function customerObject(customer: Customer): EventObject<'customer.update
   }
 }
 
-/** `data.object` of customer.created. `productRef`: whose MCP client the customer signed in to; null: created in any other way. */
+/**
+ * Returns `data.object` of customer.created. `productRef` is the product whose MCP client the customer signed in to, or
+ * null if the customer was created in another way.
+ */
 export function createdCustomerObject(
   customer: Customer,
   productRef: string | null,

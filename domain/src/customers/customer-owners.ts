@@ -2,7 +2,10 @@ import type { Queryable } from '@tollgate/platform/database/database'
 
 export type ReferenceHolder = { readonly reference: string; readonly providerId: string }
 
-/** Returns the providers of active customers, by the customers' own references, which no two customers share. */
+/**
+ * Returns the providers of active customers. `customerRefs` are the customers' own references, which are unique across
+ * providers.
+ */
 export async function listProvidersOfCustomers(
   sql: Queryable,
   customerRefs: readonly string[],
@@ -12,7 +15,7 @@ export async function listProvidersOfCustomers(
     where reference = any(${[...customerRefs]}::text[]) and status = 'active'`
 }
 
-/** Returns those of the references that name an active customer of the provider now. */
+/** Returns the given references that currently belong to an active customer of the provider. */
 export async function listHeldReferences(
   sql: Queryable,
   providerId: string,

@@ -5,22 +5,25 @@ export type CustomerRequest = {
   readonly externalRef: string | null
 }
 
-/** What is known about the request's email and external reference. */
+/** Existing customers with the request's email or external reference. */
 export type KnownCustomers = {
   readonly byEmail: Customer | undefined
-  /** Whoever the external reference was ever linked to. */
+  /** The active customer to whom the external reference is linked. */
   readonly byExternalRef: Customer | undefined
 }
 
 export type CustomerDecision =
   | { readonly kind: 'create' }
-  /** The external reference becomes this customer's. */
+  /** The external reference is linked to this customer. */
   | { readonly kind: 'link'; readonly customer: Customer }
   | { readonly kind: 'return'; readonly customer: Customer }
   | { readonly kind: 'email-taken' }
   | { readonly kind: 'email-linked-elsewhere' }
 
-/** What creating a customer comes down to: a customer is never made twice, and a link is never taken away. */
+/**
+ * Decides whether to create a customer, link the external reference, or return an existing customer. Never creates a
+ * customer twice, and never removes a link.
+ */
 export function decideCustomer(request: CustomerRequest, known: KnownCustomers): CustomerDecision {
   const { byEmail, byExternalRef } = known
   if (request.externalRef === null) {

@@ -4,8 +4,8 @@ import { selectPage, type PageRange } from '../postgres/select-page.ts'
 import { customerFromRow, type Customer, type CustomerRow } from './repository.ts'
 
 /**
- * Newest first. `search` is the beginning of an email address, a name or a reference, the customer's own or a linked one;
- * of very many that begin so, the first ones are found and counted.
+ * Returns a page of customers, newest first. `search` is the beginning of an email address, a name or a reference (the
+ * customer's own or a linked one). Only the first matches of each kind are found and counted.
  */
 export async function listCustomers(
   sql: Queryable,
@@ -20,10 +20,13 @@ export async function listCustomers(
   return { customers: rows.map(customerFromRow), total }
 }
 
-/** Matches of each kind that a search looks at: whoever sees so many types on. */
+/** Largest number of matches of each kind. A user who sees this many types more characters. */
 const matchesMax = 1_000
 
-/** Nothing comes after it in the order of bytes but what does not begin with the text before it. */
+/**
+ * The highest code point. In byte order, all texts that begin with a prefix come before the prefix followed by this
+ * character.
+ */
 const lastCharacter = '\u{10FFFF}'
 
 function selectFound(sql: Queryable, providerId: string, search: string): Fragment {
@@ -42,7 +45,7 @@ function selectFound(sql: Queryable, providerId: string, search: string): Fragme
       order by reference using ~<~ limit ${matchesMax})`
 }
 
-/** By the references given, which may be linked ones; whoever was deleted is nobody's any more. */
+/** Returns active customers keyed by the given references, which may be linked ones. Deleted customers are absent. */
 export async function listCustomersByReference(
   sql: Queryable,
   providerId: string,

@@ -3,7 +3,7 @@ import type { CustomerName } from './repository.ts'
 
 export type CustomerAt = CustomerName & { readonly at: Date }
 
-/** What `listReferencesOf` would have said at that time, for each of these. */
+/** Returns, for each customer, the references that `listReferencesOf` would have returned at the time `at`. */
 export async function listReferencesAt(
   sql: Queryable,
   customers: readonly CustomerAt[],

@@ -53,7 +53,9 @@ export async function updateCustomer(
     where provider_id = ${providerId} and reference = ${customer.reference}`
 }
 
-/** What is left is the reference, for what names it. */
+/**
+ * Erases the customer's personal data. The row stays with its reference, because other records contain the reference.
+ */
 export async function eraseCustomer(
   sql: Queryable,
   providerId: string,
@@ -66,7 +68,7 @@ export async function eraseCustomer(
     where provider_id = ${providerId} and reference = ${customerRef}`
 }
 
-/** Others may be linked to the customer's external references from now on. */
+/** Releases the customer's external references, so that they can be linked to other customers. */
 export async function releaseExternalRefs(
   sql: Queryable,
   providerId: string,
@@ -79,7 +81,9 @@ export async function releaseExternalRefs(
       and reference <> ${customerRef} and released_at is null`
 }
 
-/** Whether it is the own reference of a customer that is deleted by now, which nobody ever gets. */
+/**
+ * Returns whether this is the own reference of a deleted customer. Such a reference is never given to another customer.
+ */
 export async function isReferenceOfDeleted(
   sql: Queryable,
   providerId: string,
@@ -93,7 +97,7 @@ export async function isReferenceOfDeleted(
   return row!.found
 }
 
-/** Whether a customer that is deleted by now had the reference. */
+/** Returns whether the reference belonged to a customer who is deleted. */
 export async function wasDeleted(
   sql: Queryable,
   providerId: string,
@@ -110,7 +114,7 @@ export async function wasDeleted(
   return row!.found
 }
 
-/** Adds a reference, for as long as the customer is there. Breaks the unique constraint when it is another customer's. */
+/** Links a reference to the customer. Violates the unique constraint if it is linked to another customer. */
 export async function linkReference(
   sql: Queryable,
   providerId: string,
@@ -123,7 +127,7 @@ export async function linkReference(
     values (${providerId}, ${customerRef}, ${reference}, ${linkedAt})`
 }
 
-/** By the customer's own reference or any external reference that was ever linked. */
+/** Finds the active customer by the customer's own reference or a linked external reference. */
 export async function findCustomer(
   sql: Queryable,
   providerId: string,
@@ -139,8 +143,8 @@ export async function findCustomer(
 }
 
 /**
- * Returns the reference that the rows of a customer carry, by any reference of the customer. A deleted customer is still
- * found by its own reference, because invoices and purchases outlive it.
+ * Returns the reference that a customer's records contain, from any reference of the customer. A deleted customer is
+ * still found by the own reference, because invoices and purchases outlive the customer.
  */
 export async function findCustomerReference(
   sql: Queryable,
@@ -163,10 +167,13 @@ export async function findCustomerByEmail(
   return row === undefined ? undefined : customerFromRow(row)
 }
 
-/** Ends the addresses that clients make up for users of whom they know none. */
+/** End of the email addresses that clients generate for users whose address they do not know. */
 export const generatedEmailEnd = '@auto-created.local'
 
-/** Returns customers whose external reference of today is the address in any case of letters, and whose email is a generated one. */
+/**
+ * Returns the customers whose current external reference is this email address (ignoring case) and whose own email is a
+ * generated one. Returns at most 2.
+ */
 export async function findCustomersByAddressRef(
   sql: Queryable,
   providerId: string,
@@ -180,7 +187,10 @@ export async function findCustomersByAddressRef(
   return rows.map(customerFromRow)
 }
 
-/** By the customer's own reference. Orders every change of the customer and of the customer's purchases. */
+/**
+ * Locks the customer by the own reference. All changes of the customer and of the customer's purchases start with this
+ * lock, so they run one after the other.
+ */
 export async function lockCustomer(
   sql: Queryable,
   providerId: string,
@@ -204,7 +214,7 @@ export async function listReferences(
   return rows.map((row) => row.reference)
 }
 
-/** The references of several customers, by the customer's own reference. */
+/** Returns the references of several customers, keyed by the customer's own reference. */
 export async function listReferencesByCustomer(
   sql: Queryable,
   providerId: string,
@@ -220,15 +230,15 @@ export async function listReferencesByCustomer(
   return references
 }
 
-/** Customers of any providers, by their own references, which no two customers share. */
+/** Names a customer of any provider by the own reference, which is unique across providers. */
 export type CustomerName = {
   readonly providerId: string
   readonly customerRef: string
 }
 
 /**
- * In order of the links, by the customer's own reference. What a deleted customer was linked to counts as its own until
- * somebody else is linked to it.
+ * Returns the references of the customers, keyed by the customer's own reference, in the order in which they were
+ * linked. A reference of a deleted customer counts as that customer's until it is linked to another customer.
  */
 export async function listReferencesOf(
   sql: Queryable,
@@ -251,7 +261,7 @@ export async function listReferencesOf(
   return references
 }
 
-/** To compare (provider_id, customer_ref) with. */
+/** Selects the customers' names for a comparison with (provider_id, customer_ref). */
 export function selectNames(sql: Queryable, customers: readonly CustomerName[]): Fragment {
   const providerIds = customers.map(({ providerId }) => providerId)
   const customerRefs = customers.map(({ customerRef }) => customerRef)
@@ -259,8 +269,8 @@ export function selectNames(sql: Queryable, customers: readonly CustomerName[]):
 }
 
 /**
- * Counts one more publication of each customer and keeps the customers' rows locked until the transaction ends. The
- * versions, by the customer's own reference; customers that do not exist are left out.
+ * Assigns the next publication version to each customer, and keeps the customers' rows locked until the transaction
+ * ends. Returns the versions keyed by the customer's own reference. Customers that do not exist are absent.
  */
 export async function raisePublicationVersions(
   sql: Queryable,

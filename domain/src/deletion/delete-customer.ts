@@ -28,9 +28,10 @@ import {
 export type DeleteCustomerOutcome = 'deleted' | 'deleted-before' | 'not-found'
 
 /**
- * Ends what the customer holds and forgets who it was. Its own reference stays taken for good, since recorded usage and
- * postings name it; its e-mail and external references may be used by somebody else from now on. Events that were written
- * before no longer tell who it was, and what receivers answered to them is erased soon.
+ * Ends the customer's purchases, sessions and tokens, and erases the personal data. The own reference stays reserved
+ * permanently, because recorded usage and ledger postings contain it. The email address and the external references can
+ * be used by other customers from now on. The personal data is also erased from earlier events, and soon afterwards
+ * from the stored webhook responses of receivers.
  */
 export async function deleteCustomer(
   work: UnitOfWork,
@@ -38,7 +39,7 @@ export async function deleteCustomer(
 ): Promise<DeleteCustomerOutcome> {
   const { sql, providerId, now } = work
   const found = await findCustomer(sql, providerId, anyReference)
-  // Whoever gives or takes something waits here, and finds nobody afterwards.
+  // Transactions that sell to, bill or credit the customer wait for this lock, and then find no customer.
   const customer = found && (await lockCustomer(sql, providerId, found.reference))
   if (customer === undefined) {
     const isDone = await wasDeleted(sql, providerId, anyReference)
@@ -69,7 +70,10 @@ export async function deleteCustomer(
 
 const purchasesPerPage = 500
 
-/** Whatever has not ended: a purchase that waits for money or for its trial's end would come back to life. */
+/**
+ * Ends all purchases that have not ended. A purchase that waits for a payment or for the end of its trial would
+ * otherwise become active later.
+ */
 async function endPurchases(work: UnitOfWork, customerRef: string): Promise<void> {
   const { from: statuses } = purchaseTransitions.cancelled
   const filter = { customerRef, statuses, rowsMax: purchasesPerPage }

@@ -7,8 +7,8 @@ import type { Plan } from '../plans/plan.ts'
 import { findPlan, markPlanRemoved, updatePlan } from '../catalog/plans-repository.ts'
 
 /**
- * Takes the plan from its product; one that customers still hold is archived instead, so that it can be looked up.
- * Undefined when there is no such plan.
+ * Removes the plan from its product. A plan that customers still have is archived instead, so that it can still be
+ * read. Returns undefined if there is no such plan.
  */
 export async function deletePlan(
   work: UnitOfWork,
@@ -24,7 +24,10 @@ export async function deletePlan(
   return archived
 }
 
-/** For callers that have locked the product and publish its offer. Whoever holds the plan keeps the tools it gives. */
+/**
+ * Archives or removes the plan. The caller has locked the product and publishes its offer. Customers with the plan keep
+ * its tools.
+ */
 export async function retirePlan(work: UnitOfWork, plan: Plan): Promise<Plan> {
   const { sql, providerId, now } = work
   const { productRef, reference } = plan

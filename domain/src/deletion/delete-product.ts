@@ -13,8 +13,9 @@ import { lockProduct, markProductRemoved, updateProduct } from '../catalog/produ
 export type ProductRemoval = 'deleted' | 'deactivated' | 'soft_deleted'
 
 /**
- * Sandbox products go, and the purchases of them end. Live products stay where somebody bought them, since access that
- * was paid for goes on, and else go out of sight. Undefined when there is no such product.
+ * Removes a product. A sandbox product is removed and its purchases end. A live product that was purchased is only
+ * deactivated, because paid access continues. Any other live product is hidden. Returns undefined if there is no such
+ * product.
  */
 export async function deleteProduct(
   work: UnitOfWork,
@@ -25,7 +26,7 @@ export async function deleteProduct(
   if (product === undefined) return undefined
   const removal = await decideRemoval(work, reference)
   if (removal === 'deactivated') {
-    // Asked for again, it says the same, and there is nothing to tell.
+    // A repeated request gives the same result and emits no event.
     if (product.status === 'inactive') return removal
     const inactive = { ...product, status: 'inactive' as const, updatedAt: work.now }
     await updateProduct(sql, providerId, inactive)
@@ -60,7 +61,7 @@ async function removePlans(work: UnitOfWork, productRef: string): Promise<void> 
   }
 }
 
-/** One page at a time: a sandbox product may have been tested with many customers. */
+/** Purchases are read in pages, because a sandbox product may have been tested with many customers. */
 const purchasesPerPage = 500
 
 async function endPurchases(work: UnitOfWork, productRef: string): Promise<void> {

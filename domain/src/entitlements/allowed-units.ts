@@ -2,8 +2,8 @@ import type { EntitledPeriod } from './counting-windows.ts'
 import { limitsOfPeriod } from './first-period.ts'
 
 /**
- * Returns how much of the period may be used, in 10^-6 units: its cap with what the period before left to it, and no more
- * than may be unbilled at a time. Null: any amount.
+ * Returns how much may be used in the period, in 10^-6 units: the cap plus the units carried over from the previous
+ * period, but at most the units that may be unbilled at a time. Returns null if the amount is unlimited.
  */
 export function allowedMicros(
   entitlement: Parameters<typeof limitsOfPeriod>[0],

@@ -5,14 +5,14 @@ import { windowOfPeriod, type EntitledPeriod } from './counting-windows.ts'
 import { leavingLimitMicros } from './first-period.ts'
 
 /**
- * How long the counters of a period say what it leaves to the next one. Records of it are taken for less time than that,
- * and its counters are kept for longer; what is settled meanwhile takes their place.
+ * How long the counters of a period can tell what it leaves to the next period, in seconds. Late records are accepted
+ * for a shorter time, and the counters are kept for a longer time. After that, the settled units replace the counters.
  */
 const countedForSeconds = timestampPastMsMax / 1000 + 2 * 86_400
 
 /**
- * Units that the period was left by the one before, in 10^-6, by what is counted now: usage that is late makes them fewer.
- * None where that cannot be said, as the counters may be gone and nothing was settled.
+ * Returns the units that were carried over into the period, in 10^-6 units, from the current counters. Late usage of
+ * the previous period reduces them. Returns 0 if the counters may be deleted already and no units were settled.
  */
 export function carriedOverMicros(
   entitlement: Entitlement,
@@ -28,7 +28,10 @@ export function carriedOverMicros(
   return unusedMicros(leavingLimitMicros(entitlement, before.startSecond), used)
 }
 
-/** The period whose usage decides what this one was left; undefined: there is none, or it is known without. */
+/**
+ * Returns the previous period, if its usage decides what was carried over into this period. Returns undefined if there
+ * is no such period, or if the carried units are known without it.
+ */
 export function entitledPeriodThatLeaves(
   entitlement: Entitlement,
   { startSecond }: EntitledPeriod,

@@ -146,7 +146,7 @@ describe('compileEntitlement', () => {
         fc.option(fc.constantFrom(...billingCycles), { nil: undefined }),
         fc.constantFrom(0, 86_400, 14 * 86_400, 40 * 86_400),
         (anchorSecond, later, billingCycle, trialDaySeconds) => {
-          // What has no periods has no trial.
+          // A plan without periods has no trial.
           const trialSeconds = billingCycle === undefined ? 0 : trialDaySeconds
           const now = new Date((anchorSecond + later) * 1000)
           const given = {

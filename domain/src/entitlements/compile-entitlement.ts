@@ -20,40 +20,41 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { SharedAllowance } from './shared-allowance.ts'
 import { splitLimits } from './first-period.ts'
 
-/** What of a purchase decides about access and counting. */
+/** The fields of a purchase that decide about access and counting. */
 export type EntitledPurchase = RollingPurchase &
   ProratedPurchase & {
     readonly reference: string
     /** The customer's own reference. */
     readonly customerRef: string
     readonly cycleMode: CycleMode
-    /** Before the anchor where the purchase began as a trial. */
+    /** Earlier than the anchor if the purchase began with a trial. */
     readonly startDate: Date
     readonly endDate: Date | null
-    /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
+    /** Start of the period whose carried units are settled, and the units in 10^-6. Null if no period is settled. */
     readonly carriedInto: Date | null
     readonly carriedOverMicros: bigint | null
-    /** What its first period shares with the purchase before it; null: nothing. */
+    /** Allowance that the first period shares with the previous purchase. Null if it shares none. */
     readonly allowance: SharedAllowance | null
   }
 
 export type EntitlementContext = {
   readonly now: Date
-  /** Every reference that the customer's usage may come in under, the own one included. */
+  /** Every reference under which the customer's usage may be recorded, including the customer's own. */
   readonly customerRefs: readonly string[]
 }
 
 /**
- * Published beyond the current period, so that nobody has to publish when a period ends: three months of weeks, a
- * year of months. The one before is kept because late events still belong to it.
+ * Number of periods that are published beyond the current one, so that the end of a period needs no new publication: 3
+ * months of weekly periods, 1 year of monthly periods. The previous period is published as well, because late events
+ * belong to it.
  */
 export const periodsAhead = 12
 const periodsBehind = 1
 
-/** The end of a purchase that has none: the year 9999, the last one that an ISO date can name. */
+/** End of a purchase without an end date: the year 9999, the last year that an ISO date can express. */
 export const farFuture = new Date('9999-12-31T23:59:59Z')
 
-/** The document that lets the data plane answer limit checks of this purchase alone. */
+/** Returns the document from which the data plane answers limit checks of this purchase without any other data. */
 export function compileEntitlement(
   purchase: EntitledPurchase,
   plan: PlanSnapshot,
@@ -121,7 +122,7 @@ function firstPeriodOf(purchase: EntitledPurchase, plan: PlanSnapshot): PeriodLi
   const unbilled = unbilledCap(first)
   return {
     cap: cap === null ? null : cap.toString(),
-    // Without units of its own it leaves nothing.
+    // A first period without included units leaves no units to the next period.
     rollOverLimit: (rollingLimitMicros(first) ?? 0n).toString(),
     ...(unbilled === null ? {} : { unbilledUnits: unbilled.units.toString() }),
   }
@@ -132,7 +133,7 @@ function settledOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOv
   return { startSecond: unixSecond(carriedInto), units: carriedOverMicros.toString() }
 }
 
-/** The period of the purchase that holds the instant: what `usage` of a purchase shows. */
+/** Returns the purchase's period that contains the instant. The `usage` field of a purchase shows this period. */
 export function purchasePeriodAt(
   purchase: EntitledPurchase,
   plan: PlanSnapshot,
@@ -143,7 +144,7 @@ export function purchasePeriodAt(
   return usagePeriodAt(cycle, purchase.startDate, instant)
 }
 
-/** Returns the id of the counter window of the purchase's period that starts then. */
+/** Returns the id of the counter window of the purchase's period. */
 export function purchaseWindowOf(
   { reference, startDate, allowance }: EntitledPurchase,
   { start }: Pick<Period, 'start'>,
@@ -155,7 +156,7 @@ export function purchaseWindowOf(
 function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
   const cycle = cycleOf(purchase, plan)
   if (cycle === undefined) return [wholeTerm(purchase)]
-  // A purchase that starts later is published from its first period on.
+  // A purchase that starts in the future is published from its first period on.
   const { startDate } = purchase
   const current = usagePeriodAt(cycle, startDate, now).index
   const first = usagePeriodOf(cycle, startDate, current - periodsBehind).index
@@ -166,7 +167,7 @@ function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Dat
     .map((period) => (period.end <= end ? period : { ...period, end }))
 }
 
-/** A plan without a cycle has one period, as long as access lasts. */
+/** Returns the only period of a plan without a cycle, which lasts as long as the access. */
 function wholeTerm(purchase: EntitledPurchase): Period {
   return { index: 0, start: purchase.anchor, end: purchase.endDate ?? farFuture }
 }
@@ -178,7 +179,7 @@ function cycleOf(purchase: EntitledPurchase, plan: PlanSnapshot): Cycle | undefi
   return { anchor, mode, billingCycle, customDays: billingCycleDays }
 }
 
-/** An end within a second still covers that second. */
+/** Rounds an end within a second up, so that the period covers the whole second. */
 function toSeconds(period: Period): Entitlement['periods'][number] {
   return {
     startSecond: unixSecond(period.start),

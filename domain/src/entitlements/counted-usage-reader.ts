@@ -9,18 +9,18 @@ import { UsageBehindError } from './usage-behind-error.ts'
 import type { Reading, ReferenceQuery, UsageParts, UsageQuery } from './usage-query.ts'
 
 export type CountedUsage = {
-  /** Undefined: none is published for this reference and product, and the control plane must be asked. */
+  /** Undefined if no entitlement is published for this reference and product. The control plane must then answer. */
   readonly entitlement: Entitlement | undefined
-  /** By window id, over all references of the customer, in 10^-6 units; absent: nothing was used. */
+  /** Usage of all references of the customer in 10^-6 units, keyed by window id. A window without usage is absent. */
   readonly amounts: ReadonlyMap<string, bigint>
-  /** What it took: the counters were up to date, they had to be waited for, or the log's tail was added. */
+  /** How the usage was read: the counters were up to date, the counters were awaited, or the log's tail was added. */
   readonly source: 'counters' | 'awaited' | 'tail'
 }
 
 /**
- * What a customer used of a product, including everything that was acknowledged before the call. One read of HotState
- * where the counters are up to date and the customer has one reference; the answer is at hand at once where that read
- * is.
+ * Returns a customer's usage of a product, including everything that was acknowledged before the call. Reads the hot
+ * state once if the counters are up to date and the customer has one reference. Returns synchronously if that read
+ * does.
  */
 export function readCountedUsage(
   parts: UsageParts,
@@ -44,7 +44,7 @@ function sumUp(
   if (rest.every((reading): reading is Reading => !(reading instanceof Promise))) {
     return sumUpAll(parts, query, entitlement, [asked, ...rest])
   }
-  // Not all of them may have to be waited for.
+  // Some readings are not promises and need no waiting.
   return Promise.all(rest.map(async (reading) => reading)).then((readings) =>
     sumUpAll(parts, query, entitlement, [asked, ...readings]),
   )
@@ -69,7 +69,7 @@ export function readReference(
   const subject = subjectKey(query.providerId, customerRef)
   const partition = partitionOf(subject, log.partitionCount(topic))
   const at = { space: query.environment, partition, subject, scope: query.productRef }
-  // The head is asked first: what is acknowledged after this line need not be seen.
+  // The head is read first. Records that are acknowledged after this line need not be included.
   const head = log.head(topic, partition)
   const view = hotState.readEntry(at, query.meterName)
   if (head instanceof Promise || view instanceof Promise) {
@@ -98,7 +98,8 @@ async function catchUp(
   query: UsageQuery,
   behind: readonly Reading[],
 ): Promise<CountedUsage> {
-  // Real time, not the clock of the business: a test that stops that one must not stop this loop's end.
+  // Uses real time, not the business clock, so that a test that stops the business clock does not stop this loop from
+  // ending.
   const deadline = performance.now() + query.waitMs
   let readings = behind
   await refuseIfHopeless(parts, query, readings)
@@ -117,7 +118,7 @@ function counted(parts: UsageParts, readings: readonly Reading[]): CountedUsage 
   return { entitlement, amounts: sumAmounts(readings), source: 'awaited' }
 }
 
-/** How far the counters of a reading are, and how far they must be. */
+/** Returns how far the counters of a reading are, and how far they must be. */
 export function lagOf({ at, head, view: { appliedOffset } }: Reading): Lag {
   return { at, head, appliedOffset }
 }
@@ -135,11 +136,14 @@ export async function readAgain(
   query: ReferenceQuery,
   reading: Reading,
 ): Promise<Reading> {
-  // Also when it has caught up already: all amounts should go with the newest entitlement.
+  // Readings that have caught up are read again as well, so that all amounts fit the newest entitlement.
   return { ...reading, view: await hotState.readEntry(reading.at, query.meterName) }
 }
 
-/** Adds what the log has beyond the counters. Each view and its tail meet at one offset, so their sum is exact. */
+/**
+ * Adds the records that the log has beyond the counters. Each view and its tail meet at one offset, so their sum is
+ * exact.
+ */
 async function addTails(
   parts: UsageParts,
   query: UsageQuery,
@@ -151,7 +155,8 @@ async function addTails(
     await refuseIfHopeless(parts, query, readings)
     const entitlement = publishedEntitlementOf(parts, readings[0]!)
     const amounts = sumAmounts(readings)
-    // Records that fall in no window count nowhere yet, so without an entitlement there is nothing to add.
+    // Records outside all windows are not counted yet. Without an entitlement there are no windows, so there is nothing
+    // to add.
     if (entitlement === undefined) return { entitlement, amounts, source: 'tail' }
     const windows = countingWindows(entitlement)
     const tails = await Promise.all(
@@ -174,9 +179,9 @@ async function addTails(
 }
 
 /**
- * Throws UsageBehindError where neither waiting nor the log's tail will help: the counters are too far behind, or they
- * were lost and the log does not go back to their beginning, so that they are made from another store. Lost counters
- * begin at 0; only for those is the log asked, which may be far away.
+ * Throws UsageBehindError if neither waiting nor the log's tail can help. Either the counters are too far behind, or
+ * they were lost and the log no longer reaches back to its beginning, so that they must be rebuilt from another store.
+ * Lost counters start at offset 0. The log, which may be a remote service, is only queried for such counters.
  */
 async function refuseIfHopeless(
   { log }: UsageParts,
@@ -194,7 +199,7 @@ async function refuseIfHopeless(
   }
 }
 
-/** By window id. */
+/** Returns the sum of all readings, keyed by window id. */
 export function sumAmounts(readings: readonly Reading[]): Map<string, bigint> {
   const sums = new Map(readings[0]?.view.amounts)
   for (const { view } of readings.slice(1)) add(sums, view.amounts)

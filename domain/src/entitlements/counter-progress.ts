@@ -1,13 +1,13 @@
 import type { EntryAddress } from '@tollgate/platform/hot-state/hot-state'
 
 export type ProgressLimits = {
-  /** How long the counters of a partition may stand still before a caller stops waiting for them. */
+  /** How long the counters of a partition may stand still before a caller stops waiting for them, in milliseconds. */
   readonly standstillMs: number
-  /** A caller that is more records behind does not wait at all, if it can read the records themselves. */
+  /** A caller that is more records behind does not wait if it can read the records itself. */
   readonly awaitedRecordsMax: number
 }
 
-/** How far the counters of one partition are, and how far a caller needs them. */
+/** How far the counters of one partition are, and how far a caller needs them. Offsets. */
 export type Lag = {
   readonly at: Pick<EntryAddress, 'space' | 'partition'>
   readonly appliedOffset: number
@@ -15,12 +15,14 @@ export type Lag = {
 }
 
 /**
- * Says how long it is worthwhile to wait for the counters: only while they move. All callers of a process share what is
- * known, so counters that stand still cost one wait, and not one for each caller.
+ * Decides how long waiting for the counters is worthwhile: only while they move. All callers of a process share this
+ * knowledge, so counters that stand still cost one wait, not one wait per caller.
  */
 export class CounterProgress {
   readonly #limits: ProgressLimits
-  /** By partition: where the counters were seen behind, and when they were first seen there. */
+  /**
+   * Keyed by partition: the last offset at which the counters were seen behind, and when they were first seen there.
+   */
   readonly #standing = new Map<string, { offset: number; sinceMs: number }>()
 
   constructor(limits: ProgressLimits) {
@@ -28,8 +30,8 @@ export class CounterProgress {
   }
 
   /**
-   * Returns how many milliseconds to wait at most before looking again. 0: reading the records themselves is faster,
-   * because the counters stand still or are far behind.
+   * Returns for how many milliseconds to wait at most before the next check. Returns 0 if reading the records is
+   * faster, because the counters stand still or are far behind.
    */
   patienceMs(lags: readonly Lag[]): number {
     const { standstillMs, awaitedRecordsMax } = this.#limits
@@ -38,7 +40,7 @@ export class CounterProgress {
     return isFar ? 0 : leftMs
   }
 
-  /** The same for callers that can do nothing but wait, however far the counters are behind. */
+  /** Like `patienceMs`, for callers that can only wait, however far the counters are behind. */
   lastPatienceMs(lags: readonly Lag[], waitMs: number): number {
     return this.#leftMs(lags, waitMs)
   }

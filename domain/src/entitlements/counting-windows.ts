@@ -2,8 +2,8 @@ import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 import { firstPeriodToleranceSeconds, windowId } from '@tollgate/schemas/hot-state/documents'
 
 /**
- * What the counters are kept for: a period, the first one widened to the left: by the tolerance, or back to the start of
- * an allowance that it shares. Half-open, Unix seconds.
+ * The time range of a counter: one period. The first period is extended to the left, either by the tolerance or back to
+ * the start of a shared allowance. Half-open, Unix seconds.
  */
 export type CountingWindow = {
   readonly id: string
@@ -25,7 +25,7 @@ export function countingWindows(entitlement: Entitlement): CountingWindow[] {
   })
 }
 
-/** Returns the id of the window that the period counts in. */
+/** Returns the id of the counter window in which the period's usage is counted. */
 export function windowOfPeriod(entitlement: Entitlement, startSecond: number): string {
   const { purchaseRef, firstPeriodStartSecond, sharedWindow } = entitlement
   if (sharedWindow !== undefined && startSecond === firstPeriodStartSecond) return sharedWindow.id
@@ -33,8 +33,9 @@ export function windowOfPeriod(entitlement: Entitlement, startSecond: number): s
 }
 
 /**
- * The period that holds the instant while the purchase gives access. Undefined: the document does not answer for that
- * instant (the purchase ended, or nobody published for a long time), so the control plane must.
+ * Returns the period that contains the instant, while the purchase gives access. Returns undefined if the document
+ * cannot answer for this instant, because the purchase has ended or no document was published for a long time. The
+ * control plane must then answer.
  */
 export function currentPeriod(entitlement: Entitlement, nowMs: number): EntitledPeriod | undefined {
   if (entitlement.endsAtMs !== null && nowMs >= entitlement.endsAtMs) return undefined

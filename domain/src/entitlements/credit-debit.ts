@@ -4,25 +4,28 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import type { Outcome } from '@tollgate/schemas/meter-event'
 import { currentPeriod } from './counting-windows.ts'
 
-/** What is known about a usage call when its wallet is asked for. */
+/** Facts about a usage call that decide whether the customer's wallet is debited. */
 export type UsageCall = {
   readonly outcome: Outcome
   readonly meterName: string
   readonly productRef: string | null
   readonly isKnownCustomer: boolean
-  /** Of the customer and the product; undefined when none is published. */
+  /** Entitlement of the customer and the product. Undefined if none is published. */
   readonly entitlement: Entitlement | undefined
   readonly nowMs: number
 }
 
 export type DebitDecision =
-  /** The answer says nothing about credits. */
+  /** The response contains no credit fields. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'refused'; readonly creditDebit: Extract<CreditDebit, { debited: false }> }
-  /** By the customer's own reference. */
+  /** `customerRef` is the customer's own reference. `creditsPerUnit` is the price of one unit in credits. */
   | { readonly kind: 'due'; readonly customerRef: string; readonly creditsPerUnit: number }
 
-/** Whether a new usage record is to be paid from the wallet. The order of the questions is part of the wire. */
+/**
+ * Decides whether a new usage record is paid from the wallet. The order of the checks decides which reason is returned,
+ * so it is part of the API.
+ */
 export function decideDebit(call: UsageCall): DebitDecision {
   if (call.outcome !== 'success') return { kind: 'silent' }
   if (call.productRef === null) return refused('no_product_ref')
@@ -31,7 +34,7 @@ export function decideDebit(call: UsageCall): DebitDecision {
   if (entitlement === undefined || currentPeriod(entitlement, call.nowMs) === undefined) {
     return refused('no_active_purchase')
   }
-  // A plan has the price of one meter. What others count of the same call would be paid for twice.
+  // A plan has a price for one meter only. Other meters that count the same call must not debit it again.
   if (entitlement.credit === null || call.meterName !== requestsMeterName) {
     return refused('plan_not_credit_based')
   }

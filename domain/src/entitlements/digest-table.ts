@@ -1,11 +1,11 @@
-/** Bytes of a digest: 128 bits, so that two different texts never share one. */
+/** Bytes of a digest. 128 bits are enough that two different texts never share a digest in practice. */
 export const digestBytes = 16
 
 const wordsPerDigest = digestBytes / 4
 
 /**
- * Finds small integers by 128-bit digests. Open addressing in typed arrays: the memory per entry is known and lies
- * outside of the garbage-collected heap.
+ * Finds small integers by 128-bit digests. Uses open addressing in typed arrays, so the memory per entry is known and
+ * lies outside the garbage-collected heap.
  */
 export class DigestTable {
   #slots: number
@@ -29,7 +29,7 @@ export class DigestTable {
     return this.#values[this.#slotOf(digest)]! - 1
   }
 
-  /** Sets the value of a digest that the table may or may not have. */
+  /** Sets the value of a digest, whether or not the table has the digest. */
   set(digest: Uint32Array, value: number): void {
     const slot = this.#slotOf(digest)
     if (this.#values[slot] === 0) {
@@ -40,7 +40,7 @@ export class DigestTable {
     if (this.#size * 2 > this.#slots) this.#grow()
   }
 
-  /** Replaces each value by what `of` makes of it. */
+  /** Replaces each value by the result of `of`. */
   replaceValues(of: (value: number) => number): void {
     for (let slot = 0; slot < this.#slots; slot += 1) {
       const value = this.#values[slot]!
@@ -48,7 +48,7 @@ export class DigestTable {
     }
   }
 
-  /** Returns the slot that has the digest, or the free slot where it belongs. */
+  /** Returns the slot that has the digest, or the free slot for it. */
   #slotOf(digest: Uint32Array): number {
     const mask = this.#slots - 1
     let slot = digest[0]! & mask

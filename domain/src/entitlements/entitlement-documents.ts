@@ -1,8 +1,8 @@
 import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
 
 /**
- * Entitlements by their text. A limit check reads the document anew each time, so that it is never out of date, and
- * spares itself the parsing, which costs more than all else it does, while the text is still the same.
+ * Cache of parsed entitlements, keyed by their JSON text. A limit check reads the document every time, so it is never
+ * out of date. While the text is unchanged, the check skips the parsing, which costs more than everything else in it.
  */
 export class EntitlementDocuments {
   readonly #entitlements = new Map<string, Entitlement>()
@@ -16,7 +16,8 @@ export class EntitlementDocuments {
     const known = this.#entitlements.get(document)
     if (known !== undefined) return known
     const entitlement = JSON.parse(document) as Entitlement
-    // Cheaper than keeping an order, and right again within one read of each customer.
+    // Clearing everything is cheaper than tracking the order of use. The cache is full again after one read of each
+    // customer.
     if (this.#entitlements.size >= this.#documentsMax) this.#entitlements.clear()
     this.#entitlements.set(document, entitlement)
     return entitlement

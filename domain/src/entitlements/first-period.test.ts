@@ -9,7 +9,10 @@ import { allowedMicros } from './allowed-units.ts'
 import { carriedOverMicros } from './carried-over.ts'
 import { compileEntitlement } from './compile-entitlement.ts'
 
-/* What releases before and after `firstPeriod` and `laterPeriods` allow by the same published document. */
+/*
+ * Limits that releases with and without support for `firstPeriod` and `laterPeriods` read from the same published
+ * document.
+ */
 
 const startDate = new Date('2025-03-01T00:00:00Z')
 const nowMs = startDate.getTime()
@@ -18,7 +21,7 @@ const unit = 1_000_000n
 type Case = {
   readonly plan: PlanSnapshot
   readonly firstIncludedMicros: bigint
-  /** By period. */
+  /** Usage of each period. */
   readonly usedMicros: readonly bigint[]
 }
 
@@ -74,7 +77,7 @@ function purchaseOf({ firstIncludedMicros }: { readonly firstIncludedMicros: big
 
 const context = { now: startDate, customerRefs: ['cus_a'] }
 
-/** What the document allows in each of the first three periods, as its reader sees it. */
+/** Returns what a reader of the document allows in each of the first 3 periods. */
 function read(entitlement: Entitlement, { usedMicros }: Case): (bigint | null)[] {
   return entitlement.periods.slice(0, 3).map((period, index) => {
     const amounts = new Map(
@@ -87,7 +90,7 @@ function read(entitlement: Entitlement, { usedMicros }: Case): (bigint | null)[]
   })
 }
 
-/** The same by the plan as it holds in each period. */
+/** Returns what the plan allows in each of the first 3 periods. */
 function truth(given: Case, { periods }: Entitlement): (bigint | null)[] {
   const { plan, usedMicros } = given
   return periods.slice(0, 3).map((period, index) => {

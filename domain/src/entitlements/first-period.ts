@@ -2,7 +2,7 @@ import type { Entitlement, PeriodLimits } from '@tollgate/schemas/hot-state/docu
 
 type SharedOut = Pick<Entitlement, 'firstPeriod' | 'laterPeriods' | 'firstPeriodStartSecond'>
 
-/** The cap and the unbilled limit of the period that starts at that second. */
+/** Returns the cap and the unbilled limit of the period that starts at that second. */
 export function limitsOfPeriod(
   entitlement: SharedOut & Pick<Entitlement, 'cap' | 'unbilled'>,
   startSecond: number,
@@ -13,7 +13,7 @@ export function limitsOfPeriod(
   return { cap: own.cap, unbilled: { ...unbilled, units: own.unbilledUnits ?? unbilled.units } }
 }
 
-/** Units of the period that starts at that second, 10^-6, of which the unused ones are left to the next period. */
+/** Returns the units of the period whose unused part rolls over to the next period, in 10^-6 units. */
 export function leavingLimitMicros(
   entitlement: SharedOut & Pick<Entitlement, 'rollOver'>,
   startSecond: number,
@@ -22,7 +22,10 @@ export function leavingLimitMicros(
   return BigInt(own?.rollOverLimit ?? entitlement.rollOver?.limit ?? 0)
 }
 
-/** Returns the limits that the period has for itself; undefined: those that are published for every period. */
+/**
+ * Returns the limits that apply only to this period. Returns undefined if the limits that are published for every
+ * period apply.
+ */
 function ownLimits(
   { firstPeriod, laterPeriods, firstPeriodStartSecond }: SharedOut,
   startSecond: number,
@@ -32,7 +35,7 @@ function ownLimits(
 
 type Published = Pick<Entitlement, 'cap' | 'unbilled' | 'rollOver'>
 
-/** What is published of a purchase whose first period has limits of its own: see `laterPeriods`. */
+/** Returns the published limits of a purchase whose first period has different limits. See `laterPeriods`. */
 export function splitLimits(
   every: Published,
   first: PeriodLimits,

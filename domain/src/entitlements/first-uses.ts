@@ -1,7 +1,7 @@
 import { DigestTable } from './digest-table.ts'
 import type { IdDigest } from './tail-chunk.ts'
 
-/** Records of a span: few spans make look-ups fast, small ones are dropped soon and grow without a pause. */
+/** Records per span. Few spans make lookups fast. Small spans can be dropped early and grow without a long pause. */
 const spanRecordsMax = 32_768
 
 type Span = { readonly fromOffset: number; toOffset: number; readonly places: DigestTable }
@@ -23,7 +23,7 @@ export class FirstUses {
     return undefined
   }
 
-  /** Offsets only grow. */
+  /** Records the first use of an id. Offsets must never decrease. */
   note(id: IdDigest, offset: number): void {
     let span = this.#spans.at(-1)
     if (span === undefined || offset - span.fromOffset >= spanRecordsMax) {
@@ -34,7 +34,7 @@ export class FirstUses {
     span.toOffset = offset + 1
   }
 
-  /** Drops spans that lie before the offset. Later ones may still know keys from before it. */
+  /** Drops the spans that lie before the offset. Later spans may still contain keys from before it. */
   dropBefore(offset: number): void {
     while (this.#spans[0] !== undefined && this.#spans[0].toOffset <= offset) this.#spans.shift()
   }

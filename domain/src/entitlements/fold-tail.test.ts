@@ -40,7 +40,7 @@ const events: fc.Arbitrary<MeterEvent> = fc
     debit: null,
   }))
 
-/** What a projection that starts at offset 0 has counted of all records, one by one. */
+/** Counts all records one by one, as a projection that starts at offset 0 does. */
 function countAll(all: readonly TailRecord[]): {
   amounts: Map<string, bigint>
   marks: Map<string, number>

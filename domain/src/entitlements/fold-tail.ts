@@ -6,7 +6,7 @@ export type TailRecord = {
   readonly event: MeterEvent
 }
 
-/** What of one log partition is asked for. */
+/** Selects the records of one log partition that are to be counted. */
 export type TailScope = {
   readonly providerId: string
   readonly customerRefs: ReadonlySet<string>
@@ -15,13 +15,16 @@ export type TailScope = {
   readonly windows: readonly CountingWindow[]
 }
 
-/** Whether the record may count here: cheap, and asked before its mark is looked up. */
+/**
+ * Returns whether the record may count in this scope. This check is cheap and runs before the record's mark is looked
+ * up.
+ */
 export function concernsTail(event: MeterEvent, scope: TailScope): boolean {
   return (
     event.outcome === 'success' &&
     event.meterName === scope.meterName &&
     event.providerId === scope.providerId &&
-    // Without a product a record counts for every product of the provider.
+    // A record without a product counts for every product of the provider.
     (event.productRef === null ||
       event.productRef === '' ||
       event.productRef === scope.productRef) &&
@@ -30,9 +33,10 @@ export function concernsTail(event: MeterEvent, scope: TailScope): boolean {
 }
 
 /**
- * What the counters will add to each window once they have applied these records, which are consecutive records of one
- * partition from the applied offset on. `marks` holds for keyed ids the offset that first used them, as far as it is
- * known; it may be newer than the applied offset, because it names an offset and not merely "seen".
+ * Returns the amounts that the counters will add to each window once they have applied these records. The records are
+ * consecutive records of one partition, starting at the applied offset. `marks` maps ids with an idempotency key to the
+ * offset that used them first, as far as known. The marks may be newer than the applied offset, because they contain
+ * the offset and not only the fact that an id was used.
  */
 export function foldTail(
   records: Iterable<TailRecord>,
@@ -52,7 +56,10 @@ export function foldTail(
   return amounts
 }
 
-/** What these records will add to what the customer's wallet has paid, 10^-6 credits. `marks` as above. */
+/**
+ * Returns the amount that these records will add to what the customer's wallet has paid, in 10^-6 credits. `marks` as
+ * in `foldTail`.
+ */
 export function foldTailDebits(
   records: Iterable<TailRecord>,
   marks: ReadonlyMap<string, number>,
@@ -64,7 +71,7 @@ export function foldTailDebits(
   return micros
 }
 
-/** All but those that repeat an idempotency key. */
+/** Yields all records except those that repeat an idempotency key. */
 function* firstUses(
   records: Iterable<TailRecord>,
   marks: ReadonlyMap<string, number>,

@@ -4,27 +4,27 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { paidUnits, wholeCredits } from '../money/whole-credits.ts'
 
-/** What clients take for "no cap". */
+/** Value of `remaining` that clients interpret as "no cap". */
 export const remainingWithoutCap = 999_999
 
 export type LimitCheck = {
   readonly entitlement: Entitlement
-  /** Usage of the current period, all references of the customer together, in 10^-6 units. */
+  /** Usage of all references of the customer in the current period, in 10^-6 units. */
   readonly usedMicros: bigint
-  /** What may be used of the period (`allowedMicros`); null: any amount. */
+  /** Allowed usage in the period (`allowedMicros`). Null if it is unlimited. */
   readonly allowedMicros: bigint | null
-  /** Read only when the answer is a refusal: what may be bought instead. */
+  /** The plans that can be bought instead. Only read if the check is denied. */
   readonly offer: PublishedOffer | undefined
-  /** The wallet of a customer on a pre-paid plan, 10^-6 credits; 0 for all others. */
+  /** Wallet balance of a customer on a pre-paid plan, in 10^-6 credits. 0 for all other plans. */
   readonly creditMicros: bigint
 }
 
-/** The answer for a customer with a purchase that gives access. */
+/** Returns the response for a customer with a purchase that gives access. */
 export function answerLimitCheck(check: LimitCheck): LimitsResponse {
   return limitsAnswer(!isDenied(check), check)
 }
 
-/** The same for who has decided otherwise than by what remains. */
+/** Like `answerLimitCheck`, for callers that decide `isWithin` by other rules than the remaining units. */
 export function limitsAnswer(isWithin: boolean, check: LimitCheck): LimitsResponse {
   const { entitlement, offer } = check
   return {
@@ -37,7 +37,7 @@ export function limitsAnswer(isWithin: boolean, check: LimitCheck): LimitsRespon
   }
 }
 
-/** Whether the answer will be a refusal, and so needs the offer. */
+/** Returns whether the check is denied. A denied check needs the offer. */
 export function isDenied(check: Omit<LimitCheck, 'offer'>): boolean {
   return remainingUnits(check) <= 0
 }
@@ -57,8 +57,8 @@ function atLeastZero(amount: bigint): bigint {
 }
 
 /**
- * Only for plans that are paid from the wallet: clients take the presence of `balance` for "this customer pays by
- * use", and 0 credits for "top up".
+ * Returns the wallet fields, only for plans that are paid from the wallet. Clients interpret the presence of `balance`
+ * as "this customer pays per use", and 0 credits as "top up".
  */
 function walletFields({ entitlement, creditMicros }: LimitCheck): Partial<LimitsResponse> {
   if (entitlement.credit === null) return {}
@@ -72,7 +72,10 @@ function walletFields({ entitlement, creditMicros }: LimitCheck): Partial<Limits
   return { creditBalance: balance.creditBalance, creditsPerUnit, currency, balance }
 }
 
-/** A refusal always says what could be bought: clients choose their wording by it. */
+/**
+ * Returns the plans that the customer can buy. A denied check always includes them, because clients choose their
+ * wording by them.
+ */
 export function offerFields(
   offer: PublishedOffer | undefined,
 ): Pick<LimitsResponse, 'product' | 'plans'> {

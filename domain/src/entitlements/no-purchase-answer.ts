@@ -7,15 +7,18 @@ import { offerFields } from './limit-answer.ts'
 export type NoPurchase = {
   readonly offer: PublishedOffer
   /**
-   * The product's default plan if it waits for the customer's consent. Undefined when there is no default plan, and
-   * when its free default plan cannot be given to the customer again in this period.
+   * The product's default plan if it waits for the customer's consent. Undefined if there is no default plan, or if its
+   * free default plan cannot be activated again for the customer in this period.
    */
   readonly awaitingPlan: PlanOffer | undefined
-  /** The customer's wallet, 10^-6 credits. */
+  /** Wallet balance of the customer in 10^-6 credits. */
   readonly creditMicros: bigint
 }
 
-/** The answer for a customer without a purchase that gives access, where no free plan could be given. */
+/**
+ * Returns the response for a customer who has no purchase that gives access, and for whom no free plan could be
+ * activated.
+ */
 export function answerWithoutPurchase({
   offer,
   awaitingPlan,
@@ -36,7 +39,7 @@ function activationFields(plan: PlanOffer, creditMicros: bigint): Partial<Limits
   return { activationRequired: true, balance: balanceFor(plan, creditMicros) }
 }
 
-/** What the wallet would pay for once the plan is active. */
+/** Returns what the wallet could pay for once the plan is active. */
 function balanceFor(plan: PlanOffer, creditMicros: bigint): LimitsBalance {
   const creditsPerUnit = plan.creditsPerUnit ?? 0
   return {

@@ -16,20 +16,19 @@ export type PartitionTailParts = {
 export type TailPlace = LogPlace & { readonly space: string }
 
 /**
- * The folded tail of one partition: sums of the records from the counters' fence to the end of the log, as far as
- * somebody needed them. Every record is read and folded once, whoever asks. Records that the fence has passed are
- * dropped.
+ * Sums of the records of one partition from the counters' fence to the end of the log, as far as a caller needed them.
+ * Every record is read and folded once, however many callers need it. Records before the fence are dropped.
  *
- * A record counts if no earlier record of the log has its idempotency key. That never changes, so what is folded stays
- * right whatever happens to the hot state. Keys that were used before the tail are known by their marks, which are
- * complete up to the fence; keys of the tail are kept here.
+ * A record counts if no earlier record of the log has its idempotency key. This never changes, so the folded sums stay
+ * correct whatever happens to the hot state. Keys that were used before the tail are known by their marks, which are
+ * complete up to the fence. The keys of the tail are stored here.
  *
- * The owner calls `advance` and `cutAt` one after the other, and `seek` at any time.
+ * The owner must not run `advance` and `cutAt` at the same time. It may call `seek` at any time.
  */
 export class PartitionTail {
   readonly #parts: PartitionTailParts
   readonly #place: TailPlace
-  /** Adjacent, in the order of the log. Empty before the first use. */
+  /** Adjacent chunks in the order of the log. Empty before the first use. */
   #chunks: TailChunk[] = []
   readonly #firstUses = new FirstUses()
   readonly #sums = new TailSums()
@@ -53,12 +52,15 @@ export class PartitionTail {
     return this.#bytes
   }
 
-  /** What all chunks together add to the counters. */
+  /** Returns the amounts that all chunks together add to the counters. */
   sum(series: readonly Series[], windows: readonly CountingWindow[]): TailSum {
     return this.#sums.sum(this.#chunks, series, windows)
   }
 
-  /** Keeps the chunk that holds the fence and all chunks after it. If no chunk holds it, an empty tail begins there. */
+  /**
+   * Drops all chunks before the one that contains the fence. If no chunk contains it, an empty tail begins at the
+   * fence.
+   */
   seek(fence: number): void {
     const at = this.#chunks.findIndex((chunk) => holds(chunk, fence))
     if (at === 0) return
@@ -67,7 +69,8 @@ export class PartitionTail {
       this.#chunks = [new TailChunk(fence)]
     } else {
       this.#chunks.splice(0, at)
-      // Not up to the fence: the chunk may be in the middle of being cut for a caller with an earlier one.
+      // Only drops up to the start of the chunk, not up to the fence: `cutAt` may be cutting the chunk for a caller
+      // with an earlier fence.
       this.#firstUses.dropBefore(this.#chunks[0]!.fromOffset)
     }
     this.#weigh()
@@ -79,7 +82,7 @@ export class PartitionTail {
     this.#bytes = 0
   }
 
-  /** Folds some more records. Returns 'lost' if the hot state has lost marks that are needed; then the tail is empty. */
+  /** Folds the next records. Returns 'lost' if the hot state has lost marks that are needed; the tail is then empty. */
   async advance(): Promise<'advanced' | 'lost'> {
     const last = this.#chunks.at(-1)!
     const slice = await readTailSlice(this.#parts.log, this.#place, last.toOffset)
@@ -88,14 +91,18 @@ export class PartitionTail {
       this.clear()
       return 'lost'
     }
-    // Somebody may have sought another fence meanwhile; the caller sees that the end is not reached.
+    // Another caller may have moved the tail to another fence during the read. The caller sees that the end is not
+    // reached.
     if (this.#chunks.at(-1) !== last) return 'advanced'
     this.#fold(slice, repeated, marked)
     this.#weigh()
     return 'advanced'
   }
 
-  /** Makes the first chunk begin at the fence, which is inside of it. What is left of it is read and folded again. */
+  /**
+   * Cuts the first chunk so that it begins at the fence, which lies inside it. The remaining records of the chunk are
+   * read and folded again.
+   */
   async cutAt(fence: number): Promise<void> {
     const whole = this.#chunks[0]!
     const rest = new TailChunk(fence)
@@ -103,7 +110,7 @@ export class PartitionTail {
       const recordsMax = whole.toOffset - rest.toOffset
       const slice = await readTailSlice(this.#parts.log, this.#place, rest.toOffset, recordsMax)
       for (const { offset, event } of slice.records) {
-        // A key whose first use was dropped was used before the fence, so it is repeated here.
+        // The key's first use was dropped, so it lies before the fence, and this record repeats it.
         const isRepeated =
           event.idempotencyKey !== null && this.#firstUses.find(digestOfId(event.id)) !== offset
         if (!isRepeated) count(rest, event)
@@ -116,7 +123,7 @@ export class PartitionTail {
     this.#weigh()
   }
 
-  /** What is known of the slice's keys: those that the tail has, and the marks of the others. */
+  /** Returns the keys of the slice that the tail contains, and the marks of the other keys. */
   async #readKeys({ records }: TailSlice) {
     const from = this.fromOffset ?? 0
     const repeated = new Set<string>()
@@ -135,7 +142,8 @@ export class PartitionTail {
     for (const [index, offset] of marks.entries()) {
       if (offset !== undefined) marked.set(ids[index]!, offset)
     }
-    // Marks are complete up to the fence. A fence before the tail shows that the hot state was lost: marks, too.
+    // Marks are complete up to the fence. A fence before the tail shows that the hot state was lost, and the marks with
+    // it.
     const fence = await hotState.appliedOffset(space, partition)
     return { repeated, marked, areMarksWhole: fence >= from }
   }
@@ -156,7 +164,7 @@ export class PartitionTail {
     this.#chunkFor(chunk, slice.toOffset - 1).advanceTo(slice.toOffset)
   }
 
-  /** The chunk that takes the record: the one given, or a new one after it. */
+  /** Returns the chunk for the record: the given one, or a new one after it. */
   #chunkFor(last: TailChunk, offset: number): TailChunk {
     let chunk = last
     while (offset >= chunk.endsAt) {
@@ -174,7 +182,7 @@ export class PartitionTail {
   }
 }
 
-/** A chunk without records holds the fence that it begins at. */
+/** Returns whether the chunk contains the fence. A chunk without records contains the fence at which it begins. */
 function holds({ fromOffset, toOffset }: TailChunk, fence: number): boolean {
   return fromOffset === fence || (fromOffset < fence && fence < toOffset)
 }

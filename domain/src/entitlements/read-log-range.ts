@@ -21,8 +21,9 @@ export type UsageOwner = {
 const readLimits = { recordsMax: 1000, bytesMax: 1024 * 1024 } as const
 
 /**
- * All records of the references, whatever their outcome: any of them may have used an idempotency key first. Throws
- * UsageBehindError when the log has deleted some of the range meanwhile; the rest of it would pass for all.
+ * Returns all records of the references, whatever their outcome, because any of them may have used an idempotency key
+ * first. Throws UsageBehindError if the log has deleted part of the range in the meantime: the remaining records would
+ * look like the complete range.
  */
 export async function readLogRange(
   log: Pick<EventLog, 'read'>,
@@ -45,19 +46,22 @@ export async function readLogRange(
         found.push({ offset: record.offset, event })
       }
     }
-    // A long range takes as long as thousands of requests, and they must not wait for it.
+    // Reading a long range takes as long as thousands of requests. Other requests must not wait for it.
     await otherWork()
   }
   return found
 }
 
-/** Avro keeps texts as they are, so nearly all records of others are told apart without being decoded. */
+/**
+ * Returns whether the record contains one of the references. Avro stores texts unchanged, so this skips nearly all
+ * records of other customers without decoding them.
+ */
 function mentions({ value }: LogRecord, needles: readonly Buffer[]): boolean {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   return needles.some((needle) => bytes.includes(needle))
 }
 
-/** Undefined for what the projections set aside too. */
+/** Returns undefined for records that the projections quarantine as well. */
 export function readableEvent(record: LogRecord): MeterEvent | undefined {
   try {
     return decodeMeterEvent(record.value)

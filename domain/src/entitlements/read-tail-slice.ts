@@ -3,7 +3,10 @@ import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { readableEvent } from './read-log-range.ts'
 import { UsageBehindError } from './usage-behind-error.ts'
 
-/** Records are decoded in one go, as the log may reuse their memory. Requests wait meanwhile: for about 2 ms. */
+/**
+ * Records of a slice are decoded without a pause, because the log may reuse their memory. Requests wait for about 2 ms
+ * during this.
+ */
 const sliceRecordsMax = 512
 const sliceBytesMax = 1024 * 1024
 
@@ -16,8 +19,8 @@ export type TailSlice = {
 }
 
 /**
- * Reads records from `fromOffset` on, without those that no projection can read. Throws UsageBehindError if the log no
- * longer has the first of them.
+ * Reads records from `fromOffset` on, and skips records that no projection can read. Throws UsageBehindError if the log
+ * no longer has the first record.
  */
 export async function readTailSlice(
   log: Pick<EventLog, 'read'>,

@@ -1,9 +1,12 @@
 /** The allowance that the first period of a purchase shares with the purchases before it. */
 export type SharedAllowance = {
-  /** The counter window of the purchase that started the allowance. All purchases that share it count there. */
+  /**
+   * Counter window of the purchase that started the allowance. All purchases that share the allowance are counted
+   * there.
+   */
   readonly window: string
-  /** Usage since then counts against the allowance. */
+  /** Usage from this instant on counts against the allowance. */
   readonly since: Date
-  /** A purchase that starts at this instant or later starts an allowance of its own. */
+  /** A purchase that starts at this instant or later starts its own allowance. */
   readonly until: Date
 }

@@ -5,36 +5,36 @@ import { TailBusyError } from './tail-busy-error.ts'
 import type { Series } from './tail-chunk.ts'
 import type { Turns } from './turns.ts'
 
-/** Who waits for an answer. */
+/** The caller that waits for an answer. */
 export type Caller = {
-  /** True once nobody will read the answer. */
+  /** True once the caller will no longer read the answer. */
   readonly isGone: boolean
 }
 
 export type TailQuery = {
-  /** The counters' fence as of the moment at which the counters were read. */
+  /** The counters' fence at the moment when the counters were read. */
   readonly fence: number
-  /** All records before it must be included. */
+  /** All records before this offset must be included. */
   readonly head: number
   readonly series: readonly Series[]
   readonly windows: readonly CountingWindow[]
-  /** What the last answer to this caller was, if it was `passed`. */
+  /** The previous answer to this caller, if it was `passed`. */
   readonly passed?: PassedTail | undefined
   readonly caller?: Caller | undefined
 }
 
-/** The fence is further than the caller's reading of the counters: read the counters again. */
+/** The fence is beyond the caller's reading of the counters. The caller must read the counters again. */
 export type PassedTail = { readonly kind: 'passed'; readonly tailStart: number }
 
 export type TailAnswer =
   PassedTail | { readonly kind: 'summed'; readonly amounts: ReadonlyMap<string, bigint> }
 
-/** What all tails of a process share. */
+/** Limits that all tails of a process share. */
 export type TailBudget = {
   readonly turns: Turns
-  /** True while the folded tails take as much memory as they may. */
+  /** True while the folded tails use all of their memory budget. */
   readonly isSpent: () => boolean
-  /** How long a caller waits for records to be folded. */
+  /** How long a caller waits for records to be folded, in milliseconds. */
   readonly waitMs: number
 }
 
@@ -45,18 +45,19 @@ type Waiting = {
   readonly timer: NodeJS.Timeout
 }
 
-/** Chunks that are summed up before requests that need no tail are served: some milliseconds. */
+/** Number of chunks that are summed up before other requests get a turn. Takes some milliseconds. */
 export const chunksReadMax = 1_024
 
 /**
- * The folded tail of one partition with all callers that wait for it. One of them is served at a time, and what it needs
- * serves the others. Folding stops as soon as nobody waits any more, and goes on from there for the next caller.
+ * The folded tail of one partition, with all callers that wait for it. Callers are served one at a time, and the
+ * records folded for one caller serve the others. Folding stops as soon as no caller waits, and continues from there
+ * for the next caller.
  */
 export class SharedTail {
   readonly #tail: PartitionTail
   readonly #budget: TailBudget
   readonly #waiting = new Set<Waiting>()
-  /** Over all answers. */
+  /** Number of chunks that were read for all answers together. */
   #chunksRead = 0
   #isWorking = false
   #isUsed = false
@@ -70,14 +71,14 @@ export class SharedTail {
     return this.#tail.bytes
   }
 
-  /** Whether anybody asked since the last call. */
+  /** Returns whether the tail was used since the last call. */
   takeUse(): boolean {
     const wasUsed = this.#isUsed || this.#waiting.size > 0
     this.#isUsed = false
     return wasUsed
   }
 
-  /** Rejects with TailBusyError or UsageBehindError. */
+  /** Returns the answer, at once if it is folded already. Rejects with TailBusyError or UsageBehindError. */
   read(query: TailQuery): TailAnswer | Promise<TailAnswer> {
     this.#isUsed = true
     const answer = this.#answer(query)
@@ -91,12 +92,13 @@ export class SharedTail {
     })
   }
 
-  /** Undefined while the tail must be read first. */
+  /** Returns undefined if the tail must read records first. */
   #answer(query: TailQuery): TailAnswer | undefined {
     const { fence, head, passed } = query
     const tailStart = this.#tail.fromOffset
     if (tailStart !== undefined && fence < tailStart) {
-      // A fence that was read after it had been further has moved back: the hot state was lost or is an older copy.
+      // A caller that got `passed` reads the fence again. If the new fence is before that tail start, it has moved back,
+      // because the hot state was lost or restored from an older copy.
       const hasMovedBack = passed !== undefined && fence < passed.tailStart
       if (!hasMovedBack) return { kind: 'passed', tailStart }
     }
@@ -116,7 +118,7 @@ export class SharedTail {
         if (next === undefined) break
         await this.#budget.turns.run(() => this.#step(next.query))
         await this.#answerAll()
-        // A long tail takes as long as thousands of requests, and they must not wait for it.
+        // Folding a long tail takes as long as thousands of requests. Other requests must not wait for it.
         if (this.#waiting.size > 0) await otherWork()
       }
     } catch (error) {
@@ -126,7 +128,7 @@ export class SharedTail {
     }
   }
 
-  /** One step towards the answer. It takes as long as the reading and folding of some hundred records. */
+  /** Makes one step towards the answer. A step reads and folds some hundred records. */
   async #step(query: TailQuery): Promise<void> {
     const { fence, head } = query
     const { fromOffset = fence, toOffset } = this.#tail
@@ -139,7 +141,7 @@ export class SharedTail {
 
   async #answerAll(): Promise<void> {
     let pauseAt = this.#chunksRead + chunksReadMax
-    // Callers that come meanwhile have been looked at when they came.
+    // Callers that arrive during the loop are already checked by `read`.
     for (const waiting of [...this.#waiting]) {
       if (this.#chunksRead >= pauseAt) {
         await otherWork()

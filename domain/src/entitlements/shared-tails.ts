@@ -4,18 +4,18 @@ import { SharedTail, type TailAnswer, type TailBudget, type TailQuery } from './
 import { Turns } from './turns.ts'
 
 export type TailLimits = {
-  /** Bytes that the folded tails of all partitions may take. */
+  /** Memory limit of the folded tails of all partitions, in bytes. */
   readonly bytesMax: number
-  /** Partitions whose tails are read at a time. */
+  /** Number of partitions whose tails are read at the same time. */
   readonly foldsMax: number
-  /** Milliseconds that a caller waits for its records to be folded. */
+  /** How long a caller waits for its records to be folded, in milliseconds. */
   readonly waitMs: number
 }
 
-/** A tail that nobody has asked for during this time is dropped. */
+/** A tail that no caller has used for this many milliseconds is dropped. */
 const unusedMs = 10_000
 
-/** The folded tails of all partitions. One per process, so that all its callers share them. */
+/** The folded tails of all partitions. There is one instance per process, so that all callers share it. */
 export class SharedTails {
   readonly #parts: PartitionTailParts
   readonly #tails = new Map<string, SharedTail>()
@@ -27,7 +27,7 @@ export class SharedTails {
     this.#budget = { turns: new Turns(foldsMax), isSpent: () => this.bytes >= bytesMax, waitMs }
   }
 
-  /** Bytes that the folded tails take now. */
+  /** Bytes that the folded tails use now. */
   get bytes(): number {
     let bytes = 0
     for (const tail of this.#tails.values()) bytes += tail.bytes
@@ -35,8 +35,9 @@ export class SharedTails {
   }
 
   /**
-   * Sums what the log has beyond the counters, at once if that has been folded already. Rejects with TailBusyError if
-   * it takes too long or too much memory, and with UsageBehindError if the log has lost the records.
+   * Sums up the records that the log has beyond the counters, at once if they are folded already. Rejects with
+   * TailBusyError if this takes too much time or memory, and with UsageBehindError if the log no longer has the
+   * records.
    */
   read(
     { space, partition }: Pick<EntryAddress, 'space' | 'partition'>,
@@ -48,7 +49,7 @@ export class SharedTails {
     if (tail === undefined) {
       tail = new SharedTail(this.#parts, { space, topic, partition }, this.#budget)
       this.#tails.set(name, tail)
-      // Needs no end: it keeps no process alive, touches memory alone, and stops by itself.
+      // The interval needs no shutdown: it does not keep the process alive, only frees memory, and stops by itself.
       this.#sweeping ??= setInterval(() => this.#dropUnused(), unusedMs).unref()
     }
     return tail.read(query)

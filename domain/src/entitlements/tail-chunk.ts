@@ -4,26 +4,30 @@ import type { CountingWindow } from './counting-windows.ts'
 import { digestBytes } from './digest-table.ts'
 import { OpenRows, rowsMax, type SortedRows } from './tail-rows.ts'
 
-/** Identifies what is summed: one meter of one subject and product. */
+/** Identifies what is summed up: one meter of one subject and product. */
 export type Series = {
   readonly subject: string
-  /** The product, or '' for usage that names none. */
+  /** The product, or '' for usage without a product. */
   readonly scope: string
   readonly meterName: string
 }
 
 /**
- * Most records of a chunk. The absolute value of a record is at most 9e15, so the sums of 1,024 of them fit into 64
- * bits. Also most records that are folded a second time when the fence stops inside the chunk.
+ * Largest number of records in a chunk. The absolute value of a record is at most 9e15, so the sum of 1,024 records
+ * fits into 64 bits. Also the largest number of records that are folded a second time if the fence lies inside the
+ * chunk.
  */
 export const chunkRecordsMax = rowsMax
 
-/** Most bytes that one record of a closed chunk adds: a row, its series and its key, in arrays that are at least half or a quarter full. */
+/**
+ * Largest number of bytes that one record of a closed chunk adds: a row, its series and its key. The row arrays are at
+ * least half full, and the digest tables at least a quarter.
+ */
 export const bytesPerRecordMost = 2 * (8 + 8 + 4) + 2 * 4 * (digestBytes + 4)
 
 /**
- * What consecutive records of one partition add to the counters: sums by series and second. Its memory depends on the
- * number of records, never on what they contain.
+ * The amounts that consecutive records of one partition add to the counters: sums per series and second. The memory
+ * depends on the number of records, never on their content.
  */
 export class TailChunk {
   readonly fromOffset: number
@@ -35,7 +39,7 @@ export class TailChunk {
     this.#toOffset = fromOffset
   }
 
-  /** The offset after the last record that was added. */
+  /** The offset after the last added record. */
   get toOffset(): number {
     return this.#toOffset
   }
@@ -49,23 +53,23 @@ export class TailChunk {
     return this.#rows.bytes
   }
 
-  /** Notes that all records before `offset` were added. */
+  /** Marks all records before `offset` as added. */
   advanceTo(offset: number): void {
     this.#toOffset = offset
   }
 
-  /** `value` in 10^-6 units. Throws once the chunk is closed. */
+  /** Adds a record. `value` is in 10^-6 units. Throws if the chunk is closed. */
   add(series: Series, second: number, value: number): void {
     if (!(this.#rows instanceof OpenRows)) throw new Error('A closed chunk takes no records')
     this.#rows.add(digestOfSeries(series), second, BigInt(value))
   }
 
-  /** Notes that no record will be added any more. Sums cost a binary search from then on. */
+  /** Closes the chunk: no record can be added afterwards. From then on, a sum costs a binary search. */
   close(): void {
     if (this.#rows instanceof OpenRows) this.#rows = this.#rows.sort()
   }
 
-  /** Adds to `sums` what the series used in each of the windows, which must not overlap. */
+  /** Adds the usage of the series in each window to `sums`. The windows must not overlap. */
   addTo(sums: Map<string, bigint>, series: SeriesDigest, windows: readonly CountingWindow[]): void {
     this.#rows.addTo(sums, series, windows)
   }
@@ -73,7 +77,10 @@ export class TailChunk {
 
 export type SeriesDigest = Uint32Array
 
-/** Lengths in front keep the parts apart, whatever characters the client's text has. */
+/**
+ * Returns the digest of a series. The lengths at the beginning keep the parts apart, whatever characters the client's
+ * text contains.
+ */
 export function digestOfSeries({ subject, scope, meterName }: Series): SeriesDigest {
   const text = `${subject.length},${scope.length},${subject}${scope}${meterName}`
   const known = knownSeries.get(text)
@@ -82,13 +89,17 @@ export function digestOfSeries({ subject, scope, meterName }: Series): SeriesDig
   const digest = new Uint32Array(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + digestBytes),
   )
-  // Cheaper than keeping an order, and right again within one record of each series.
+  // Clearing everything is cheaper than tracking the order of use. The cache is full again after one record of each
+  // series.
   if (knownSeries.size >= knownSeriesMax) knownSeries.clear()
   knownSeries.set(text, digest)
   return digest
 }
 
-/** Spares most records the hashing, which costs as much as all else that is done for them. */
+/**
+ * Cache of digests. It saves the hashing for most records, which costs as much as everything else that is done for
+ * them.
+ */
 const knownSeries = new Map<string, SeriesDigest>()
 const knownSeriesMax = 4_096
 
@@ -97,7 +108,7 @@ export type IdDigest = Uint32Array
 const idBytes = Buffer.alloc(digestBytes)
 const idWords = new Uint32Array(digestBytes / 4)
 
-/** Returns memory that is reused: the digest is good until the next call. */
+/** Returns the digest of an id, in memory that is reused: the digest is valid until the next call. */
 export function digestOfId(id: string): IdDigest {
   writeMarkId(id, idBytes, 0)
   for (let word = 0; word < idWords.length; word += 1) {

@@ -4,7 +4,7 @@ import type { PartitionTailParts } from './partition-tail.ts'
 import { SharedTails } from './shared-tails.ts'
 import type { tailSettings } from './tail-settings.ts'
 
-/** What all limit checks of a process share while the counters are behind. */
+/** Parts that all limit checks of a process share while the counters are behind. */
 export type TailParts = {
   readonly tails: SharedTails
   readonly progress: CounterProgress

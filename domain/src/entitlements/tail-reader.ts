@@ -4,8 +4,8 @@ import type { PassedTail, TailAnswer } from './shared-tail.ts'
 import type { Reading, UsageParts, UsageQuery } from './usage-query.ts'
 
 /**
- * Sums what the log holds for one reference beyond its applied offset, by window. The view and its offset are of one
- * moment, so view plus tail is exact whatever the projection does meanwhile.
+ * Sums up the log's records of one reference beyond its applied offset, by window. The view and its offset are read in
+ * one step, so view plus tail is exact even if the projection applies records in the meantime.
  */
 export async function readTail(
   { tails }: UsageParts,
@@ -15,7 +15,7 @@ export async function readTail(
   passed: PassedTail | undefined,
 ): Promise<{ readonly partition: number; readonly answer: TailAnswer }> {
   const { subject, partition } = at
-  // Without a product a record counts for every product of the provider.
+  // A record without a product counts for every product of the provider.
   const scopes = new Set([productRef, ''])
   const answer = await tails.read(at, usageTopic(environment), {
     fence: view.appliedOffset,

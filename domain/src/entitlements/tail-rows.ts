@@ -1,17 +1,17 @@
 import type { CountingWindow } from './counting-windows.ts'
 import { DigestTable } from './digest-table.ts'
 
-/** Most rows. They fit into 10 bits, so that a row and a second make one exact number. */
+/** Largest number of rows. It fits into 10 bits, so that a row and a second fit into one exact number. */
 export const rowsMax = 1_024
 const rowsAtFirst = 32
-/** What a cell takes in a Map with heap numbers as keys. */
+/** Approximate bytes of one cell in a Map whose keys are heap numbers. */
 const bytesPerCell = 64
 
-/** Sums by series and second that still grow. An addition costs the same however many rows there are. */
+/** Sums per series and second that still grow. Adding an amount costs the same for any number of rows. */
 export class OpenRows {
-  /** Finds the first row of a series. */
+  /** Maps a series to its first row. */
   readonly #series = new DigestTable()
-  /** Finds the row of a second of a series. */
+  /** Maps a series and a second to a row. */
   readonly #cells = new Map<number, number>()
   #count = 0
   #seconds = new Float64Array(rowsAtFirst)
@@ -19,7 +19,7 @@ export class OpenRows {
   #amounts = new BigInt64Array(rowsAtFirst)
   /** The first row of the row's series. */
   #firstRows = new Uint32Array(rowsAtFirst)
-  /** The next row of the same series, plus 1; 0: none. */
+  /** Next row of the same series, plus 1. 0 if there is none. */
   #nextRows = new Uint32Array(rowsAtFirst)
 
   get bytes(): number {
@@ -60,7 +60,7 @@ export class OpenRows {
     }
   }
 
-  /** Returns the same sums in the order of series and seconds. These rows must not be used any more. */
+  /** Returns the same sums, ordered by series and second. This object must not be used afterwards. */
   sort(): SortedRows {
     const seconds = this.#seconds
     const firstRows = this.#firstRows
@@ -90,16 +90,16 @@ export class OpenRows {
   }
 }
 
-/** Sums by series and second that no longer change. What a window used is the difference of two sums. */
+/** Sums per series and second that no longer change. The usage of a window is the difference of two sums. */
 export class SortedRows {
   readonly #series: DigestTable
   readonly #seconds: Float64Array
-  /** Of the row and all rows of its series before it, 10^-6 units. */
+  /** Sum of the row and all earlier rows of its series, in 10^-6 units. */
   readonly #sums: BigInt64Array
-  /** By the first row of a series, the row after its last one. */
+  /** Index: the first row of a series. Value: the row after its last row. */
   readonly #ends: Uint32Array
 
-  /** `starts` has the first row of each row's series. The arrays become part of the rows. */
+  /** `starts` contains the first row of each row's series. This object takes over the arrays. */
   constructor(
     series: DigestTable,
     seconds: Float64Array,

@@ -3,7 +3,7 @@ import { integerSetting } from '@tollgate/platform/config/settings'
 const count = { min: 1, max: 100_000_000 }
 const milliseconds = { min: 1, max: 3_600_000 }
 
-/** How far a service that answers limit checks goes to answer them while the counters are behind the log. */
+/** Limits for answering limit checks while the counters are behind the log. */
 export const tailSettings = {
   tailRecordsMax: integerSetting(
     'TOLLGATE_TAIL_RECORDS_MAX',

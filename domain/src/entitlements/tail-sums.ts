@@ -1,33 +1,36 @@
 import type { CountingWindow } from './counting-windows.ts'
 import { digestOfSeries, type Series, type TailChunk } from './tail-chunk.ts'
 
-/** Some 2 KiB each. */
+/** Number of cached sums. Each takes about 2 KiB. */
 const knownMax = 512
 
 export type TailSum = {
-  /** By window id. */
+  /** Usage in 10^-6 units, keyed by window id. */
   readonly amounts: ReadonlyMap<string, bigint>
-  /** How much work it took. */
+  /** Number of chunks that were read: the work that the sum took. */
   readonly chunksRead: number
 }
 
 type Known = { closedChunks: number; readonly amounts: Map<string, bigint> }
 
 /**
- * Sums up the chunks of a tail. Closed chunks never change, so for series and windows that were asked for before, only
- * chunks that were closed since are read, and the open one.
+ * Sums up the chunks of a tail. Closed chunks never change. For series and windows that were summed up before, only the
+ * open chunk and the chunks that were closed since are read.
  */
 export class TailSums {
   #first: TailChunk | undefined
   readonly #known = new Map<string, Known>()
 
-  /** All chunks but the last one are closed. The windows must not overlap. */
+  /**
+   * Returns the sums of the series in the windows. All chunks except the last one are closed. The windows must not
+   * overlap.
+   */
   sum(
     chunks: readonly TailChunk[],
     series: readonly Series[],
     windows: readonly CountingWindow[],
   ): TailSum {
-    // A tail that begins elsewhere, or was cut, has another first chunk.
+    // The first chunk is another one if the tail begins elsewhere or was cut.
     if (chunks[0] !== this.#first) this.#known.clear()
     this.#first = chunks[0]
     const known = this.#knownOf(series, windows)
@@ -47,7 +50,8 @@ export class TailSums {
     const key = JSON.stringify([series, windows])
     const found = this.#known.get(key)
     if (found !== undefined) return found
-    // Cheaper than keeping an order, and right again within one answer of each caller.
+    // Clearing everything is cheaper than tracking the order of use. The cache is full again after one answer to each
+    // caller.
     if (this.#known.size >= knownMax) this.#known.clear()
     const known = { closedChunks: 0, amounts: new Map<string, bigint>() }
     this.#known.set(key, known)

@@ -1,4 +1,4 @@
-/** Runs at most `countMax` pieces of work at a time. The others wait for their turn in the order in which they came. */
+/** Runs at most `countMax` tasks at a time. The others wait for their turn in the order of their arrival. */
 export class Turns {
   readonly #countMax: number
   #running = 0
@@ -10,7 +10,7 @@ export class Turns {
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#countMax) {
-      // Whoever ends hands its turn over, so it never looks free in between.
+      // A task that ends hands its turn to the next one, so the turn is never free in between.
       await new Promise<void>((resolve) => this.#queue.push(resolve))
     } else this.#running += 1
     try {

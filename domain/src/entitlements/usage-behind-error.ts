@@ -1,4 +1,4 @@
-/** What was counted or stored is too far behind the log to answer truthfully now. */
+/** The counters or the stored usage are too far behind the log to give a correct answer now. */
 export class UsageBehindError extends Error {
   override readonly name: string = 'UsageBehindError'
   readonly recordsBehind: number

@@ -8,7 +8,7 @@ import type { TailParts } from './tail-parts.ts'
 export type UsageParts = TailParts & {
   readonly log: EventLog
   readonly hotState: HotState
-  /** Spares whoever reads often the parsing of what was parsed before. */
+  /** Saves callers that read often from parsing the same document again. */
   readonly documents?: EntitlementDocuments
 }
 
@@ -18,17 +18,17 @@ export type UsageQuery = {
   readonly customerRef: string
   readonly productRef: string
   readonly meterName: string
-  /** Every reference of the customer, where the caller knows them; else the entitlement names them. */
+  /** Every reference of the customer, if the caller knows them. Otherwise the entitlement names them. */
   readonly customerRefs?: readonly string[]
-  /** How long to wait at most for counters that have not seen all acknowledged usage yet. */
+  /** How long to wait at most for counters that do not include all acknowledged usage yet, in milliseconds. */
   readonly waitMs: number
-  /** How many records of the log may be needed where waiting does not help. */
+  /** How many records of the log may be read if waiting does not help. */
   readonly tailRecordsMax: number
-  /** Who waits for the answer. Work for it stops once the caller is gone. */
+  /** The caller that waits for the answer. Work for the answer stops once the caller is gone. */
   readonly caller?: Caller | undefined
 }
 
-/** What of a query one reference is read by. */
+/** The fields of a query that are needed to read one reference. */
 export type ReferenceQuery = Pick<
   UsageQuery,
   'environment' | 'providerId' | 'productRef' | 'meterName'
@@ -38,7 +38,7 @@ export type ReferenceQuery = Pick<
 export type Reading = {
   readonly customerRef: string
   readonly at: EntryAddress
-  /** The log's head when the check began: records behind it were acknowledged before. */
+  /** The log's head when the check began. All records before it were acknowledged before the check. */
   readonly head: number
   readonly view: EntryView
 }

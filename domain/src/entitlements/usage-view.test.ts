@@ -62,7 +62,7 @@ describe('the cost of usage above what is included', () => {
 
   it.each([
     [1_000, 0, 0],
-    // 80.5 credits are 0.805 cents, and half a cent is one.
+    // 80.5 credits are 0.805 cents. Half a cent or more is rounded up to 1 cent.
     [1_001, 0, 1],
     [3_500, 0, 2_013],
     [3_500, 400, 1_691],

@@ -10,18 +10,18 @@ import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { farFuture } from './compile-entitlement.ts'
 import { remainingWithoutCap } from './limit-answer.ts'
 
-/** 10^-6 units. */
+/** Usage of one period, in 10^-6 units. */
 export type CountedOfPeriod = {
   readonly usedMicros: bigint
-  /** What it was left by the period before. */
+  /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
-  /** What of `usedMicros` other purchases used before this one took the allowance over. Absent: none of it. */
+  /** Part of `usedMicros` that earlier purchases used of the shared allowance. Absent if it is 0. */
   readonly usedBeforeMicros?: bigint | undefined
 }
 
 /**
- * `usage` of a purchase: a view of the counters, never the source of anything. Without a conversion, as there is no rate of
- * the currency, nothing could be charged, and the cost is told as 0.
+ * Returns the `usage` field of a purchase: a view of the counters, never a source for other values. Without a
+ * conversion, because the currency has no exchange rate, nothing could be charged and the cost is 0.
  */
 export function purchaseUsage(
   plan: PlanCore,
@@ -37,19 +37,19 @@ export function purchaseUsage(
     ),
     carriedOverUnits: numberFromMicros(counted.carriedOverMicros),
     periodStart: period.start.toISOString(),
-    // A purchase without an end has a period without one.
+    // A purchase without an end date has a period without an end.
     ...(period.end < farFuture ? { periodEnd: period.end.toISOString() } : {}),
   }
 }
 
-/** What was used above the plan's limit, which is not the cap: a hybrid plan may sell units above it. */
+/** Returns the usage above the plan's limit. The limit is not the cap: a hybrid plan may sell units above the limit. */
 function overageMicros(plan: PlanCore, { usedMicros, carriedOverMicros }: CountedOfPeriod): bigint {
   const limit = BigInt(microsFromNumber(plan.terms.limit ?? 0) ?? 0)
   const included = limit + carriedOverMicros
   return limit > 0n && usedMicros > included ? usedMicros - included : 0n
 }
 
-/** As it will be billed: a trial, which comes before the first period, is not. */
+/** Returns the cost as it will be billed. A trial comes before the first period and is not billed. */
 function costMinor(
   plan: PlanCore,
   { usedMicros, carriedOverMicros, usedBeforeMicros = 0n }: CountedOfPeriod,
@@ -63,7 +63,10 @@ function costMinor(
   return usageAmountMinor(terms, units, conversion)
 }
 
-/** `purchase.usage` of user info. `cap`: what may be used of the period, 10^-6 units; null: any amount. */
+/**
+ * Returns the `purchase.usage` field of user info. `cap` is the allowed usage of the period in 10^-6 units, null if it
+ * is unlimited.
+ */
 export function userUsage(
   plan: PlanCore & { readonly meterRef: string | null },
   { usedMicros, carriedOverMicros }: CountedOfPeriod,
@@ -94,13 +97,13 @@ export function userUsage(
   }
 }
 
-/** With two decimals, half up, at most 100. */
+/** Returns the percentage with 2 decimals, rounded half up, at most 100. */
 function percentOf(usedMicros: bigint, cap: bigint): number {
   const hundredths = (usedMicros * 10_000n * 2n + cap) / (cap * 2n)
   return Number(hundredths > 10_000n ? 10_000n : hundredths) / 100
 }
 
-/** The summary that user info opens with. */
+/** Returns the summary at the beginning of user info. */
 export function usageSummary(productName: string, usage: UserUsageBody | undefined): string {
   if (usage === undefined) return 'No active subscription'
   const name = `Active subscription: ${productName}`

@@ -8,8 +8,9 @@ export type PeriodClaim = {
 }
 
 /**
- * Makes the periods this invoice's, in the transaction that makes the invoice. False, and none is, where any moment of one
- * was billed before, or is about to be: of two at once the second one waits for the first one's transaction.
+ * Claims the periods for the invoice, in the transaction that creates the invoice. Returns false and claims nothing if
+ * any part of a period is already billed. If two transactions claim the same period, the second one waits until the
+ * first one ends.
  */
 export async function claimPeriods(
   sql: Queryable,
@@ -42,7 +43,7 @@ export type BilledPeriod = ChargedPeriod & {
   readonly billedAt: Date
 }
 
-/** Newest first. */
+/** Returns the billed periods of one part of the purchase's price, newest first. */
 export async function listBilledPeriods(
   sql: Queryable,
   providerId: string,
@@ -63,7 +64,10 @@ export async function listBilledPeriods(
   }))
 }
 
-/** The period whose beginning the invoice charges; undefined: it charges none, but usage perhaps. */
+/**
+ * Returns the period whose recurring price the invoice charges. Returns undefined if the invoice charges no recurring
+ * price; it may still charge usage.
+ */
 export async function findRecurringPeriod(
   sql: Queryable,
   providerId: string,
@@ -75,7 +79,7 @@ export async function findRecurringPeriod(
   return row === undefined ? undefined : { start: row.period_start, end: row.period_end }
 }
 
-/** What the invoice was to begin can be charged by another one. */
+/** Releases the period whose recurring price the invoice charges, so that another invoice can charge it. */
 export async function releasePeriods(
   sql: Queryable,
   providerId: string,
@@ -86,7 +90,10 @@ export async function releasePeriods(
     where provider_id = ${providerId} and invoice_ref = ${invoiceRef} and part = 'recurring'`
 }
 
-/** Of those purchases, the ones whose newest period is not paid, or was paid back. One that no period is billed of is none. */
+/**
+ * Returns the purchases whose newest billed period is unpaid or was refunded in full. A purchase without a billed
+ * period is not included.
+ */
 export async function listUnpaidPeriods(
   sql: Queryable,
   providerId: string,
@@ -104,7 +111,7 @@ export async function listUnpaidPeriods(
   return new Set(unpaid.map((row) => row.purchase_ref))
 }
 
-/** Whether usage of one of the purchases stands on an invoice. */
+/** Returns whether usage of one of the purchases was invoiced. */
 export async function hasBilledUsage(
   sql: Queryable,
   providerId: string,
@@ -117,7 +124,7 @@ export async function hasBilledUsage(
   return rows.length > 0
 }
 
-/** Gives a period of usage that was billed up to an earlier end its own end. False where it is not billed. */
+/** Gives a usage period that was billed early its regular end again. Returns false if the period is not billed. */
 export async function extendUsagePeriod(
   sql: Queryable,
   providerId: string,

@@ -2,9 +2,9 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { sumBilledUsage, type BilledUsage, type UsageLineRow } from './sum-billed-usage.ts'
 
 /**
- * How much usage of a purchase's periods stands on invoices, by the start of the period in Unix milliseconds; also on void
- * ones: that it was not to be paid does not make it new. A period whose usage was not billed yet is not there. What was
- * used beyond it is late usage.
+ * Returns the invoiced usage of a purchase's periods, keyed by the start of the period in Unix milliseconds. Void
+ * invoices count as well: their usage was not paid, but must not be billed again. A period whose usage is not billed
+ * yet is absent. Usage beyond the returned amount is late usage.
  */
 export async function listBilledUsage(
   sql: Queryable,

@@ -1,16 +1,19 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Whose, and in which currency. */
+/** The customer and the currency of a carried amount. */
 export type CarriedName = { readonly customerRef: string; readonly currency: string }
 
-/** Takes all that waits for the customer's next invoice: owed, or a credit where negative. Minor units. */
+/**
+ * Takes the amount that is carried over to the customer's next invoice, and resets it to 0. Returns minor units; a
+ * negative amount is a credit.
+ */
 export async function takeCarried(
   sql: Queryable,
   providerId: string,
   { customerRef, currency }: CarriedName,
   now: Date,
 ): Promise<bigint> {
-  // The lock comes first: what is found then is what is taken.
+  // The row is locked before it is read, so the amount that is read is the amount that is reset.
   const [row] = await sql<{ amount: string }[]>`
     select amount from carried_amounts
     where provider_id = ${providerId} and customer_ref = ${customerRef} and currency = ${currency}
@@ -48,7 +51,10 @@ export async function readCarried(
   return BigInt(row?.amount ?? 0)
 }
 
-/** All that waits for the customer's next invoices, by currency: owed, or a credit where negative. Minor units. */
+/**
+ * Returns the amounts that are carried over to the customer's next invoices, keyed by currency. Minor units; a negative
+ * amount is a credit. Currencies with 0 are absent.
+ */
 export async function listCarried(
   sql: Queryable,
   providerId: string,

@@ -32,9 +32,11 @@ export type CreditNote = {
   readonly totalMinor: bigint
   readonly settles: CreditNoteUse
   readonly reason: string | null
-  /** The refund it was written for by itself, as the processor names it. */
+  /**
+   * Reference, at the processor, of the refund for which Tollgate issued this note automatically. Null for other notes.
+   */
   readonly refundRef: string | null
-  /** When the refund turned out not to have arrived: it takes nothing back since. */
+  /** When the note became void because its refund failed. A void note credits nothing. */
   readonly voidedAt: Date | null
   readonly createdAt: Date
   readonly lines: readonly CreditedLine[]
@@ -45,9 +47,12 @@ export type CreditRequest = CreditedPart & Pick<CreditNote, 'reason'>
 export type CreditOutcome = { readonly kind: 'credited'; readonly note: CreditNote } | CreditRefusal
 
 /**
- * Takes back part of what an invoice charged, whose row the caller has locked. Of an open invoice it comes off what is due
- * (`invoice`); of a paid one the customer has it with the next invoice (`balance`), or is paid back (`refund`, which only
- * books it: the refund is the caller's to make). The tax of what is taken back goes with it, as a line of its own.
+ * Credits part of an invoice. The caller has locked the invoice's row. `settles` decides where the amount goes:
+ * - `invoice` reduces the amount due of an open invoice;
+ * - `balance` credits a paid invoice to the customer's next invoice;
+ * - `refund` only posts the credit of a paid invoice, and the caller makes the refund.
+ *
+ * The tax of the credited amount is credited with it, as a separate line.
  */
 export async function creditInvoice(
   work: UnitOfWork,
@@ -61,7 +66,10 @@ export async function creditInvoice(
   return { kind: 'credited', note }
 }
 
-/** Issues a credit note that was decided upon. */
+/**
+ * Issues a credit note from a credit decision: posts it, applies it to the invoice or the customer's next invoice, and
+ * stores it.
+ */
 export async function issueCreditNote(
   work: UnitOfWork,
   invoice: InvoiceWithLines,
@@ -74,7 +82,7 @@ export async function issueCreditNote(
   const of = { reference, invoiceRef, customerRef, currency, totalMinor, settles, lines }
   await postMoney(work, creditNoteIssued(notePosting(of, invoice.lines)))
   if (settles === 'invoice') await moveInvoice(work, invoice, 'credited', totalMinor)
-  // A credit for the next invoice is an amount below nothing that waits.
+  // A credit for the next invoice is stored as a negative carried amount.
   if (settles === 'balance') await addCarried(sql, providerId, invoice, -totalMinor, now)
   const number = await takeNumber(sql, providerId, 'credit_note')
   const note: CreditNote = { ...of, number, reason, refundRef, voidedAt: null, createdAt: now }
@@ -82,7 +90,7 @@ export async function issueCreditNote(
   return note
 }
 
-/** What a credit note is to the ledger; `charged` are the invoice's lines. */
+/** Returns the ledger posting of a credit note. `charged` are the lines of the invoice. */
 export function notePosting(
   note: Omit<CreditNote, 'number' | 'reason' | 'refundRef' | 'voidedAt' | 'createdAt'>,
   charged: readonly InvoiceLine[],
@@ -93,7 +101,10 @@ export function notePosting(
   return { ...of, sold: soldAs(charged), amountMinor, taxMinor }
 }
 
-/** By line of the invoice, what credit notes have taken back. */
+/**
+ * Returns what the valid credit notes of the invoice have credited, in minor units, keyed by the index of the invoice
+ * line.
+ */
 export async function sumCredited(
   sql: Queryable,
   providerId: string,
@@ -142,7 +153,7 @@ export async function markNoteVoid(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** The notes of one invoice, the oldest first; void ones too. */
+/** Returns the credit notes of one invoice, oldest first, including void ones. */
 export async function listCreditNotes(
   sql: Queryable,
   providerId: string,
@@ -152,7 +163,7 @@ export async function listCreditNotes(
   return notes.get(invoiceRef) ?? []
 }
 
-/** The notes of several invoices, by invoice; invoices without a note are absent. */
+/** Returns the credit notes of several invoices, keyed by invoice. Invoices without a credit note are absent. */
 export async function listCreditNotesOf(
   sql: Queryable,
   providerId: string,

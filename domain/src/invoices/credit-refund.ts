@@ -13,8 +13,9 @@ import type { Invoice } from './invoice.ts'
 import { listLines } from './lines.ts'
 
 /**
- * Writes the credit note of money that was paid back, in the transaction that says so, of an invoice whose row the caller
- * has locked and moved: a refund that somebody has written one for before has none besides. Once for each refund.
+ * Issues the credit note of a refund that succeeded, in the transaction that records the refund. The caller has locked
+ * the invoice's row and moved the invoice. Issues at most one note per refund, and none for an amount that an earlier
+ * note with `settles: 'refund'` already covers.
  */
 export async function creditRefund(
   work: UnitOfWork,
@@ -41,7 +42,7 @@ export async function creditRefund(
   await issueCreditNote(work, whole, credit, { settles: 'refund', reason: 'Refund', refundRef })
 }
 
-/** The refund did not arrive, or came back: its credit note takes nothing back any more. Its number stays given. */
+/** Voids the credit note of a refund that failed or came back. The note keeps its number. */
 export async function voidCreditOfRefund(
   work: UnitOfWork,
   invoice: Invoice,

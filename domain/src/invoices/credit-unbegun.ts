@@ -8,9 +8,10 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 const beforehand: ReadonlySet<LineKind> = new Set(['recurring', 'setup_fee'])
 
 /**
- * Takes the price of a period that does not begin off an open invoice of usage as well, whose row the caller has locked.
- * Where a credit was to pay part of it, less is due than is taken back: then what is due is moved on to the customer's
- * next invoice, and so is what is taken back, and the customer keeps what is left of the credit.
+ * Credits the price of a period that will not begin on an open invoice that also charges usage. The caller has locked
+ * the invoice's row. If a carried credit was to pay part of the price, the amount due is less than the price. In that
+ * case the amount due and the credit note both move to the customer's next invoice, so the customer keeps the rest of
+ * the credit.
  */
 export async function creditUnbegun(work: UnitOfWork, invoice: InvoiceWithLines): Promise<Invoice> {
   const { sql, providerId } = work

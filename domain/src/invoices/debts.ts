@@ -1,14 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 export type DebtsOf = {
-  /** The customer's own reference. */
   readonly customerRef: string
   readonly productRef: string
 }
 
 /**
- * References of the customer's invoices for the product that are issued and not paid, the oldest first. An invoice for a
- * period that never begins, because its purchase has ended, is not owed: it becomes void.
+ * Returns the references of the customer's issued and unpaid invoices for the product, oldest first. Excludes an
+ * invoice for a period that never begins because its purchase has ended: nothing is owed for it, and it becomes void.
  */
 export async function listDebts(
   sql: Queryable,
@@ -30,8 +29,8 @@ export async function listDebts(
 }
 
 /**
- * Invoices of the customer that are issued, and not paid or given up, the oldest first. An invoice for a period that never
- * begins, because its purchase has ended, is not among them: it becomes void.
+ * Returns the references of the customer's open invoices that have an amount due, oldest first. Excludes an invoice for
+ * a period that never begins because its purchase has ended: it becomes void.
  */
 export async function listOpenInvoices(
   sql: Queryable,

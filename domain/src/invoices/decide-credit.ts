@@ -4,35 +4,38 @@ import { taxMinorOn } from '../pricing/tax-line.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 import { dueMinor, type InvoiceStatus } from './transitions.ts'
 
-/** Part of an invoice line that should not have been charged. Minor units, more than none. */
+/** Part of an invoice line that should not have been charged. Minor units, greater than 0. */
 export type CreditedLine = { readonly line: number; readonly amountMinor: bigint }
 
-/** `lines` name what was charged at the price that it was charged at; their tax is not to be named. */
+/** `lines` name the charged lines and the amounts to credit. Their tax is computed and must not be listed. */
 export type CreditedPart = {
   readonly lines: readonly CreditedLine[]
   readonly settles: CreditNoteUse
 }
 
 export type CreditRefusal =
-  /** More than is left of the line, or a line that is not there. */
+  /** The amount exceeds what is left of the line, or there is no such line. */
   | { readonly kind: 'line'; readonly line: number; readonly leftMinor: bigint }
-  /** More than is due, or nothing of the invoice is due at all. */
+  /** The amount exceeds what is due, or nothing on the invoice is due. */
   | { readonly kind: 'not-due'; readonly dueMinor: bigint }
-  /** Nothing to keep or to pay back: it comes off what is due, or was never owed. */
+  /** The invoice is not paid, so its charge cannot be refunded or credited to the next invoice. */
   | { readonly kind: 'not-settled' }
 
-/** What a credit note takes back. */
+/** Lines and totals of a credit note. */
 export type IssuableCredit = {
-  /** With that of their tax. */
+  /** The credited lines and the lines of their tax. */
   readonly lines: readonly CreditedLine[]
-  /** What the customer has of it, `taxMinor` included. */
+  /** Minor units that the customer receives, including `taxMinor`. */
   readonly totalMinor: bigint
   readonly taxMinor: bigint
 }
 
 export type CreditDecision = ({ readonly kind: 'credit' } & IssuableCredit) | CreditRefusal
 
-/** What a credit note takes back. `credited` is what earlier ones did, by line of the invoice. */
+/**
+ * Decides the lines of a credit note, or why the credit is refused. `credited` is what earlier notes have credited,
+ * keyed by the index of the invoice line.
+ */
 export function decideCredit(
   invoice: InvoiceWithLines,
   credited: ReadonlyMap<number, bigint>,
@@ -53,8 +56,8 @@ export function decideCredit(
 }
 
 /**
- * The tax of all that is credited by now, less what was credited of it before: however an invoice is credited bit by bit,
- * in the end no cent of its tax is left.
+ * Returns the tax to credit: the tax of everything that is credited so far, minus the tax that was credited before.
+ * After any sequence of partial credits, all of the tax is credited, to the last minor unit.
  */
 function creditedTax(
   lines: readonly InvoiceLine[],
@@ -84,7 +87,7 @@ function refuse(
 
 const settledStatuses: ReadonlySet<InvoiceStatus> = new Set(['paid', 'partly_refunded', 'refunded'])
 
-/** What of a credit note is tax. */
+/** Returns the part of a credit note that is tax, in minor units. */
 export function creditedTaxOf(
   note: { readonly lines: readonly CreditedLine[] },
   charged: readonly InvoiceLine[],
@@ -92,7 +95,10 @@ export function creditedTaxOf(
   return sumOf(note.lines.filter(({ line }) => charged[line]?.inputs.kind === 'tax'))
 }
 
-/** What earlier invoices left is theirs to take back, and tax goes with what it is the tax of. */
+/**
+ * Returns how much of the line can be credited directly, in minor units. An amount carried over from earlier invoices
+ * is credited on those invoices, and tax is credited together with its price.
+ */
 export function creditableOf(line: InvoiceLine | undefined): bigint {
   const isCharge = line !== undefined && !['carried_in', 'tax'].includes(line.inputs.kind)
   return isCharge ? line.amountMinor : 0n

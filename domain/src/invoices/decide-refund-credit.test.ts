@@ -10,7 +10,7 @@ const price = fc
   .integer({ min: 1, max: 9_000 })
   .map((amount): LineInputs => ({ kind: 'recurring', amountMinor: `${amount}` }))
 
-/** Of a change of plan: a charge, or a credit. */
+/** Line of a change of plan: a charge or a credit. */
 const change = fc
   .record({
     oldMinor: fc.integer({ min: 0, max: 9_000 }).map(String),
@@ -24,7 +24,7 @@ const change = fc
     ...terms,
   }))
 
-/** Left by earlier invoices: owed, or a credit. */
+/** Amount carried over from earlier invoices: a charge or a credit. */
 const carried = fc
   .integer({ min: -500, max: 500 })
   .map((amount): LineInputs => ({ kind: 'carried_in', amountMinor: `${amount}` }))
@@ -44,7 +44,7 @@ const invoiceLines = fc
     return [...before, ...lines, ...taxLines(lines, { rule, isInclusive })]
   })
 
-/** Half away from zero, of what is not below nothing. */
+/** Rounds the quotient of non-negative numbers half away from zero. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
 }
@@ -60,7 +60,7 @@ test('refunds of whatever an invoice charged are credited to the unit, with thei
       const taxAt = lines.findIndex(({ inputs }) => inputs.kind === 'tax')
       const credited = new Map<number, bigint>()
       let creditedMinor = 0n
-      // And the rest of it, so that all is paid back.
+      // The last amount refunds the rest of the invoice.
       for (const amountMinor of [...amounts, chargedMinor]) {
         const leftMinor = chargedMinor - creditedMinor
         const credit = decideRefundCredit({ invoice, credited, amountMinor })

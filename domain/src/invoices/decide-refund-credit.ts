@@ -5,16 +5,16 @@ import type { InvoiceWithLines } from './invoice.ts'
 
 export type RefundToCredit = {
   readonly invoice: InvoiceWithLines
-  /** What earlier credit notes took back, by line of the invoice. */
+  /** What earlier credit notes have credited, keyed by the index of the invoice line. Minor units. */
   readonly credited: ReadonlyMap<number, bigint>
-  /** Paid back, and by no credit note yet; more than none. */
+  /** Refunded amount that no credit note covers yet. Minor units, greater than 0. */
   readonly amountMinor: bigint
 }
 
 /**
- * The credit note of money that was paid back, of which nobody said what it was for: its part of the tax, rounded for all
- * that is credited by now, and the rest off the first line that has as much left. Undefined where nothing is left that
- * this invoice charged.
+ * Decides the credit note of a refund that names no lines. The tax gets its share, rounded on the total that is
+ * credited so far. The rest is taken off the invoice lines in order, from each line as much as it has left. Returns
+ * undefined if nothing is left to credit on this invoice.
  */
 export function decideRefundCredit({
   invoice: { lines },

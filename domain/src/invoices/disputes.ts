@@ -1,14 +1,14 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { InvoiceDispute } from '@tollgate/schemas/http/invoices'
 
-/** What the customer's bank asks back of a payment, or has taken back for good, or has given back again. */
+/** Latest dispute of a payment: open, lost, or won. `lost` means that the customer's bank keeps the money. */
 export type PaymentDispute = {
   readonly status: InvoiceDispute
   /** Minor units of the payment's currency. */
   readonly amountMinor: bigint
 }
 
-/** The latest dispute of each payment of those invoices, by the payment's reference. */
+/** Returns the latest dispute of each payment of the invoices, keyed by the payment intent's reference. */
 export async function latestDisputes(
   sql: Queryable,
   providerId: string,
@@ -31,7 +31,9 @@ export async function latestDisputes(
 
 const weight: Readonly<Record<InvoiceDispute, number>> = { won: 0, open: 1, lost: 2 }
 
-/** What an invoice is shown with of the disputes of its payments: the worst of them. */
+/**
+ * Returns the worst dispute of an invoice's payments: `lost`, then `open`, then `won`. Returns null if there is none.
+ */
 export function worstDispute(
   payments: readonly { readonly dispute: PaymentDispute | null }[],
 ): InvoiceDispute | null {

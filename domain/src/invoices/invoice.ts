@@ -11,21 +11,26 @@ export type Invoice = InvoiceAmounts & {
   readonly number: bigint | null
   readonly status: InvoiceStatus
   readonly customerRef: string
-  /** Null where nothing was bought but credits. */
+  /** Null if only credits were bought. */
   readonly purchaseRef: string | null
-  /** The purchase's, as it was when this was priced. */
+  /** The purchase's plan snapshot at the time the invoice was priced. */
   readonly planSnapshot: PlanSnapshot | null
   /** ISO 4217, upper case. */
   readonly currency: string
-  /** More than the processor takes at once: a person decides how it is paid. */
+  /**
+   * Whether the amount due exceeds what the processor accepts in one charge. A person then decides how the invoice is
+   * paid.
+   */
   readonly isHeld: boolean
   /** Null for a draft. */
   readonly parties: InvoiceParties | null
-  /** Charges that failed. */
+  /** Number of failed charges. */
   readonly failedCharges: number
-  /** When it is charged next, unless somebody does before; null: not by itself. */
+  /** When the next automatic charge is due. Null if no automatic charge is scheduled. */
   readonly nextChargeAt: Date | null
-  /** The last failure that was counted: told again, it is no other one. */
+  /**
+   * The last failed charge that was counted, so that the same failure is not counted again when it is reported again.
+   */
   readonly countedFailure: string | null
   readonly issuedAt: Date | null
   readonly paidAt: Date | null
@@ -37,7 +42,7 @@ export type Invoice = InvoiceAmounts & {
 
 export type InvoiceWithLines = Invoice & { readonly lines: readonly InvoiceLine[] }
 
-/** Who sold what product to whom, in the words of the day the invoice was issued. */
+/** Seller, buyer and product of an invoice, as they were when the invoice was issued. */
 export type InvoiceParties = {
   readonly seller: {
     readonly name: string
@@ -45,20 +50,26 @@ export type InvoiceParties = {
     readonly companyNumber: string | null
     readonly taxId: string | null
     readonly supportEmail: string | null
-    /** Lines separated by line feeds, without the country; absent on invoices from before addresses were kept. */
+    /**
+     * Lines separated by line feeds, without the country. Absent on invoices that were issued before addresses were
+     * stored.
+     */
     readonly address?: string | null
   }
   readonly buyer: {
     readonly reference: string
     readonly name: string | null
     readonly email: string
-    /** ISO 3166-1 alpha-2: as the customer told it for its taxes; missing: it never did. */
+    /** ISO 3166-1 alpha-2, from the customer's tax details. Absent if the customer never entered tax details. */
     readonly country?: string | null
     readonly taxId?: string | null
-    /** As the seller's. */
+    /** In the same format as the seller's address. */
     readonly address?: string | null
   }
-  /** Of what was bought; absent on invoices from before it was kept, and where credits were bought for no product. */
+  /**
+   * Name of the product that was bought. Absent on invoices that were issued before the name was stored, and on
+   * purchases of credits without a product.
+   */
   readonly productName?: string
 }
 
@@ -67,7 +78,10 @@ const numberPrefixes: Readonly<Record<NumberedDocument, string>> = {
   credit_note: 'CRN',
 }
 
-/** As people write it. Numbers of sandbox and live are counted apart, and look apart. */
+/**
+ * Returns the document number as it is shown to people. Sandbox and live count separately, and sandbox numbers start
+ * with `TEST-`.
+ */
 export function documentNumberText(
   kind: NumberedDocument,
   number: bigint,

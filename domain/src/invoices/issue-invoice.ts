@@ -16,9 +16,10 @@ import { movedInvoice } from './move-invoice.ts'
 import { keepIssued, updateInvoice } from './repository.ts'
 
 /**
- * Issues a draft whose row the caller has locked or has just made: from here on it is owed, and the ledger says so. What
- * is too little to be charged, or a credit, moves on to the customer's next invoice at once. The number comes last of
- * all: others wait for its row until this transaction ends, and whoever has it waits for nobody.
+ * Issues a draft whose row the caller has locked or has just created. From here on the invoice is owed and posted to
+ * the ledger. A credit, or an amount that is too small to be charged, is carried over to the customer's next invoice at
+ * once. The number is taken last: its row stays locked until the transaction ends, and a transaction that holds it must
+ * not wait for another lock.
  */
 export async function issueInvoice(
   work: UnitOfWork,
@@ -27,7 +28,7 @@ export async function issueInvoice(
 ): Promise<InvoiceWithLines> {
   const { now } = work
   const { carriedMinor, isHeld } = decideDue(draft.totalMinor, draft.currency)
-  // Whoever issues it charges it at once; this is for when it dies before.
+  // The caller charges the invoice at once. This scheduled charge is the fallback if its process dies before.
   const nextChargeAt = isHeld ? null : new Date(now.getTime() + firstChargeMs)
   const whole = { ...draft, parties, issuedAt: now, isHeld, nextChargeAt }
   const open = movedInvoice(whole, 'issued', 0n, now)
@@ -50,8 +51,9 @@ async function settleAndNumber(
 const firstChargeMs = 600_000
 
 /**
- * Moves part of what is due, or a credit, on to the customer's next invoice: also where the processor refuses an amount
- * as too small that is not small by our table. `step` tells one such move of an invoice from the next.
+ * Carries an amount due, or a credit, over to the customer's next invoice. This also covers amounts that the processor
+ * refuses as too small although our table of minimum amounts allows them. `step` is part of the posting's key and
+ * distinguishes several such moves of one invoice.
  */
 export async function carryOver<Kept extends Invoice>(
   work: UnitOfWork,
@@ -77,12 +79,12 @@ async function carry<Kept extends Invoice>(
   return carried
 }
 
-/** Credits are sold alone. */
+/** Credits are never sold on an invoice with anything else, so one line of credits makes the whole invoice prepaid. */
 export function soldAs(lines: readonly InvoiceLine[]): SoldAs {
   return lines.some(({ inputs }) => inputs.kind === 'credits') ? 'prepaid' : 'revenue'
 }
 
-/** What an invoice is to the ledger. */
+/** Returns the ledger posting of an issued invoice. */
 export function issuedOf({
   reference,
   customerRef,

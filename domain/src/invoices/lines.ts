@@ -14,7 +14,7 @@ type LineRow = {
   residual_numerator: string
 }
 
-/** They stay as they are. */
+/** Stores the lines of an invoice. Lines never change afterwards. */
 export async function insertLines(
   sql: Queryable,
   providerId: string,
@@ -40,7 +40,7 @@ export async function insertLines(
   await sql`insert into invoice_lines ${sql(rows)}`
 }
 
-/** In the order in which they stand on the invoice. */
+/** Returns the lines in the order in which they appear on the invoice. */
 export async function listLines(
   sql: Queryable,
   providerId: string,
@@ -54,7 +54,7 @@ export async function listLines(
   return rows.map(fromRow)
 }
 
-/** Those of several invoices of any provider, by the invoice; of one without lines there is nothing. */
+/** Returns the lines of several invoices of any provider, keyed by invoice. Invoices without lines are absent. */
 export async function listLinesOf(
   sql: Queryable,
   invoices: readonly { readonly providerId: string; readonly reference: string }[],

@@ -15,29 +15,36 @@ import { insertInvoice } from './repository.ts'
 
 export type InvoiceRequest = {
   readonly customerRef: string
-  /** Null where nothing was bought but credits. */
+  /** Null if only credits were bought. */
   readonly purchaseRef: string | null
   readonly planSnapshot: PlanSnapshot | null
-  /** ISO 4217, upper case; of all lines. */
+  /** ISO 4217, upper case. All lines have this currency. */
   readonly currency: string
-  /** Without tax, which comes to them. */
+  /** Lines without tax. The tax is added to them. */
   readonly lines: readonly InvoiceLine[]
-  /** What the lines charge, of a purchase that is billed by periods. */
+  /** The billed periods that the lines charge. */
   readonly claims: readonly PeriodClaim[]
-  /** The tax of a payment that was made before: what the invoice comes to is what was paid, and nothing of earlier ones. */
+  /**
+   * Tax terms of a payment that was made before the invoice. The invoice then totals exactly the paid amount, so no
+   * amounts are carried in from earlier invoices.
+   */
   readonly paidWith?: TaxTerms | 'no tax'
-  /** The lines cost nothing and stay a draft: what waits for the customer's next invoice goes on waiting. */
+  /**
+   * Whether the lines cost nothing and stay a draft. Amounts carried over to the customer's next invoice are left
+   * untouched.
+   */
   readonly staysDraft?: boolean
 }
 
 export type MadeInvoice =
   | { readonly kind: 'made'; readonly invoice: InvoiceWithLines }
-  /** Another invoice charges one of the periods, and nothing was made. */
+  /** Another invoice already charges one of the periods. Nothing was created. */
   | { readonly kind: 'billed-already' }
 
 /**
- * Makes a draft: claims its periods, takes over what waits for the customer's next invoice, and keeps the lines with all
- * they were priced from. All of it commits together, so a crash leaves a period unbilled or billed, and nothing between.
+ * Creates a draft: claims its periods, takes the amount that is carried over to the customer's next invoice, and stores
+ * the lines with all inputs of their prices. Everything commits together, so after a crash a period is either unbilled
+ * or completely billed.
  */
 export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Promise<MadeInvoice> {
   const { sql, providerId, now } = work
@@ -81,7 +88,7 @@ export async function makeInvoice(work: UnitOfWork, request: InvoiceRequest): Pr
   return { kind: 'made', invoice }
 }
 
-/** The tax of what is charged, and what waits for the customer's next invoice. */
+/** Returns the lines for the tax of the charged lines and for the amount carried over from earlier invoices. */
 async function linesBeside(work: UnitOfWork, request: InvoiceRequest): Promise<InvoiceLine[]> {
   const { customerRef, currency, paidWith, lines, staysDraft } = request
   if (staysDraft === true) return []

@@ -4,8 +4,8 @@ import { updateInvoice } from './repository.ts'
 import { decideMove, type InvoiceStatus, type InvoiceTrigger } from './transitions.ts'
 
 /**
- * Moves an invoice whose row the caller has locked. What it does to the ledger is the caller's to post, in the same
- * transaction.
+ * Moves an invoice whose row the caller has locked, and stores it. The caller posts the matching ledger transaction in
+ * the same database transaction.
  */
 export async function moveInvoice<Kept extends Invoice>(
   work: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
@@ -19,8 +19,8 @@ export async function moveInvoice<Kept extends Invoice>(
 }
 
 /**
- * Throws where the table of transitions has no such move, or not with this amount, which the caller should have found
- * out by `decideMove`.
+ * Returns the moved invoice without storing it. Throws if the transition table has no such move, or does not allow this
+ * amount. Callers that cannot be sure check with `decideMove` first.
  */
 export function movedInvoice<Kept extends Invoice>(
   invoice: Kept,
@@ -39,7 +39,7 @@ export function movedInvoice<Kept extends Invoice>(
     ...decision.invoice,
     paidAt: status === 'paid' ? (invoice.paidAt ?? now) : invoice.paidAt,
     closedAt: invoice.closedAt ?? (isClosed(status) ? now : null),
-    // Only what is open is charged.
+    // Only open invoices are charged.
     nextChargeAt: status === 'open' ? invoice.nextChargeAt : null,
     updatedAt: now,
   }

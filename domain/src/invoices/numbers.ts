@@ -4,9 +4,9 @@ import type { Queryable } from '@tollgate/platform/database/database'
 export type NumberedDocument = 'invoice' | 'credit_note'
 
 /**
- * The provider's next number. The row stays locked until the caller's transaction ends, so whoever comes next waits, and
- * a transaction that fails gives its number back: no gaps, at the price of one document at a time for each provider. Take
- * it as late as possible.
+ * Takes the provider's next document number. The row stays locked until the caller's transaction ends, so the next
+ * document waits, and a failed transaction returns its number. This keeps the numbers without gaps, but issues only one
+ * document at a time per provider. Take the number as late as possible.
  */
 export async function takeNumber(
   sql: Queryable,
@@ -17,7 +17,7 @@ export async function takeNumber(
   return row!.last_number
 }
 
-/** A statement that takes it, to stand in another one. */
+/** Returns the SQL statement that takes the next number, for use inside another statement. */
 export function nextNumber(sql: Queryable, providerId: string, kind: NumberedDocument): Fragment {
   return sql`
     insert into document_numbers (provider_id, kind, last_number)

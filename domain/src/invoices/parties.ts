@@ -4,7 +4,7 @@ import type { Product } from '../catalog/products-repository.ts'
 import type { TaxDetails } from '../tax/tax-details.ts'
 import type { InvoiceParties } from './invoice.ts'
 
-/** Who sells what to whom, as an invoice that is issued now says it for good. */
+/** Returns the seller, buyer and product to store on an invoice that is issued now. */
 export function partiesOf(
   provider: { readonly name: string },
   merchant: Merchant,

@@ -6,12 +6,15 @@ import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { Invoice } from './invoice.ts'
 
-/** What an invoice is to charge, and for what. */
+/** An invoice before its tax is computed. */
 type Untaxed = Pick<Invoice, 'customerRef' | 'purchaseRef' | 'planSnapshot' | 'currency'> & {
   readonly lines: readonly InvoiceLine[]
 }
 
-/** The tax of what an invoice of now charges, by what its customer told of itself; nothing where it never did. */
+/**
+ * Returns the tax lines of an invoice that is made now, from the customer's tax details. Returns no lines if the
+ * customer never entered tax details.
+ */
 export async function readTaxLines(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
   { customerRef, purchaseRef, planSnapshot: plan, currency, lines }: Untaxed,

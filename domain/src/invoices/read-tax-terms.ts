@@ -7,7 +7,10 @@ import type { TaxDetails } from '../tax/tax-details.ts'
 import { findTaxDetails } from '../tax/tax-details-repository.ts'
 import { decideTaxRule, type TaxTerms } from '../tax/tax-rule.ts'
 
-/** What is sold to whom. Whether the price contains the tax depends on the product, the plan and the currency. */
+/**
+ * A sale whose tax is to be computed. Whether the price includes the tax depends on the product, the plan and the
+ * currency.
+ */
 export type TaxedSale = {
   readonly customerRef: string
   readonly productRef: string | null
@@ -15,7 +18,7 @@ export type TaxedSale = {
   readonly currency: string
 }
 
-/** How the sale is taxed at that instant. */
+/** Returns the tax terms of the sale at the given instant. */
 export async function readTaxTerms(
   sql: Queryable,
   providerId: string,
@@ -32,7 +35,9 @@ export async function readTaxTerms(
   }
 }
 
-/** What the price comes to with its tax, by what the customer told before; null where it never did. */
+/**
+ * Returns the tax breakdown of the price from the customer's tax details, or null if the customer never entered any.
+ */
 export async function findTax(
   sql: Queryable,
   providerId: string,

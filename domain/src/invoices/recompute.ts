@@ -3,11 +3,14 @@ import { isContained, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 
 export type Discrepancy =
-  /** Priced again, line `line` comes to another amount. */
+  /** Pricing line `line` again gives another amount. */
   | { readonly kind: 'line'; readonly line: number; readonly amountMinor: bigint }
   | { readonly kind: 'total'; readonly totalMinor: bigint }
 
-/** Prices an invoice again from what is stored with its lines. Empty, if all is well: to the cent, and to what was rounded. */
+/**
+ * Prices an invoice again from the stored inputs of its lines, and returns all differences. Amounts, exact fractions
+ * and rounding residuals must match.
+ */
 export function recompute(invoice: Pick<InvoiceWithLines, 'lines' | 'totalMinor'>): Discrepancy[] {
   const found: Discrepancy[] = []
   let totalMinor = 0n

@@ -32,7 +32,10 @@ type InvoiceRow = {
   updated_at: Date
 }
 
-/** Without its lines, which the same transaction must insert: at its end they must add up to the total. */
+/**
+ * Inserts an invoice without its lines. The same transaction must insert the lines, because a constraint checks at its
+ * end that they add up to the total.
+ */
 export async function insertInvoice(
   sql: Queryable,
   providerId: string,
@@ -47,7 +50,7 @@ export async function insertInvoice(
       ${invoice.totalMinor.toString()}, ${invoice.createdAt}, ${invoice.updatedAt})`
 }
 
-/** Everything that changes about an invoice once it was issued. */
+/** Stores every field of an invoice that can change after it was issued. */
 export async function updateInvoice(
   sql: Queryable,
   providerId: string,
@@ -59,8 +62,8 @@ export async function updateInvoice(
 }
 
 /**
- * The same of a draft that is issued, with what it only gets once: its date, its parties, and the provider's next number,
- * which it returns.
+ * Stores a draft as issued: like `updateInvoice`, and also the issue date, the parties and the provider's next number.
+ * Returns the number.
  */
 export async function keepIssued(
   sql: Queryable,
@@ -87,7 +90,10 @@ function changesOf(sql: Queryable, invoice: Invoice): Fragment {
     updated_at = ${invoice.updatedAt}`
 }
 
-/** Whoever changes an invoice locks it first, and decides by what is found then. */
+/**
+ * Locks and returns the invoice. Every change to an invoice starts with this lock and is decided on the row that it
+ * returns.
+ */
 export async function lockInvoice(
   sql: Queryable,
   providerId: string,
@@ -111,12 +117,14 @@ export async function findInvoice(
 
 export type InvoiceFilter = {
   readonly status?: InvoiceStatus | undefined
-  /** The customer's own reference. */
   readonly customerRef?: string | undefined
   readonly purchaseRef?: string | undefined
 }
 
-/** Newest first. A draft of nothing is none of them: it says what was counted of a period that cost nothing. */
+/**
+ * Returns a page of invoices, newest first. Excludes drafts with a total of 0, which only record the usage of a period
+ * that cost nothing.
+ */
 export async function listInvoices(
   sql: Queryable,
   providerId: string,

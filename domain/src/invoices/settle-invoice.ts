@@ -16,13 +16,13 @@ import { moveInvoice } from './move-invoice.ts'
 import { dueMinor } from './transitions.ts'
 
 /*
- * What happens to an issued invoice whose row the caller has locked: the move and its posting, in one transaction. What the
- * processor tells is done once for each name that it has there: told again, it changes nothing.
+ * Changes to an issued invoice whose row the caller has locked: the move and its ledger posting, in one transaction. A
+ * report from the processor is applied once per charge or refund reference, so a repeated report changes nothing.
  */
 
 export type Charge = { readonly chargeRef: string; readonly amountMinor: bigint }
 
-/** The processor has the money. */
+/** Records a successful charge of the invoice. */
 export async function payInvoice<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,
@@ -36,7 +36,10 @@ export async function payInvoice<Kept extends Invoice>(
   return moveInvoice(work, invoice, 'paid', amountMinor)
 }
 
-/** Nobody expects it to be paid any more. Should it be after all, that is booked against what was written off. */
+/**
+ * Writes the invoice off as uncollectible. If it is paid later after all, the payment is posted against the amount that
+ * was written off.
+ */
 export async function writeOffInvoice<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,
@@ -48,7 +51,10 @@ export async function writeOffInvoice<Kept extends Invoice>(
   return moved
 }
 
-/** As if it had never been issued. Its periods stay billed: what should be charged for them is another invoice. */
+/**
+ * Voids the invoice, as if it had never been issued, and returns the amount that it had taken over from earlier
+ * invoices. Its periods stay billed, so nothing charges them again automatically. To charge them, make another invoice.
+ */
 export async function voidInvoice(
   work: UnitOfWork,
   invoice: InvoiceWithLines,
@@ -62,7 +68,7 @@ export async function voidInvoice(
 
 export type Refund = { readonly refundRef: string; readonly amountMinor: bigint }
 
-/** The processor has taken the refund on: the money is on its way, and the invoice stays paid until it has arrived. */
+/** Records that the processor has accepted the refund. The invoice stays paid until the refund succeeds. */
 export async function startRefund(
   work: UnitOfWork,
   invoice: Invoice,
@@ -71,7 +77,10 @@ export async function startRefund(
   await postMoney(work, refundPending(ofInvoice(invoice, refund)))
 }
 
-/** The money is back with the customer. A refund that has failed since is not one that succeeded. */
+/**
+ * Records that the refund succeeded. Does nothing if the same refund was recorded before, or has failed after it
+ * succeeded.
+ */
 export async function finishRefund<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,
@@ -84,7 +93,7 @@ export async function finishRefund<Kept extends Invoice>(
   return moveInvoice(work, invoice, 'refunded', refund.amountMinor)
 }
 
-/** The money did not arrive, or came back after it had. */
+/** Records that the refund failed, or that its money came back after it had succeeded. */
 export async function failRefund<Kept extends Invoice>(
   work: UnitOfWork,
   invoice: Kept,

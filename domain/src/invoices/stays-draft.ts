@@ -5,9 +5,10 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readCarried, type CarriedName } from './carried-amounts.ts'
 
 /**
- * Whether the lines have no invoice because they cost nothing. Such lines stay a draft for good: it says what was counted,
- * so that late usage is priced from there, and takes no number, no tax and no entry of the ledger. What waits for the
- * customer's next invoice goes on waiting, unless it is enough to be charged.
+ * Returns whether the lines cost nothing and are therefore not invoiced. Such lines stay a draft permanently. The draft
+ * records the usage that was counted, so that late usage is priced after it. It gets no number, no tax and no ledger
+ * entry. Amounts carried over to the customer's next invoice are left untouched, unless they are large enough to be
+ * charged.
  */
 export async function staysDraft(
   { sql, providerId }: UnitOfWork,

@@ -1,15 +1,17 @@
 import { microsOfDecimal } from '../money/decimal.ts'
 
 export type BilledUsage = {
-  /** All that was billed of the period, what came late included. 10^-6 units. */
+  /** All billed usage of the period, including late usage. 10^-6 units. */
   readonly usedMicros: bigint
-  /** Left over from the period before, as it was priced with. */
+  /** Units left over from the previous period that the bill included. 10^-6 units. */
   readonly carriedOverMicros: bigint
-  /** Used before by other purchases that shared the allowance, as it was priced with, late usage included. */
+  /**
+   * Usage by earlier purchases that shared the allowance, as the bills priced it, including late usage. 10^-6 units.
+   */
   readonly usedBeforeMicros: bigint
 }
 
-/** What a line of usage was priced with. Units are decimals. */
+/** Inputs of the price of a usage line. Units are decimals. */
 export type UsageLineRow = {
   readonly period_start: Date
   readonly kind: string
@@ -21,8 +23,8 @@ export type UsageLineRow = {
 }
 
 /**
- * Adds up lines of usage by the start of their period in Unix milliseconds. Lines of late usage come last, and count only
- * where the usage of their period is billed.
+ * Adds up usage lines, keyed by the start of their period in Unix milliseconds. The rows of late usage must come last.
+ * They count only if the usage of their period is billed.
  */
 export function sumBilledUsage(rows: readonly UsageLineRow[]): Map<number, BilledUsage> {
   const billed = new Map<number, BilledUsage>()

@@ -3,22 +3,25 @@ import { divideRounded } from '../money/decimal.ts'
 import type { TaxBehavior } from '../catalog/products-repository.ts'
 import type { TaxRule, TaxTreatment } from '../tax/tax-rule.ts'
 
-/** What a price comes to with its tax. Amounts in minor units of the price's currency. */
+/** Subtotal, tax and total of a price. Minor units of the price's currency. */
 export type TaxBreakdown = TaxRule & {
   readonly subtotalMinor: bigint
   readonly taxMinor: bigint
   readonly totalMinor: bigint
-  /** Whether the price is the total; otherwise it is the subtotal. */
+  /** Whether the price is the total. Otherwise the price is the subtotal. */
   readonly isInclusive: boolean
 }
 
-/** Whether prices contain their tax. By itself that is the custom where the currency is at home. */
+/**
+ * Returns whether prices include their tax. `auto` follows the custom of the currency: prices in USD and CAD exclude
+ * tax, all others include it.
+ */
 export function isTaxInclusive(behavior: TaxBehavior, currency: string): boolean {
   if (behavior === 'auto') return currency !== 'USD' && currency !== 'CAD'
   return behavior === 'inclusive'
 }
 
-/** The tax is rounded once, half away from zero. */
+/** Splits a price into subtotal and tax. The tax is rounded once, half away from zero. */
 export function breakDownTax(
   priceMinor: bigint,
   rule: TaxRule,
@@ -33,7 +36,7 @@ export function breakDownTax(
   return { ...rule, subtotalMinor, taxMinor, totalMinor: subtotalMinor + taxMinor, isInclusive }
 }
 
-/** What was broken down. */
+/** Returns the price that `breakDownTax` was given. */
 export function priceOfBreakdown(tax: TaxBreakdown): bigint {
   return tax.isInclusive ? tax.totalMinor : tax.subtotalMinor
 }

@@ -10,7 +10,8 @@ import {
 } from './transitions.ts'
 
 /*
- * An invoice of 1,000: what it is before, what happens, what it is then. Written down a second time, by hand.
+ * The expected moves of an invoice of 1,000, as state before, trigger, amount and status after. The table is written by
+ * hand, independently of the code.
  */
 type Row = readonly [
   from: string,

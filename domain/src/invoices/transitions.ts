@@ -2,7 +2,7 @@ import type { InvoiceStatus } from '@tollgate/schemas/http/invoices'
 
 export type { InvoiceStatus }
 
-/** What can happen to an invoice after it was made. */
+/** Events that can move an invoice. */
 export type InvoiceTrigger =
   | 'issued'
   | 'paid'
@@ -15,37 +15,37 @@ export type InvoiceTrigger =
 
 /** Minor units of the invoice's currency. */
 export type InvoiceAmounts = {
-  /** What the lines add up to. Below nothing: a credit. */
+  /** Sum of the lines. Negative for a credit. */
   readonly totalMinor: bigint
-  /** Moved on to the customer's next invoice: too little to be charged, or a credit. */
+  /** Carried over to the customer's next invoice: an amount that is too small to be charged, or a credit. */
   readonly carriedMinor: bigint
   readonly paidMinor: bigint
-  /** Taken back by credit notes before it was paid. */
+  /** Credited by credit notes before the invoice was paid. */
   readonly creditedMinor: bigint
   readonly refundedMinor: bigint
 }
 
 export type Transition = {
   readonly from: readonly InvoiceStatus[]
-  /** What else must be true of it. */
+  /** Condition on the amounts that must also hold. */
   readonly when?: (amounts: InvoiceAmounts) => boolean
-  /** The amount that it adds to; absent: it moves no money. */
+  /** The amount that the move increases. Absent if no money moves. */
   readonly adds?: keyof Omit<InvoiceAmounts, 'totalMinor'>
-  /** -1: it takes away instead. */
+  /** -1 if the move decreases the amount. */
   readonly sign?: 1n | -1n
-  /** A credit can be moved so, which is an amount below nothing. */
+  /** Whether the move accepts a credit, which is a negative amount. */
   readonly takesCredit?: boolean
-  /** The status while something of `of` is left; absent: the status stays. */
+  /** Status while some of the remainder `of` is left. Absent if the status stays. */
   readonly to?: InvoiceStatus
-  /** The status once nothing of `of` is left. */
+  /** Status once nothing of the remainder `of` is left. */
   readonly whenNothingLeft?: InvoiceStatus
   readonly of?: Remainder
 }
 
-/** `due`: not settled yet. `kept`: paid and not paid back. `refunded`: paid back. */
+/** `due`: not paid, credited or carried over yet. `kept`: paid and not refunded. `refunded`: paid and refunded. */
 type Remainder = 'due' | 'kept' | 'refunded'
 
-/** Every move that an invoice can make. What is not in this table does not happen. */
+/** All possible moves of an invoice. Every other move is refused. */
 export const invoiceTransitions: Readonly<Record<InvoiceTrigger, Transition>> = {
   issued: { from: ['draft'], to: 'open', whenNothingLeft: 'paid', of: 'due' },
   paid: { from: ['open', 'uncollectible'], adds: 'paidMinor', whenNothingLeft: 'paid', of: 'due' },
@@ -57,7 +57,7 @@ export const invoiceTransitions: Readonly<Record<InvoiceTrigger, Transition>> = 
     of: 'due',
   },
   credited: { from: ['open'], adds: 'creditedMinor', whenNothingLeft: 'paid', of: 'due' },
-  // What is settled in part cannot be as if it had never been.
+  // An invoice that is settled in part cannot be voided.
   voided: {
     from: ['draft', 'open'],
     when: (amounts) => dueMinor(amounts) === amounts.totalMinor,
@@ -87,7 +87,10 @@ export const invoiceTransitions: Readonly<Record<InvoiceTrigger, Transition>> = 
 
 export type InvoiceState = InvoiceAmounts & { readonly status: InvoiceStatus }
 
-/** To be paid yet, whether or not anybody still expects it. */
+/**
+ * Returns the amount that is not paid, credited or carried over, in minor units. Uncollectible invoices have one as
+ * well.
+ */
 export function dueMinor(amounts: InvoiceAmounts): bigint {
   const { totalMinor, carriedMinor, paidMinor, creditedMinor } = amounts
   return totalMinor - carriedMinor - paidMinor - creditedMinor
@@ -95,12 +98,15 @@ export function dueMinor(amounts: InvoiceAmounts): bigint {
 
 export type MoveDecision<State> =
   | { readonly kind: 'moved'; readonly invoice: State }
-  /** Its status does not let it. */
+  /** The invoice's status does not allow the move. */
   | { readonly kind: 'impossible' }
-  /** The amount is not one that is left, or none where there must be one. */
+  /** The amount exceeds what is left, or has the wrong sign. */
   | { readonly kind: 'amount'; readonly leftMinor: bigint }
 
-/** What a trigger makes of an invoice. `amountMinor` is what it moves; a credit that is carried is below nothing. */
+/**
+ * Applies a trigger to an invoice. `amountMinor` is the amount that moves; it is negative for a credit that is carried
+ * over.
+ */
 export function decideMove<State extends InvoiceState>(
   invoice: State,
   trigger: InvoiceTrigger,
@@ -136,7 +142,7 @@ function remainderOf(amounts: InvoiceAmounts, of: Remainder = 'due'): bigint {
   }
 }
 
-/** Something, of the same sign as what is left, and no more than it. */
+/** Returns whether the amount is not 0, has the sign of `left`, and does not exceed it. */
 function isPartOf(amount: bigint, left: bigint): boolean {
   return amount > 0n ? amount <= left : amount < 0n && amount >= left
 }

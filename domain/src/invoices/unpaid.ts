@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Whether the purchase has an open invoice whose charge has failed, besides that one. */
+/** Returns whether the purchase has an open invoice with a failed charge. The invoice `besides` is not considered. */
 export async function hasUnpaid(
   sql: Queryable,
   providerId: string,
@@ -13,7 +13,7 @@ export async function hasUnpaid(
   return rows.length > 0
 }
 
-/** What could not be charged to the customer is tried again at the next look. */
+/** Makes the customer's open invoices with failed charges due for a charge now. Held invoices are excluded. */
 export async function chargeUnpaidNow(
   sql: Queryable,
   providerId: string,
@@ -26,7 +26,7 @@ export async function chargeUnpaidNow(
       and status = 'open' and failed_charges > 0 and not is_held`
 }
 
-/** Open invoices of the purchase that charge for a period, which begins when they are paid. */
+/** Returns the purchase's open invoices for a period that begins when they are paid. */
 export async function listUnbegun(
   sql: Queryable,
   providerId: string,
@@ -51,7 +51,7 @@ export async function chargesUsage(
   return rows.length > 0
 }
 
-/** A customer who was deleted is not charged any more. */
+/** Cancels the scheduled charges of a deleted customer's invoices. */
 export async function stopChargingOf(
   sql: Queryable,
   providerId: string,
@@ -64,7 +64,10 @@ export async function stopChargingOf(
       and next_charge_at is not null`
 }
 
-/** Issued, and charged to nobody until a person has looked: they are over what can be charged at once. Of all providers. */
+/**
+ * Counts the open invoices of all providers that exceed what the processor accepts in one charge. They are not charged
+ * until a person decides how they are paid.
+ */
 export async function countHeldInvoices(sql: Queryable): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int from invoices where status = 'open' and is_held`

@@ -9,7 +9,7 @@ import { decidePlans, plansByKey, type PlansRequest, type PlanStep } from './dec
 import type { PlanNames } from './decide-tools.ts'
 import type { McpRefusal } from './refusal.ts'
 
-/** The plans of a product whose row the caller has locked become what the request says. */
+/** Changes the plans of a product to those of the request. The caller has locked the product's row. */
 export async function applyPlans(
   work: UnitOfWork,
   productRef: string,
@@ -20,7 +20,7 @@ export async function applyPlans(
   const context = await readPlanContext(work, defaultCurrency, existing)
   const decision = decidePlans(existing, request, context)
   if (decision.kind === 'refused') return decision
-  // Plans that step back or go make room for others under their key, or as the default.
+  // Cleared first, so that a key or the default flag of a changed or retired plan is free for another plan.
   await clearDefaultPlan(work.sql, work.providerId, productRef, '')
   for (const [index, step] of decision.steps.entries()) {
     await takeStep(work, productRef, step, index)
@@ -28,7 +28,7 @@ export async function applyPlans(
   return undefined
 }
 
-/** Steps that retire plans come first. */
+/** Applies one step. The steps that retire plans come first. */
 async function takeStep(
   work: UnitOfWork,
   productRef: string,
@@ -41,7 +41,7 @@ async function takeStep(
       await retirePlan(work, step.plan)
       return
     case 'keep':
-      // Its place as the default was cleared with everybody else's.
+      // `applyPlans` has cleared the flag of every default plan, so it is set again here.
       if (step.plan.isDefault) await updatePlan(sql, providerId, step.plan)
       return
     case 'change': {
@@ -51,7 +51,7 @@ async function takeStep(
       return
     }
     case 'create': {
-      // Plans are listed in the order they were made: that of the request.
+      // Plans are listed by their creation time. The added milliseconds keep the order of the request.
       const madeAt = new Date(now.getTime() + index)
       const times = { createdAt: madeAt, updatedAt: madeAt }
       const plan = { ...step.draft, reference: drawReference('plan'), productRef, ...times }
@@ -61,7 +61,7 @@ async function takeStep(
   }
 }
 
-/** What the keys in a request about tools stand for, once the plans are settled. */
+/** Returns the plans that the keys in a request about tools refer to. Call this after the plans were applied. */
 export function planNames(plans: readonly Plan[]): PlanNames {
   const byKey = [...plansByKey(plans)].map(([key, plan]) => [key, plan.reference] as const)
   const archived = plans.filter(({ status }) => status === 'archived')

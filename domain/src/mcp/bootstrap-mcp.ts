@@ -21,21 +21,24 @@ export type NewMcpProduct = {
   readonly product: NewProduct
   readonly originUrl: string
   readonly auth: OriginAuth | undefined
-  /** Undefined: made of the product's name. */
+  /** Undefined to derive it from the product's name. */
   readonly mcpDomain: string | undefined
-  /** Undefined: a free plan alone. */
+  /** Undefined for a free plan only. */
   readonly plans: readonly McpPlanInput[] | undefined
-  /** Undefined: whatever the origin turns out to have, for every plan. */
+  /** Undefined for all tools that the MCP server turns out to have, available in every plan. */
   readonly tools: readonly McpToolInput[] | undefined
   readonly defaultPlanKey: string | undefined
-  /** The provider's. */
+  /** The provider's default currency. */
   readonly defaultCurrency: string
 }
 
 export type BootstrapOutcome =
   { readonly kind: 'made'; readonly product: Product; readonly server: McpServer } | McpRefusal
 
-/** A product with its plans, its MCP server and its tools, or none of it: a refusal must end the transaction. */
+/**
+ * Creates a product with its plans, its MCP server and its tools. If the outcome is a refusal, the caller must roll the
+ * transaction back, so that nothing of the product is stored.
+ */
 export async function bootstrapMcp(
   work: UnitOfWork,
   fields: NewMcpProduct,
@@ -61,7 +64,10 @@ export async function bootstrapMcp(
   return { kind: 'made', product, server }
 }
 
-/** A subdomain that is taken is taken for good, so one beside it is tried until one is free. */
+/**
+ * Stores the MCP server. A subdomain that was used once stays taken. If the wanted one is taken, random suffixes are
+ * tried until one is free.
+ */
 export async function addServer(
   work: UnitOfWork,
   wanted: string,

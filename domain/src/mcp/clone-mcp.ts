@@ -4,8 +4,8 @@ import { addServer } from './bootstrap-mcp.ts'
 import { findMcpServer, listTools, saveTools } from '../catalog/mcp-servers-repository.ts'
 
 /**
- * A server of its own for the copy of an MCP product, with another subdomain and the same origin, credentials and tools.
- * `planTwins`: the copy's plans by the originals'.
+ * Creates the MCP server for the copy of an MCP product. It has another subdomain and the same origin, credentials and
+ * tools. `planTwins` maps the original's plans to the copy's plans.
  */
 export async function cloneMcp(
   work: UnitOfWork,

@@ -12,17 +12,20 @@ import { insertProduct, lockProduct, type Product } from '../catalog/products-re
 export type CloneOutcome =
   | { readonly kind: 'cloned'; readonly product: Product }
   | { readonly kind: 'not-found' }
-  /** A plan on offer has prices that a new plan may not have. Its reference is in the path. */
+  /**
+   * A plan that is not archived has prices that are not allowed for a new plan. The path of the issue contains the
+   * reference of the plan.
+   */
   | { readonly kind: 'refused'; readonly issues: readonly ValidationIssue[] }
 
-/** A copy with new references for the product and its plans, and no past. */
+/** Copies a product and its plans under new references. Purchases and usage are not copied. */
 export async function cloneProduct(
   work: UnitOfWork,
   reference: string,
   name: string | undefined,
 ): Promise<CloneOutcome> {
   const { sql, providerId, now } = work
-  // Locked, so that the plans are those of one moment.
+  // The lock makes sure that all plans are read in the same state.
   const original = await lockProduct(sql, providerId, reference)
   if (original === undefined) return { kind: 'not-found' }
   const plans = await listPlans(sql, providerId, [reference])
@@ -39,7 +42,7 @@ export async function cloneProduct(
   await recordEvent(work, 'product.created', productObject(copy))
   const planTwins = new Map<string, string>()
   for (const [index, plan] of plans.entries()) {
-    // Plans are listed in the order they were made, so the twins are made in the order of the originals.
+    // Plans are listed by their creation time. The added milliseconds keep the order of the original plans.
     const madeAt = new Date(now.getTime() + index)
     const twin = {
       ...plan,

@@ -17,15 +17,15 @@ import {
 } from '../catalog/mcp-servers-repository.ts'
 import { ensureToolMeters } from '../catalog/tool-meters.ts'
 
-/** What is undefined stays as it is, but for credentials where the origin is another server. */
+/** Undefined fields stay unchanged. Exception: the credentials are removed if `originUrl` changes to another server. */
 export type McpChange = {
   readonly originUrl: string | undefined
-  /** Null: none any more. */
+  /** Null removes the credentials. */
   readonly auth: OriginAuth | null | undefined
   readonly plans: readonly McpPlanInput[] | undefined
   readonly toolMapping: readonly ToolMappingInput[] | undefined
   readonly defaultPlanKey: string | undefined
-  /** The provider's. */
+  /** The provider's default currency. */
   readonly defaultCurrency: string
 }
 
@@ -35,8 +35,9 @@ export type ConfigureOutcome =
   | McpRefusal
 
 /**
- * All of the change or none: a refusal must end the transaction. Changes of one product take turns. What is so already is no
- * change, and nobody is told of it.
+ * Applies all of the change. If the outcome is a refusal, the caller must roll the transaction back, so that nothing of
+ * it is stored. Changes of one product run one after the other. If nothing differs from the current state, no event is
+ * emitted.
  */
 export async function configureMcp(
   work: UnitOfWork,
@@ -88,7 +89,7 @@ export async function lockMcpProduct(
   return { kind: 'found', product, server }
 }
 
-/** All that a change may be of. */
+/** Reads everything that a configuration can change. */
 async function readSetUp({ sql, providerId }: UnitOfWork, productRef: string): Promise<unknown> {
   return {
     server: await findMcpServer(sql, providerId, productRef),
@@ -97,7 +98,7 @@ async function readSetUp({ sql, providerId }: UnitOfWork, productRef: string): P
   }
 }
 
-/** Credentials that are replaced are gone: nothing is kept of them. */
+/** Returns the server with the change applied. Replaced credentials are not kept anywhere. */
 function changedServer(server: McpServer, change: McpChange): McpServer {
   const originUrl = change.originUrl ?? server.originUrl
   return {
@@ -108,7 +109,10 @@ function changedServer(server: McpServer, change: McpChange): McpServer {
   }
 }
 
-/** Credentials are for the server that they were given for: whoever may change the address must not learn them by it. */
+/**
+ * Keeps the credentials only if the origin stays the same. Otherwise a user who may change the URL could send the
+ * credentials to a server of their own.
+ */
 function keptAuth({ originUrl, auth }: McpServer, newOriginUrl: string): OriginAuth | undefined {
   return new URL(originUrl).origin === new URL(newOriginUrl).origin ? auth : undefined
 }

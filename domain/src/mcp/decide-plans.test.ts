@@ -24,13 +24,13 @@ const anInput: fc.Arbitrary<McpPlanInput> = fc
   )
   .filter(({ type, price, creditsPerUnit = 0 }) => {
     const isUsageBased = type === undefined ? creditsPerUnit > 0 : type === 'usage-based'
-    // Everything that it names is charged.
+    // Every price that the plan names is charged.
     return isUsageBased ? price === 0 || creditsPerUnit > 0 : creditsPerUnit === 0
   })
 
 const someInputs = fc.uniqueArray(anInput, { selector: ({ key }) => key, maxLength: 4 })
 
-/** The plans after a configuration that is accepted, each retired one gone. */
+/** Returns the plans after the configuration is applied, without the retired ones. */
 function apply(plans: readonly Plan[], inputs: readonly McpPlanInput[]): Plan[] {
   const decision = decidePlans(plans, { inputs, defaultPlanKey: undefined }, context)
   if (decision.kind === 'refused') throw new Error(decision.message)
@@ -68,7 +68,7 @@ test('after any configurations the plans are those of the last one, and a free o
         ])
         expect(plan.terms.limit).toBe(input.limit)
       }
-      // Nobody who was let in for nothing is shut out without being told.
+      // Customers on a free plan never lose their access without notice.
       const wasFree = before.find((plan) => isFree(plan) && !named.has(plan.key ?? ''))
       if (wasFree !== undefined) expect(after.some(isFree)).toBe(true)
     }),

@@ -8,24 +8,25 @@ export type PlanStep =
   | { readonly kind: 'create'; readonly draft: PlanDraft }
   | { readonly kind: 'change'; readonly plan: Plan }
   | { readonly kind: 'keep'; readonly plan: Plan }
-  /** Archived where somebody holds it. */
+  /** The plan is archived if customers have it, otherwise removed. */
   | { readonly kind: 'retire'; readonly plan: Plan }
 
 export type PlansDecision =
   { readonly kind: 'accepted'; readonly steps: readonly PlanStep[] } | McpRefusal
 
 export type PlansRequest = {
-  /** Instead of all others; undefined: those that are there. */
+  /** The plans that replace all current ones. Undefined to keep the current plans. */
   readonly inputs: readonly McpPlanInput[] | undefined
   readonly defaultPlanKey: string | undefined
 }
 
-/** A plan that is to be on offer, and the one it is now. */
+/** A plan that is to be offered, and its current state. */
 type Wanted = { readonly current: Plan | undefined; readonly draft: PlanDraft }
 
 /**
- * What a configuration makes of the product's plans. A plan that is named again keeps its reference, so that whoever holds
- * it keeps the tools it gives; all others go, except that a free plan stays where the configuration has none.
+ * Decides how a configuration changes the product's plans. A plan that is named again keeps its reference, so that
+ * customers with the plan keep its tools. All other plans are retired, but a free plan stays if the configuration has
+ * none.
  */
 export function decidePlans(
   existing: readonly Plan[],
@@ -57,12 +58,12 @@ export function decidePlans(
   }
 }
 
-/** The plan that tools fall back to: the default one, else the free one. */
+/** Returns the plan to which tools fall back: the default plan, otherwise the free plan. */
 export function fallbackPlan(plans: readonly Plan[]): Plan | undefined {
   return plans.find(({ isDefault }) => isDefault) ?? freePlanOf(plans)
 }
 
-/** By key, the free plan included also where nobody gave it one. */
+/** Returns the plans by key. The free plan is included under `free` even if it was created without a key. */
 export function plansByKey(plans: readonly Plan[]): ReadonlyMap<string, Plan> {
   const found = new Map<string, Plan>()
   for (const plan of plans) {
@@ -75,7 +76,7 @@ export function plansByKey(plans: readonly Plan[]): ReadonlyMap<string, Plan> {
 
 export const freePlanKey = 'free'
 
-/** What a product is born with where no plans are given. */
+/** Returns the plan of a new product for which no plans are given. */
 export function soleFreePlan(currency: string): McpPlanInput {
   return { key: freePlanKey, name: 'Free', price: 0, currency, type: 'recurring', freeUnits: 0 }
 }
@@ -103,7 +104,7 @@ function replaceAll(
   return wanted
 }
 
-/** Fields of a plan are named as the request has them. */
+/** Prefixes the paths of the issues, so that they name the fields of the request. */
 function inPlans(refused: McpRefusal, index: number): McpRefusal {
   const { issues } = refused
   if (issues === undefined) return refused
@@ -117,7 +118,7 @@ function draftOf(
   context: PlanContext,
 ): Wanted | McpRefusal {
   const type = fields.type ?? ((fields.creditsPerUnit ?? 0) > 0 ? 'usage-based' : 'recurring')
-  // A plan's type never changes: what is of another one is another plan.
+  // The type of a plan never changes, so an input with another type is another plan.
   const current = onOffer.find((plan) => plan.key === key && plan.type === type)
   const decision =
     current === undefined
@@ -127,7 +128,10 @@ function draftOf(
   return { current, draft: { ...decision.plan, key } }
 }
 
-/** Of what a configuration can say, nothing is left over from before; what was set elsewhere stays. */
+/**
+ * Returns the plan without the fields that a configuration can set, so that no earlier value of them remains. Fields
+ * that were set elsewhere stay.
+ */
 function withoutWhatIsSaid(plan: Plan): PlanDraft {
   const {
     billingCycle: _cycle,
@@ -147,7 +151,10 @@ function asItIs(plan: Plan): Wanted {
   return { current: plan, draft }
 }
 
-/** Where the plans are others now, the free one; else nothing changes unless a plan is named. */
+/**
+ * Chooses the default plan: the named one. Without a name, the free plan is chosen if the plans are replaced; otherwise
+ * the default stays as it is.
+ */
 function chooseDefault(
   wanted: readonly Wanted[],
   key: string | undefined,

@@ -5,14 +5,14 @@ import type { Tool } from '../catalog/tool.ts'
 export type ToolsDecision =
   { readonly kind: 'accepted'; readonly tools: readonly Tool[] } | McpRefusal
 
-/** What plan keys stand for. */
+/** The plans that plan keys refer to. */
 export type PlanNames = {
   readonly refByKey: ReadonlyMap<string, string>
-  /** Not on offer any more, but somebody holds them. */
+  /** Plans that are no longer offered but that customers still have. */
   readonly archivedRefs: ReadonlySet<string>
 }
 
-/** The tools of a product that is being made. */
+/** Decides the tools of a product that is being created. */
 export function declareTools(inputs: readonly McpToolInput[], names: PlanNames): ToolsDecision {
   for (const { planRefs = [], planIds = [] } of inputs) {
     const [unknown] = [...planRefs, ...planIds]
@@ -32,7 +32,9 @@ export function declareTools(inputs: readonly McpToolInput[], names: PlanNames):
   return { kind: 'accepted', tools }
 }
 
-/** The tools that are named get what is said of them, and are there from then on; the others stay as they are. */
+/**
+ * Applies the mapping to the tools that it names, and adds those that do not exist yet. All other tools stay unchanged.
+ */
 export function mapTools(
   existing: readonly Tool[],
   mapping: readonly ToolMappingInput[],
@@ -55,7 +57,8 @@ export function mapTools(
 }
 
 /**
- * Whoever holds an archived plan keeps the tools that came with it. A mapping that does not know of reserved tools opens none.
+ * Applies one mapping to a tool. Customers with an archived plan keep the tools of that plan. A mapping without
+ * `onlyListedPlans` keeps the current value, so it never opens a reserved tool.
  */
 function mapTool(
   before: Tool,
@@ -88,8 +91,9 @@ export type Reconciled = {
 }
 
 /**
- * The origin says which tools there are. New ones are open to every plan where nobody has said which plan may call what,
- * else to the default plan alone. One that comes back is open to whom it was.
+ * Compares the known tools with those that the MCP server lists. A new tool is available in every plan if the provider
+ * has not mapped tools to plans, otherwise only in the default plan. A tool that returns is available to the same plans
+ * as before.
  */
 export function reconcileTools(
   existing: readonly Tool[],

@@ -9,8 +9,8 @@ export type OpenedTools = {
 }
 
 /**
- * Returns the tools that the default plan opens although only other, paid plans are listed for them; undefined if there are none.
- * Providers who list a paid plan often mean it alone.
+ * Returns the tools that the default plan includes although only other, paid plans are listed for them. Returns
+ * undefined if there are none. Providers who list a paid plan often mean that plan only.
  */
 export function findOpenedTools(
   tools: readonly Tool[],

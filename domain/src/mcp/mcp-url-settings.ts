@@ -8,7 +8,7 @@ function mcpUrlSetting(variable: string, description: string, template: string):
   return { variable, description, defaultText: template, parse }
 }
 
-/** The templates that `proxyAddressOf` reads: the control plane shows the addresses, the proxy serves them. */
+/** URL templates for `proxyAddressOf`. The control plane shows the addresses, and the proxy serves them. */
 export const mcpUrlSettings = {
   mcpLiveUrl: mcpUrlSetting(
     'TOLLGATE_MCP_LIVE_URL',

@@ -1,16 +1,22 @@
-/* The addresses of one MCP server's proxy, from the installation's template: `https://{subdomain}.mcp.example.com/mcp` or, without wildcard DNS, `https://tools.example.com/mcp/{subdomain}`. */
+/*
+ * Addresses of one MCP server's proxy, from the installation's template: `https://{subdomain}.mcp.example.com/mcp` or,
+ * without wildcard DNS, `https://tools.example.com/mcp/{subdomain}`.
+ */
 
 const subdomainPlace = '{subdomain}'
 
 export type ProxyAddress = {
-  /** Where clients send MCP messages, and the one audience of its access tokens. */
+  /** URL to which clients send MCP messages, and the only audience of its access tokens. */
   readonly proxyUrl: string
   /**
-   * Of its authorization server. The origin of `proxyUrl` where each server has a host of its own; `proxyUrl` itself where the
-   * servers share a host. The endpoints lie below it.
+   * Issuer URL of the server's authorization server: the origin of `proxyUrl` if each server has its own host, or
+   * `proxyUrl` itself if the servers share a host. The endpoints are below it.
    */
   readonly issuer: string
-  /** Other values of `resource` that mean `proxyUrl`. Where servers share a host, their origin names none of them. */
+  /**
+   * Other values of `resource` that mean `proxyUrl`. If the servers share a host, its origin is not among them, because
+   * it identifies no server.
+   */
   readonly resourceAliases: readonly string[]
 }
 
@@ -22,7 +28,7 @@ export function proxyAddressOf(template: string, subdomain: string): ProxyAddres
     : { proxyUrl, issuer: proxyUrl, resourceAliases: [`${proxyUrl}/`] }
 }
 
-/** Whether the subdomain is part of the host, and not of the path. */
+/** Returns whether the subdomain is part of the host. Otherwise it is part of the path. */
 export function hasHostOfItsOwn(template: string): boolean {
   return (
     new URL(template.replace(subdomainPlace, 'x0')).host !==

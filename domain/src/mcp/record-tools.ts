@@ -9,10 +9,10 @@ import { ensureToolMeters, retireToolMeters } from '../catalog/tool-meters.ts'
 export type RecordToolsOutcome =
   | (Reconciled & { readonly kind: 'recorded' })
   | Exclude<LockedMcpProduct, { kind: 'found' }>
-  /** The server's origin is another one by now. */
+  /** The server's origin URL was changed in the meantime. */
   | { readonly kind: 'outdated' }
 
-/** The product's tools become those that its origin was found to have. */
+/** Replaces the product's tools with those that its MCP server was found to have. */
 export async function recordTools(
   work: UnitOfWork,
   productRef: string,
@@ -33,12 +33,15 @@ export async function recordTools(
   )
   await saveTools(sql, providerId, productRef, reconciled.tools, now)
   await retireToolMeters(work, reconciled.removed)
-  // The first discovery changes nothing that anybody relies on.
+  // The first discovery is not reported as a change, because no customer uses the tools yet.
   if (existing.length > 0) await alertOfChange(work, locked.product, reconciled)
   return { kind: 'recorded', ...reconciled }
 }
 
-/** The provider's webhooks and list of events get `product.updated`, and the product says what has changed. */
+/**
+ * Stores the tool change on the product and emits `product.updated`, which reaches the provider's webhooks and event
+ * list.
+ */
 async function alertOfChange(
   work: UnitOfWork,
   before: Product,

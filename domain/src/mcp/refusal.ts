@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { PlanRefusalCode } from '../catalog/draft-plan.ts'
 
-/** Codes that clients know, and those of plans that cannot be. */
+/** Codes that clients know, and the codes of refused plans. */
 export type McpRefusalCode =
   | 'INVALID_ORIGIN_URL'
   | 'UNKNOWN_PLAN_KEY'
@@ -16,7 +16,7 @@ export type McpRefusal = {
   readonly kind: 'refused'
   readonly code: McpRefusalCode
   readonly message: string
-  /** What is wrong with which fields of the request, if it is about prices. */
+  /** Faults by field of the request. Present if the refusal is about prices or terms of plans. */
   readonly issues?: readonly ValidationIssue[]
 }
 
@@ -24,7 +24,7 @@ export function refusal(code: McpRefusalCode, message: string): McpRefusal {
   return { kind: 'refused', code, message }
 }
 
-/** The first that comes again. */
+/** Returns the first name that occurs more than once. */
 export function findTwice(names: readonly string[]): string | undefined {
   return names.find((name, index) => names.indexOf(name) !== index)
 }

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 
-/** Leaves room for what sets it apart within the 63 characters that DNS gives a label. */
+/** Leaves room for a random suffix within the 63 characters of a DNS label. */
 const slugCharsMax = 48
 
-/** A label of DNS that reads like the text: `Acme Tools!` is `acme-tools`. */
+/** Returns a DNS label that resembles the text: `acme-tools` for `Acme Tools!`. */
 export function slugOf(text: string): string {
   const slug = text
     .normalize('NFKD')
@@ -15,12 +15,12 @@ export function slugOf(text: string): string {
   return slug === '' ? 'mcp' : slug
 }
 
-/** What the host of an origin is called where nobody gave the product a name. */
+/** Returns a product name derived from the host of the MCP server, for products without a name. */
 export function nameOfOrigin(originUrl: string): string {
   return new URL(originUrl).hostname.replaceAll('.', '-')
 }
 
-/** The same, apart from others that wanted it too. */
+/** Returns the label with a random suffix. */
 export function setApart(slug: string): string {
   return `${slug}-${randomBytes(4).toString('hex')}`
 }
