@@ -39,7 +39,7 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
   return planSnapshot?.type === 'recurring' ? (planSnapshot.terms.cancellationNoticeDays ?? 0) : 0
 }
 
-/** A scheduled change to a cheaper plan counts as a notice given when it was scheduled. */
+/** A scheduled change to a cheaper plan counts as a notice that was already given. */
 function givenBefore(purchase: Purchase): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
   if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
