@@ -63,8 +63,9 @@ export type WalletLimits = {
  * ensures that no two calls take the same credit:
  *
  *   1. The credits are held. After a crash here they stay held until `heldMs` have passed, and then they are released. The same
- *      step ends the reservation that the record names: the record holds what it takes of it, and the rest returns to the
- *      wallet. A reservation that has expired by then has released its credits, and the record takes what is available.
+ *      step ends the reservation that the record names: its credits are used for the record's hold first, and the rest
+ *      returns to the wallet. A reservation that has expired by then has released its credits, and the record takes what is
+ *      available.
  *   2. The record is in the log, and the caller gets its response.
  *   3. The record is counted, and the same step ends its hold.
  *
