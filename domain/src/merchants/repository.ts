@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
-/** What customers see of a provider. Null fields are not shown. */
+/** Details of a provider that customers see, and settings for its customers. Details that are null are not shown. */
 export type Merchant = {
   /** The name shown to customers; null for the provider's own name. */
   readonly displayName: string | null

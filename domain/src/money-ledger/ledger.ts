@@ -82,7 +82,7 @@ export type LedgerTransaction = {
   readonly key: string
   /** Hash of the input, which distinguishes a repetition from another use of the key. */
   readonly inputSha256: string
-  /** Null if the transaction belongs to no customer, like a payout. */
+  /** The customer of the transaction; null for a payout. */
   readonly customerRef: string | null
   /** The invoice that the transaction is about. */
   readonly invoiceRef?: string

@@ -9,7 +9,7 @@ export type Posting = {
   readonly kind: MoneyKind
   /** Name of the event, which is posted once. */
   readonly key: string
-  /** Null if the posting belongs to no customer. */
+  /** The customer of the posting; null for a payout. */
   readonly customerRef: string | null
   /** The invoice that the posting is about. */
   readonly invoiceRef?: string
@@ -101,7 +101,7 @@ const accountOfCredit = {
 /** `taxMinor` is the part of the amount that is tax no longer owed. */
 export type CreditNotePosting = OfInvoice & {
   readonly reference: string
-  /** What the invoice sold. */
+  /** Account of what the invoice sold. */
   readonly sold: SoldAs
   readonly settles: CreditNoteUse
   readonly taxMinor: bigint

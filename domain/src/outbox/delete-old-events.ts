@@ -24,7 +24,7 @@ export async function deleteOldEvents(
 
 type OldEvents = {
   readonly sequences: readonly string[]
-  /** Undefined if no later event is old. */
+  /** Sequence number after which to continue; undefined if no later event is old. */
   readonly reached: bigint | undefined
 }
 

@@ -11,7 +11,7 @@ export type TakeBack = {
   readonly amountMinor: bigint
   /** Whole credits that the amount had bought. */
   readonly credits: bigint
-  /** Whether the refund failed or the dispute was won, so the credits are given back. */
+  /** Whether the money came back after all, so that the credits are given back. */
   readonly isUndone: boolean
   /** Credits that were available and taken, in 10^-6 credits; null if not tried yet. */
   readonly takenMicros: bigint | null

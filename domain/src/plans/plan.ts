@@ -86,7 +86,7 @@ export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'te
 /** `PlanCore` with the set-up fee, which is also part of the plan's cost. */
 export type PlanCosts = PlanCore & Pick<Plan, 'setupFeeMinor'>
 
-/** Returns whether purchases of the plan renew until they are cancelled. Otherwise they end after one period. */
+/** Returns whether purchases of the plan renew until they are cancelled. Otherwise they end by themselves. */
 export function renews({ type, terms }: Pick<PlanCore, 'type' | 'terms'>): boolean {
   return type !== 'one-time' && (terms.autoRenew ?? true)
 }

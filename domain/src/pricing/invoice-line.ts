@@ -8,7 +8,7 @@ export type ChargedPeriod = Pick<Period, 'start' | 'end'>
 export type InvoiceLine = PricedAmount & {
   /** Description for people. */
   readonly description: string
-  /** Null if the line charges no period, such as a set-up fee. */
+  /** The charged period; null for a line without one, such as a set-up fee. */
   readonly period: ChargedPeriod | null
   readonly inputs: LineInputs
 }

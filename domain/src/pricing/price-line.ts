@@ -64,7 +64,7 @@ function exactUsage(
 const picosPerCredit = 1_000_000_000_000n
 const centsPerDollar = 100n
 
-/** Credits are worth US cents, which are converted by the rate. Nothing is rounded in between. */
+/** Converts credits to minor units of the currency. Credits are worth US cents, which the rate converts. Nothing is rounded. */
 function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fraction {
   const rate = fractionOf(conversion.unitsPerDollar)
   return {

@@ -186,7 +186,7 @@ describe('proration', () => {
 })
 
 describe('currencies', () => {
-  // All currencies for which ISO 4217 does not count hundredths, and some others.
+  // `unusual`: all currencies for which ISO 4217 does not count hundredths, and some others.
   const unusual =
     'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF ISK BHD JOD KWD OMR TND'
   const usual =

@@ -16,7 +16,7 @@ import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
   readonly product: Product
-  /** Undefined if the product has no such plan. */
+  /** The plan to activate; undefined if the product has no such plan. */
   readonly plan: Plan | undefined
   /** The customer's purchase that decides about access to the product. */
   readonly last: Purchase | undefined
@@ -44,7 +44,7 @@ type Start =
   | {
       readonly kind: 'activate'
       readonly plan: Plan
-      /** Undefined if the plan begins a new period. */
+      /** The change within the current period; undefined if the plan begins a new period. */
       readonly change: PlanSwitch | undefined
     }
   | { readonly kind: 'schedule'; readonly plan: Plan; readonly change: ScheduledChange }
@@ -58,7 +58,7 @@ export type ActivationDecision =
       readonly plan: Plan
       /** Whether earlier invoices for the product must be paid first. */
       readonly hasDebts: boolean
-      /** Undefined if the payment is for a new period. */
+      /** The change within the current period; undefined if the payment is for a new period. */
       readonly change: PlanSwitch | undefined
     }
   /** The customer must save a card first. `start` is what happens after that. */

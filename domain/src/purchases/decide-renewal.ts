@@ -50,7 +50,10 @@ export function scheduledPlanFor(purchase: Purchase, start: Date): PlanSnapshot 
   return scheduledPlanAt === null || scheduledPlanAt <= start ? scheduledPlan : undefined
 }
 
-/** Returns the next billing date. It is null if the purchase does not renew, or ends at `date` or before. */
+/**
+ * Returns whether the purchase renews at `date`, and that date as its next billing date. The date is null if the purchase does not
+ * renew, or ends at `date` or before.
+ */
 export function nextAfter(
   { autoRenew, endDate }: Pick<Purchase, 'autoRenew' | 'endDate'>,
   date: Date,

@@ -9,7 +9,7 @@ import type { Purchase } from './repository.ts'
 type Undo = {
   /** Purchases that continued its period and were charged only the difference. Oldest first. */
   readonly carried: readonly Purchase[]
-  /** Those of `carried` that end. Free purchases continue without money. */
+  /** Purchases of `carried` that end. Free purchases continue without money. */
   readonly ended: readonly Purchase[]
   /** The purchase that becomes active again for the rest of its period; undefined if none is paid for. */
   readonly restored: Purchase | undefined

@@ -12,8 +12,8 @@ export type Predecessor = {
 }
 
 /**
- * Returns the new purchase with its link to the purchase before it and its shared allowance. It starts a full allowance only if the
- * full price of the period was charged and no earlier usage is unpaid. Every path that starts a purchase calls this function.
+ * Returns the new purchase with its link to the purchase before it and its shared allowance. It shares the running allowance unless
+ * the full price of the period was charged and no earlier usage is unpaid. Every path that starts a purchase calls this function.
  */
 export async function followPurchase(
   { sql, providerId, now }: UnitOfWork,

@@ -9,10 +9,10 @@ export type Purchase = {
   readonly reference: string
   readonly customerRef: string
   readonly customerEmail: string
-  /** Empty for a top-up without a product. */
+  /** Reference of the product; empty for a top-up without one. */
   readonly productRef: string
   readonly productName: string
-  /** Null for a top-up, like the snapshot. */
+  /** Reference of the plan; null for a top-up, like the snapshot. */
   readonly planRef: string | null
   readonly planSnapshot: PlanSnapshot | null
   readonly status: PurchaseStatus
@@ -71,7 +71,7 @@ export type Purchase = {
   readonly firstIncludedMicros: bigint | null
   /** The plan to which the purchase changes at a renewal; null if it keeps its plan. */
   readonly scheduledPlan: PlanSnapshot | null
-  /** When it changes; null for its next renewal. */
+  /** When the purchase changes to that plan; null for its next renewal. */
   readonly scheduledPlanAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date

@@ -22,14 +22,14 @@ export type PaymentHandler = {
 /** A payment and the invoice that it pays, both locked. */
 export type Payment = {
   readonly intent: PaymentIntent
-  /** Undefined for a sale, whose invoice is issued when the payment succeeds. */
+  /** The invoice to pay; undefined for a sale, whose invoice is issued when the payment succeeds. */
   readonly debt: Debt | undefined
 }
 
 /** An invoice that was issued before its payment. */
 export type Debt = {
   readonly invoice: Invoice
-  /** Undefined if the customer bought only credits. */
+  /** The purchase of the invoice; undefined if the customer bought only credits. */
   readonly purchase: Purchase | undefined
   /** The period that the invoice charges; undefined if it charges none. */
   readonly period: ChargedPeriod | undefined

@@ -30,7 +30,7 @@ export type Difference =
 
 /** A difference between two sides that is not a change in progress. */
 export type Finding = {
-  /** Undefined if the provider is unknown. */
+  /** The provider of the object; undefined if it is unknown. */
   readonly providerId: string | undefined
   readonly kind: ComparedKind
   readonly difference: Difference

@@ -43,7 +43,7 @@ export type ProcessorSides = {
   readonly payment: Side<ProcessorIntent>
   readonly refund: Side<Refund>
   readonly dispute: Side<Dispute>
-  /** Undefined if several providers share the processor account, because payouts then belong to the operator. */
+  /** Payouts; undefined if several providers share the processor account, because payouts then belong to the operator. */
   readonly payout: Side<Payout> | undefined
 }
 

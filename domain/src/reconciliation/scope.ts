@@ -3,7 +3,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 /** What a reconciliation compares. */
 export type Scope = {
   readonly environment: Environment
-  /** Undefined for all providers. */
+  /** The only provider to compare; undefined for all providers. */
   readonly providerId: string | undefined
   /** Objects created from `from` until before `to` are compared. Whole seconds. */
   readonly from: Date

@@ -28,7 +28,7 @@ import type { Reading, UsageParts, UsageQuery } from '../entitlements/usage-quer
 export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> & {
   readonly unitsMicros: bigint
   readonly ttlMs: number
-  /** Undefined or empty if each call makes a new reservation. */
+  /** Idempotency key of the request. If it is undefined or empty, each call makes a new reservation. */
   readonly idempotencyKey: string | undefined
   /** Time that selects the period. */
   readonly nowMs: number
@@ -51,7 +51,7 @@ export type ReservedUsage =
       readonly allowedMicros: bigint | null
       /** Credits left in the wallet after all holds, 10^-6; 0 for plans that are not paid from a wallet. */
       readonly creditMicros: bigint
-      /** Undefined if the reservation was denied. */
+      /** The reservation; undefined if it was denied. */
       readonly reservation: Reservation | undefined
     }
 

@@ -17,7 +17,7 @@ export type CheckoutSession = {
   readonly customerRef: string
   readonly purpose: 'product' | 'credit_topup'
   readonly productRef: string | null
-  /** Null if the customer chooses the plan. */
+  /** Reference of the plan; null until the customer chooses one. */
   readonly planRef: string | null
   readonly returnUrl: string | null
   /** False if the checkout must not sell a plan that ends another purchase of the customer. */

@@ -23,11 +23,11 @@ export type ToldTaxDetails = {
   readonly country?: string | undefined
   readonly taxId?: string | undefined
   readonly customerCountry?: string | undefined
-  /** Undefined if unchanged. */
+  /** New name; undefined if it is unchanged. */
   readonly customerName?: string | undefined
-  /** Undefined if unchanged. */
+  /** New address; undefined if it is unchanged. */
   readonly address?: string | undefined
-  /** Undefined if unchanged. */
+  /** New email address; undefined if it is unchanged. */
   readonly email?: string | undefined
 }
 

@@ -42,7 +42,7 @@ export function burn(grants: readonly CreditGrant[], burns: readonly Burn[]): Cr
 }
 
 /**
- * Returns from which grants credits are removed otherwise than by usage. Only free credits are removed, first from the grant
+ * Returns from which grants credits are removed other than by usage. Only free credits are removed, first from the grant
  * `firstRef` if given. Throws if fewer credits are free.
  */
 export function allocateRemoval(

@@ -19,7 +19,7 @@ import { takeOut } from './take-out.ts'
  * Removes the remaining credits of a wallet's expired grants. Each grant's credits are held in hot state in one atomic step, whose
  * result is posted to the ledger. Credits that usage took from a grant before that step stay used, posted or not.
  *
- * After a crash before the commit, the next try finds the holds. After a crash behind the commit, the publication is still queued
+ * After a crash before the commit, the next try finds the holds. After a crash after the commit, the publication is still queued
  * in PostgreSQL. A grant that has credits in flight is checked again later, in case they are released because the record was never
  * written. The wallet of a deleted customer stays unchanged.
  */

@@ -14,7 +14,7 @@ export type GrantRequest = {
   /** Whole credits, at least 1. */
   readonly credits: number
   readonly reason: string | undefined
-  /** Undefined if the credits never expire. */
+  /** When the credits expire; undefined for never. */
   readonly expiresAt?: Date | undefined
   /** The grant with the smallest number is used first. Default 0. */
   readonly priority?: number | undefined

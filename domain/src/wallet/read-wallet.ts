@@ -11,7 +11,7 @@ export type WalletReading = {
 }
 
 export type HotWallet = WalletReading & {
-  /** Credits removed otherwise than by usage. Later removals are still held, and so included in `spentMicros`. */
+  /** Credits removed other than by usage. Later removals are still held, and so included in `spentMicros`. */
   readonly removedMicros: bigint
   /** Credits of counted usage, without holds. */
   readonly usedMicros: bigint

@@ -3,9 +3,9 @@ import { selectNames, type CustomerName } from '../customers/repository.ts'
 
 /** Amounts in 10^-6 credits. */
 export type Wallet = {
-  /** All credits ever added, minus those removed otherwise than by usage. */
+  /** All credits ever added, minus those removed for reasons other than usage. */
   readonly grantedMicros: bigint
-  /** All credits ever removed otherwise than by usage. */
+  /** All credits ever removed for reasons other than usage. */
   readonly removedMicros: bigint
   /** Balance in the ledger, where usage is posted a little later than it happens. */
   readonly balanceMicros: bigint
@@ -92,7 +92,7 @@ export async function listPublishedWallets(
 
 export type PublishedSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'> & {
   /**
-   * Keys of the transactions since `removedSince` that removed credits otherwise than by usage, including all manual adjustments.
+   * Keys of the transactions since `removedSince` that removed credits other than by usage, including all manual adjustments.
    */
   readonly removals: readonly string[]
 }

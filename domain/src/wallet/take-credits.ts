@@ -34,7 +34,7 @@ export type TakenCredits = {
   readonly takenMicros: bigint
   /** Credits left in the wallet, 10^-6. */
   readonly leftMicros: bigint
-  /** Undefined if no automatic recharge of the customer is published as active. */
+  /** The automatic recharge; undefined if none of the customer is published as active. */
   readonly recharge?: PublishedRecharge | undefined
 }
 

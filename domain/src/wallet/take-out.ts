@@ -30,7 +30,7 @@ export type TakeOut = {
 }
 
 /**
- * Removes credits from a wallet that the caller has locked, otherwise than by usage. The credits are held in hot state, and the
+ * Removes credits from a wallet that the caller has locked, other than by usage. The credits are held in hot state, and the
  * publication queued here removes them and ends the hold in one step. `grants` are the wallet's stored grants, `burns` the free
  * credits to remove.
  *

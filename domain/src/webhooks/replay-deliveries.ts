@@ -51,7 +51,7 @@ export async function replayDelivery(
 }
 
 export type ReplayedRange = Pick<WebhookReplay, 'endpointRef' | 'onlyFailed' | 'madeFrom'> & {
-  /** Null for everything until now. */
+  /** End of the time range; null for now. */
   readonly madeBefore: Date | null
 }
 

@@ -6,7 +6,7 @@ export const liveSecretsMax = 3
 export type Rotation =
   | {
       readonly kind: 'rotated'
-      /** When each of the other secrets ends. */
+      /** The other secrets, and when each of them ends. */
       readonly ends: readonly { readonly reference: string; readonly expiresAt: Date }[]
       /** The secret whose signature is first from now on; null for the new one. */
       readonly first: string | null
