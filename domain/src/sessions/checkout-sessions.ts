@@ -142,7 +142,7 @@ async function waitForRoomMs(
  * Opens a checkout for a request that only adds a link to its response. Returns the newest open checkout that the same actor issued
  * with the same terms, if at least half of its time is left, so that a polling client does not use up the customer's limit. If the
  * customer has the maximum of open checkouts, returns the newest one that leads to the same plan and has the same permission,
- * whoever issued it, or undefined.
+ * issued by any actor, or undefined.
  */
 export async function offerCheckoutSession(
   work: UnitOfWork,
@@ -320,7 +320,7 @@ export async function completeCheckoutSession(
   await recordEvent(work, 'checkout_session.completed', checkoutObject(fromRow(row), hostedUrl))
 }
 
-/** Expires the customer's open checkouts, so that they accept no payment any more. */
+/** Expires the customer's open checkouts, so that they no longer accept payments. */
 export async function endCheckoutSessions(
   sql: Queryable,
   providerId: string,

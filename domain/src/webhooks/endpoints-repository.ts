@@ -84,7 +84,7 @@ export async function putEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Pr
     where provider_id = ${endpoint.providerId} and reference = ${endpoint.reference}`
 }
 
-/** Marks an endpoint as deleted and deletes its secrets. Its row is deleted when none of its deliveries is stored any more. */
+/** Marks an endpoint as deleted and deletes its secrets. Its row is deleted after the last of its deliveries. */
 export async function deleteEndpoint(
   sql: Queryable,
   { providerId, reference }: Pick<WebhookEndpoint, 'providerId' | 'reference'>,
