@@ -1,7 +1,7 @@
-/** The pictures that any browser shows and none runs. */
+/** Image types that every browser shows and that cannot contain scripts. */
 export type AssetType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
 
-/** Goes by the bytes themselves: what a sender says of them may be wrong. Undefined: none of these. */
+/** Returns the image type by the bytes themselves, because the declared type may be wrong. Undefined for any other content. */
 export function assetTypeOf(bytes: Buffer): AssetType | undefined {
   if (bytes.subarray(0, 8).equals(pngStart)) return 'image/png'
   if (bytes.subarray(0, 3).equals(jpegStart)) return 'image/jpeg'

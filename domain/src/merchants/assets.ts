@@ -10,7 +10,7 @@ export type Asset = {
   readonly bytes: Buffer
 }
 
-/** Takes the place of the earlier picture of that kind. Returns the SHA-256 that it is found by. */
+/** Stores an image in place of the provider's earlier image of that kind. Returns its SHA-256 in hex, by which it is found. */
 export async function putAsset(
   sql: Queryable,
   providerId: string,
@@ -26,7 +26,7 @@ export async function putAsset(
   return sha256
 }
 
-/** Where the provider's pictures are found, by kind. */
+/** Returns the SHA-256 of each of the provider's images, by kind. */
 export async function findAssetNames(
   sql: Queryable,
   providerId: string,
@@ -36,7 +36,7 @@ export async function findAssetNames(
   return new Map(rows.map(({ kind, sha256 }) => [kind, sha256]))
 }
 
-/** The provider's own picture of that kind. */
+/** Returns the provider's own image of that kind. */
 export async function findAssetOf(
   sql: Queryable,
   providerId: string,
@@ -48,7 +48,7 @@ export async function findAssetOf(
   return row && { contentType: row.content_type, bytes: row.bytes }
 }
 
-/** Whoever knows what the picture is may have it: it is shown to every customer. */
+/** Returns an image by its SHA-256. It is public, because every customer can see it. */
 export async function findAsset(sql: Queryable, sha256: string): Promise<Asset | undefined> {
   const [row] = await sql<{ content_type: AssetType; bytes: Buffer }[]>`
     select content_type, bytes from provider_assets where sha256 = ${sha256} limit 1`

@@ -1,34 +1,34 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
-/** What customers are told about a provider; null: not told. */
+/** Details of a provider that customers see, and settings for its customers. Details that are null are not shown. */
 export type Merchant = {
-  /** The name shown to customers; null: the provider's own name. */
+  /** The name shown to customers; null for the provider's own name. */
   readonly displayName: string | null
   readonly legalName: string | null
   readonly supportEmail: string | null
   readonly supportUrl: string | null
   readonly termsUrl: string | null
   readonly privacyUrl: string | null
-  /** Colour of buttons and links, as `#rrggbb` in lower case; null: the default one. */
+  /** Color of buttons and links, as `#rrggbb` in lower case; null for the default color. */
   readonly accentColor: string | null
   /** Postal address in lines separated by line feeds, without the country. */
   readonly address: string | null
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code. */
   readonly country: string | null
   readonly companyNumber: string | null
   readonly taxId: string | null
   readonly vatNumber: string | null
   readonly statementDescriptor: string | null
-  /** ISO 4217, beside the provider's default currency. */
+  /** ISO 4217 codes, in addition to the provider's default currency. */
   readonly topupCurrencies: readonly string[]
-  /** Where a wallet is low; null: ten units' worth, or 1,000. */
+  /** Balance at which a wallet counts as low, in credits; null for the price of 10 units, or 1,000 if there is none. */
   readonly lowBalanceCredits: bigint | null
-  /** Which dispute suspends what its payment paid for; null: one that is lost. */
+  /** Which disputes suspend what their payment paid for; null for lost disputes only. */
   readonly suspendOnDispute: SuspendOnDispute | null
-  /** Hosts that stored links may lead to, as `normalLinkHost` returns them; null: any. */
+  /** Hosts that stored links can have, as `normalLinkHost` returns them; null for any host. */
   readonly allowedLinkHosts: readonly string[] | null
-  /** Whether an invoice is issued for a period that costs nothing; null: none. */
+  /** Whether an invoice is issued for a period that costs nothing; null for no. */
   readonly issueZeroInvoices: boolean | null
 }
 
@@ -99,7 +99,7 @@ const columns = {
 
 const fields = Object.keys(columns) as (keyof Merchant)[]
 
-/** Only what is given changes, in one statement: of two changes at once neither takes back the other. */
+/** Changes only the given fields, in one statement. Concurrent changes of different fields do not overwrite each other. */
 export async function changeMerchant(
   sql: Queryable,
   providerId: string,

@@ -2,7 +2,7 @@ import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { lockMeter, updateMeter, type Meter, type MeterStatus } from './repository.ts'
 
-/** Fields that are absent stay as they are. A name never changes: stored usage carries it. */
+/** Absent fields stay unchanged. The name of a meter never changes, because stored usage contains it. */
 export type MeterChange = {
   readonly displayName?: string | undefined
   readonly description?: string | undefined

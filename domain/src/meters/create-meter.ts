@@ -11,7 +11,7 @@ export type NewMeter = {
   readonly unit: string
 }
 
-/** Undefined when the provider has a meter of that name. */
+/** Creates a meter. Returns undefined if the provider already has a meter of that name. */
 export async function createMeter(work: UnitOfWork, fields: NewMeter): Promise<Meter | undefined> {
   const meter: Meter = {
     name: fields.name,
@@ -30,7 +30,7 @@ export async function createMeter(work: UnitOfWork, fields: NewMeter): Promise<M
   return meter
 }
 
-/** Makes sure that the provider has the meter that limits are counted on. */
+/** Creates the meter on which limits are counted, unless the provider has it. */
 export async function ensureLimitMeter(work: UnitOfWork): Promise<Meter> {
   const existing = await findMeterByName(work.sql, work.providerId, requestsMeterName)
   if (existing !== undefined) return existing
@@ -41,7 +41,7 @@ export async function ensureLimitMeter(work: UnitOfWork): Promise<Meter> {
     aggregation: 'count',
     unit: 'requests',
   })
-  // A twin made it meanwhile: its row is visible to the next statement.
+  // Another transaction created the meter meanwhile. Its row is visible to the next statement.
   const meter = created ?? (await findMeterByName(work.sql, work.providerId, requestsMeterName))
   if (meter === undefined) throw new Error(`provider ${work.providerId} has no limit meter`)
   return meter

@@ -27,7 +27,7 @@ type MeterRow = {
   updated_at: Date
 }
 
-/** False when the provider has a meter of that name already. */
+/** Returns false if the provider already has a meter of that name. */
 export async function insertMeter(
   sql: Queryable,
   providerId: string,
@@ -72,7 +72,7 @@ export async function lockMeter(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** In one order, so that no two callers wait for each other. */
+/** Locks the meters in one order, so that two callers cannot deadlock. */
 export async function lockMetersByName(
   sql: Queryable,
   providerId: string,

@@ -1,9 +1,9 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What is at the processor by the ledger, and by what its postings noted that is finer: together it is what is there. */
+/** Balance at the processor: the ledger's amount plus the finer rest that its postings recorded. */
 export type AtProcessor = { readonly clearingMinor: bigint; readonly restUnits: bigint }
 
-/** Goes through all postings of a currency that have moved something there. */
+/** Reads all postings of a currency that changed the balance at the processor. */
 export async function findAtProcessor(
   sql: Queryable,
   providerId: string,

@@ -1,13 +1,13 @@
 import { entriesOf, type OfCustomer, type Posting } from './postings.ts'
 
-/* What a customer owes that is deleted, and nobody charges. */
+/* Amounts owed by a deleted customer, which are not charged. */
 
 type OfLeaver = OfCustomer & {
-  /** Says which of the customer's amounts it is. */
+  /** Distinguishes the amounts of one customer. */
   readonly part: string
 }
 
-/** Usage that no invoice charged, of a customer that is deleted: earned, and given up at once. */
+/** Posts usage of a deleted customer that no invoice charged. It is earned and written off at once. */
 export function usageWrittenOff({ customerRef, part, currency, amountMinor }: OfLeaver): Posting {
   return {
     kind: 'usage_written_off',
@@ -17,7 +17,7 @@ export function usageWrittenOff({ customerRef, part, currency, amountMinor }: Of
   }
 }
 
-/** What waited for the next invoice of a customer that is deleted. */
+/** Posts the carried amount of a deleted customer that no further invoice will charge. */
 export function carriedWrittenOff({ customerRef, part, currency, amountMinor }: OfLeaver): Posting {
   return {
     kind: 'carried_written_off',

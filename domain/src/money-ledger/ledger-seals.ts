@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What the first seal of every provider follows. */
+/** Previous hash of each provider's first seal. */
 export const ledgerChainStart = createHash('sha256').update('tollgate ledger').digest('hex')
 
 export type LedgerSeal = {
-  /** Counted from 1 for each provider. */
+  /** Number of the seal, counted from 1 for each provider. */
   readonly number: bigint
-  /** Seals the transactions with ids in (afterId, upToId]. */
+  /** The seal covers the transactions with ids in (afterId, upToId]. */
   readonly afterId: bigint
   readonly upToId: bigint
   readonly transactions: bigint
@@ -18,8 +18,8 @@ export type LedgerSeal = {
 type Range = Pick<LedgerSeal, 'afterId' | 'upToId'>
 
 /**
- * The hash of what is posted in a range, with that of the seal before it. Each transaction with its entries is one line of
- * text, which is the same for ever: columns that come later must not change that of older transactions.
+ * Returns the hash of the transactions in a range and of the previous seal. Each transaction with its entries is one line of text
+ * that never changes: columns added later must not change the line of older transactions.
  */
 export async function hashPosted(
   sql: Queryable,
@@ -45,7 +45,7 @@ export async function hashPosted(
   return row!
 }
 
-/** The id of the last of so many transactions after `afterId`; undefined: there is none up to `upToId`. */
+/** Returns the id of the last of the first `rowsMax` transactions after `afterId`. Undefined if there is none up to `upToId`. */
 export async function findLastPosted(
   sql: Queryable,
   providerId: string,
@@ -61,14 +61,14 @@ export async function findLastPosted(
   return row?.id ?? undefined
 }
 
-/** The newest transaction's id that can be seen now; 0 when there is none. */
+/** Returns the largest visible transaction id, 0 if there is none. */
 export async function findNewestPosted(sql: Queryable): Promise<bigint> {
   const [row] = await sql<{ id: bigint }[]>`
     select coalesce(max(id), 0) as id from ledger_transactions`
   return row!.id
 }
 
-/** Providers with transactions in the range that no seal covers. */
+/** Returns providers with transactions in the range that no seal covers. */
 export async function listUnsealedLedgers(
   sql: Queryable,
   { afterId, upToId }: Range,
@@ -112,7 +112,7 @@ export async function findLastLedgerSeal(
   return row === undefined ? undefined : sealFromRow(row)
 }
 
-/** In their order, after the one of that number. */
+/** Returns seals in order, after the seal with that number. */
 export async function listLedgerSeals(
   sql: Queryable,
   providerId: string,

@@ -4,20 +4,20 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { jsonb } from '../postgres/jsonb.ts'
 
-/** One line of a transaction; the entries of a transaction add up to nothing, in each unit by itself. */
+/** One line of a transaction. The entries of a transaction sum to 0 in each unit. */
 export type LedgerEntry = CreditEntry | MoneyEntry
 
 export type CreditAccount =
   'wallet' | 'granted' | 'purchased' | 'used' | 'written_off' | 'adjusted' | 'breakage'
 
-/** Credits are counted in 10^-6 of one. */
+/** Entry of credits, counted in 10^-6 credits. */
 type CreditEntry = {
   readonly account: CreditAccount
-  /** Never nothing. */
+  /** Amount, never 0. */
   readonly amountMicros: bigint
 }
 
-/** `domain/migrations/environment/0006-ledger.sql` says what each account holds. */
+/** `domain/migrations/environment/0006-ledger.sql` describes each account. */
 export type MoneyAccount =
   | 'receivable'
   | 'carried'
@@ -37,9 +37,9 @@ export type MoneyAccount =
 
 export type MoneyEntry = {
   readonly account: MoneyAccount
-  /** ISO 4217, upper case. */
+  /** ISO 4217 code in upper case. */
   readonly currency: string
-  /** Never nothing. Minor units; what we have or are owed is positive. */
+  /** Amount in minor units, never 0. What we have or are owed is positive. */
   readonly amountMinor: bigint
 }
 
@@ -50,7 +50,7 @@ export type CreditKind =
   | 'write_off'
   | 'adjustment'
   | 'expiry'
-  /** For money that was paid back, and for money that came back after all. */
+  /** For money that was refunded or disputed, and for such money that was returned. */
   | 'take_back'
   | 'give_back'
 
@@ -78,16 +78,16 @@ export type MoneyKind = (typeof moneyKinds)[number]
 export type LedgerTransaction = {
   readonly reference: string
   readonly kind: CreditKind | MoneyKind
-  /** Unique for the provider: a second posting with this key is a repetition of the first. */
+  /** Key that is unique for the provider. A second posting with the same key is a repetition of the first. */
   readonly key: string
-  /** What was asked for, to tell a repetition from another use of the key. */
+  /** Hash of the input, which distinguishes a repetition from another use of the key. */
   readonly inputSha256: string
-  /** Null where it is nobody's: a payout. */
+  /** The customer of the transaction; null for a payout. */
   readonly customerRef: string | null
-  /** The invoice that it is about. */
+  /** The invoice that the transaction is about. */
   readonly invoiceRef?: string
   readonly reason: string | null
-  /** What the caller is told, now and whenever it repeats the call. */
+  /** Response to the caller, returned again to every repetition of the call. */
   readonly result: JsonObject
   readonly createdAt: Date
   readonly entries: readonly LedgerEntry[]
@@ -97,7 +97,7 @@ export type PostedTransaction = Pick<LedgerTransaction, 'inputSha256' | 'result'
   readonly invoiceRef: string | null
 }
 
-/** Breaks the unique constraint where the key was used, and the transaction where entries do not add up. */
+/** Inserts a transaction. Breaks a unique constraint if the key was used. The transaction fails if the entries do not sum to 0. */
 export async function insertTransaction(
   sql: Queryable,
   providerId: string,
@@ -106,7 +106,10 @@ export async function insertTransaction(
   await insertWithEntries(sql, providerId, transaction, sql``)
 }
 
-/** The same, but where the key was used: then it changes nothing, and is false. Of two at once the second one waits. */
+/**
+ * Inserts a transaction unless the key was used, then it changes nothing and returns false. If two callers insert the same key at
+ * once, the second waits for the first.
+ */
 export function insertTransactionOnce(
   sql: Queryable,
   providerId: string,
@@ -164,7 +167,7 @@ export async function findPostedTransaction(
   return { inputSha256: row.input_sha256, invoiceRef: row.invoice_ref, result: row.result }
 }
 
-/** Of the transaction with that key. */
+/** Returns the reference of the transaction with that key. */
 export async function findTransactionRef(
   sql: Queryable,
   providerId: string,
@@ -188,7 +191,9 @@ export type UnbalancedWallet = {
   readonly grantsMicros: bigint
 }
 
-/** Wallets whose kept balance is not what their entries, or what is left of their grants, add up to. None, if all is well. */
+/**
+ * Returns wallets whose stored balance differs from the sum of their entries or of their remaining grants. Normally there are none.
+ */
 export async function listUnbalancedWallets(
   sql: Queryable,
   rowsMax: number,

@@ -1,8 +1,8 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /**
- * Currencies in which something has been at the processor since before that instant, and was neither paid out nor taken
- * by refunds and fees; or has been missing there since before it. What came first is taken to have left first.
+ * Returns currencies in which money has been at the processor since before that instant, not paid out and not used by refunds or
+ * fees, or has been missing there since before it. The oldest money counts as paid out first.
  */
 export async function listOpenClearing(
   sql: Queryable,

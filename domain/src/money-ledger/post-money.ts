@@ -4,14 +4,14 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, insertTransactionOnce, sha256OfInput } from './ledger.ts'
 import type { Posting } from './postings.ts'
 
-/** A key that was posted with other entries: two things go by one name, and neither may be believed. */
+/** A key was posted with other entries. Two events share one key, so neither posting can be trusted. */
 export class PostedOtherwiseError extends Error {
   override readonly name = 'PostedOtherwiseError'
 }
 
 /**
- * Posts it in the caller's transaction. Says `repeated`, and changes nothing, where it was posted before; of two at once
- * the second one waits for the first one's transaction.
+ * Posts in the caller's transaction. Returns `repeated` and changes nothing if it was posted before, and `nothing` if there are no
+ * entries. If two callers post the same key at once, the second waits for the first one's transaction.
  */
 export async function postMoney(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
@@ -37,7 +37,7 @@ export async function postMoney(
   throw new PostedOtherwiseError(`${posting.key} was posted with other entries`)
 }
 
-/** Read by `findAtProcessor`. */
+/** Returns the result that `findAtProcessor` reads. */
 function resultOf({ rest }: Posting): JsonObject {
   return rest === undefined ? {} : { rest: { [rest.currency]: rest.units.toString() } }
 }

@@ -26,7 +26,7 @@ const currency = 'USD'
 const invoiceRef = 'inv_1'
 const issued = { reference: invoiceRef, customerRef, currency, sells: 'revenue' } as const
 
-/** Sums by account and currency; those that hold nothing are left out. */
+/** Returns sums by account and currency, without sums of 0. */
 function balances(postings: readonly Posting[]): Record<string, bigint> {
   const sums = new Map<string, bigint>()
   for (const { entries } of postings) {
@@ -39,7 +39,7 @@ function balances(postings: readonly Posting[]): Record<string, bigint> {
   return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n))
 }
 
-/** One of each, of an amount. */
+/** Returns one posting of each kind, over the amount. */
 function all(amountMinor: bigint, fee: bigint, name = '1'): Posting[] {
   const money = { customerRef, currency, amountMinor }
   const dispute = { ...money, disputeRef: `dp_${name}`, feeMinor: fee }
@@ -115,7 +115,7 @@ test('every posting adds up to nothing in each currency, and has no empty line',
 test('each has a key of its own, and the same one when it is told again', () => {
   const keys = ['1', '2'].flatMap((name) => all(100n, 3n, name).map(({ key }) => key))
   expect(new Set(keys).size).toBe(keys.length)
-  // Another amount is no other thing, but a contradiction: whoever posts it finds out.
+  // A different amount keeps the key. Posting it again then fails because the entries differ.
   expect(all(999n, 1n, '1').map(({ key }) => key)).toEqual(keys.slice(0, keys.length / 2))
 })
 

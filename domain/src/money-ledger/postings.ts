@@ -1,34 +1,34 @@
 import type { MoneyAccount, MoneyEntry, MoneyKind } from './ledger.ts'
 
 /*
- * What each thing that happens to money does to the ledger. Pure: the same thing is the same posting, under the same key,
- * however often it is told. What we have or are owed is positive, so that each posting adds up to nothing.
+ * Ledger postings of every event that moves money. The functions are pure: the same event gives the same posting with the same key,
+ * however often it is reported. What we have or are owed is positive, so each posting sums to 0.
  */
 
 export type Posting = {
   readonly kind: MoneyKind
-  /** Names what happened: posted once. */
+  /** Name of the event, which is posted once. */
   readonly key: string
-  /** Null where it is nobody's. */
+  /** The customer of the posting; null for a payout. */
   readonly customerRef: string | null
-  /** The invoice that it is about. */
+  /** The invoice that the posting is about. */
   readonly invoiceRef?: string
   readonly entries: readonly MoneyEntry[]
-  /** What the processor moved beside them, finer than the ledger counts. */
+  /** Additional movement at the processor that is finer than the ledger's minor units. */
   readonly rest?: FinerRest
 }
 
-/** `units` of the processor, less than a minor unit of the currency either way. */
+/** `units` of the processor, positive or negative, less than one minor unit of the currency. */
 export type FinerRest = { readonly currency: string; readonly units: bigint }
 
-/** Minor units of a currency, upper case. */
+/** Amount in minor units, and the currency in upper case. */
 export type Money = { readonly currency: string; readonly amountMinor: bigint }
 
 export type OfCustomer = Money & { readonly customerRef: string }
 
 /**
- * `chargedMinor`: its lines but for what earlier invoices left, which is `carriedInMinor`. Together they are its total.
- * `taxMinor` is the part of what is charged that is owed to a state.
+ * `chargedMinor`: sum of the invoice's lines without `carriedInMinor`, the amount carried over from earlier invoices. Both sum to
+ * its total. `taxMinor`: the part of `chargedMinor` that is tax.
  */
 export type IssuedInvoice = {
   readonly sells: SoldAs
@@ -44,12 +44,12 @@ export function invoiceIssued(invoice: IssuedInvoice): Posting {
   return ofInvoice('invoice_issued', 'issued', invoice, issueEntries(invoice, 1n))
 }
 
-/** As if it had never been issued; what it took over from earlier invoices waits for the next one again. */
+/** Reverses the issue of an invoice. Amounts that it took over from earlier invoices are carried over to the next one again. */
 export function invoiceVoided(invoice: IssuedInvoice): Posting {
   return ofInvoice('invoice_voided', 'voided', invoice, issueEntries(invoice, -1n))
 }
 
-/** What is charged is earned, but for credits: those are owed until they are used. */
+/** Account of what is sold. Charges are earned when invoiced, except credits, which are owed until they are used. */
 export type SoldAs = Extract<MoneyAccount, 'revenue' | 'prepaid'>
 
 function issueEntries(invoice: IssuedInvoice, sign: 1n | -1n): MoneyEntry[] {
@@ -74,7 +74,7 @@ function ofInvoice(
 
 type OfInvoice = OfCustomer & { readonly invoiceRef: string }
 
-/** Part of what is due moves on to the customer's next invoice; a credit is below nothing. Once for each invoice and `step`. */
+/** Posts an amount that moves on to the customer's next invoice; a credit is negative. Posted once for each invoice and `step`. */
 export function invoiceCarried(carried: OfInvoice & { readonly step: string }): Posting {
   const { invoiceRef: reference, customerRef, currency, amountMinor, step } = carried
   const entries = entriesOf(currency, { carried: amountMinor, receivable: -amountMinor })
@@ -88,20 +88,20 @@ export function invoiceWrittenOff({ invoiceRef, customerRef, ...due }: OfInvoice
   return ofInvoice('invoice_written_off', 'written-off', invoice, entries)
 }
 
-/** Where what is credited goes: off what is due, to the next invoice, or back to the customer as a refund. */
+/** Use of a credit note: it reduces what is due, is credited on the next invoice, or is paid back as a refund. */
 export type CreditNoteUse = 'invoice' | 'balance' | 'refund'
 
 const accountOfCredit = {
   invoice: 'receivable',
   balance: 'carried',
-  // The money has left through the account of refunds; this takes it out of there.
+  // The money has left through the `refunds` account, and this entry balances that account.
   refund: 'refunds',
 } as const satisfies Record<CreditNoteUse, MoneyAccount>
 
-/** `taxMinor` is the part of the amount that is not owed to a state any more. */
+/** `taxMinor` is the part of the amount that is tax no longer owed. */
 export type CreditNotePosting = OfInvoice & {
   readonly reference: string
-  /** What the invoice sold. */
+  /** Account of what the invoice sold. */
   readonly sold: SoldAs
   readonly settles: CreditNoteUse
   readonly taxMinor: bigint
@@ -111,14 +111,14 @@ export function creditNoteIssued(note: CreditNotePosting): Posting {
   return creditNotePosting(note, 'issued', 1n)
 }
 
-/** The refund that it was written for did not arrive. */
+/** Posts the reversal of a credit note whose refund failed. */
 export function creditNoteVoided(note: CreditNotePosting): Posting {
   return creditNotePosting(note, 'voided', -1n)
 }
 
 /**
- * Of credits that are paid back only the tax is booked here: those that are left are taken out of the wallet, and what
- * they were worth goes to the account of refunds with them; used ones stay there.
+ * For refunded credits only the tax is posted here. Unused credits are removed from the wallet, and their value then moves to the
+ * `refunds` account. The value of used credits stays there.
  */
 function creditNotePosting(
   note: CreditNotePosting,
@@ -142,8 +142,8 @@ function creditNotePosting(
 }
 
 /**
- * What a payment is for: an issued invoice, one that was written off already, or nothing that could be given: then it is
- * paid back.
+ * What a payment pays: an issued invoice, an invoice that was already written off, or nothing that could be delivered, so that it
+ * is refunded.
  */
 export type PaymentUse = 'receivable' | 'written_off' | 'refunds'
 
@@ -164,14 +164,14 @@ export function paymentSucceeded(payment: SucceededPayment): Posting {
   }
 }
 
-/** Whether a payment is posted is asked by this. */
+/** Returns the key by which a posted payment is found. */
 export function paymentKey(chargeRef: string): string {
   return `payment:${chargeRef}:succeeded`
 }
 
 /**
- * What the processor made of a payment: its fee, and the money of another currency that it was exchanged into.
- * `settled` is before the fee, which is in the same currency.
+ * Settlement of a payment at the processor: the fee, and the currency conversion. `settled` is the amount before the fee, in the
+ * same currency as the fee.
  */
 export type SettledPayment = {
   readonly customerRef: string
@@ -179,7 +179,7 @@ export type SettledPayment = {
   readonly charged: Money
   readonly settled: Money
   readonly feeMinor: bigint
-  /** Of `settled` without the fee. */
+  /** Finer rest of `settled` minus the fee. */
   readonly restUnits?: bigint
 }
 
@@ -210,8 +210,8 @@ function exchange(from: Money, into: Money): MoneyEntry[] {
 }
 
 /**
- * `taxMinor` is the part of it that is not owed to a state any more; of an invoice a credit note says that, and only what
- * was sold before every payment had one has it here.
+ * `taxMinor` is the part of the refund that is tax no longer owed. If the payment paid an invoice, a credit note states the tax
+ * instead. Only sales from before every payment had an invoice have it here.
  */
 type Refund = OfCustomer & {
   readonly refundRef: string
@@ -219,7 +219,7 @@ type Refund = OfCustomer & {
   readonly invoiceRef?: string
 }
 
-/** On its way: owed to the customer, and still at the processor. */
+/** Posts a refund in progress: it is owed to the customer, and the money is still at the processor. */
 export function refundPending(refund: Refund): Posting {
   const { amountMinor, taxMinor = 0n } = refund
   return refundPosting('refund_pending', refund, 'pending', {
@@ -229,7 +229,7 @@ export function refundPending(refund: Refund): Posting {
   })
 }
 
-/** Post `refundPending` before, also for a refund that succeeds at once. */
+/** Posts a successful refund. `refundPending` must be posted before, also if the refund succeeds at once. */
 export function refundSucceeded(refund: Refund): Posting {
   return refundPosting('refund_succeeded', refund, 'succeeded', {
     refunds_due: refund.amountMinor,
@@ -237,7 +237,7 @@ export function refundSucceeded(refund: Refund): Posting {
   })
 }
 
-/** Some fail after they succeeded, when the customer's bank sends the money back. */
+/** Posts a failed refund. A refund can fail after it succeeded, if the customer's bank returns the money. */
 export function refundFailed(refund: Refund & { readonly hadSucceeded: boolean }): Posting {
   const { amountMinor, taxMinor = 0n, hadSucceeded } = refund
   return refundPosting('refund_failed', refund, 'failed', {
@@ -262,12 +262,12 @@ function refundPosting(
   }
 }
 
-/** What a refund took of the processor's balance, where that is of another currency; or gave back to it as it failed. */
+/** What a refund took from the processor's balance in another currency, or returned to it when the refund failed. */
 export type SettledRefund = {
   readonly customerRef: string
   readonly refundRef: string
   readonly step: 'settled' | 'failure-settled'
-  /** Below nothing for what was paid back. */
+  /** Negative for a refund that was paid out. */
   readonly charged: Money
   readonly settled: Money
   readonly feeMinor: bigint
@@ -285,14 +285,14 @@ export function refundSettled(refund: SettledRefund): Posting {
   }
 }
 
-/** `step` tells one withdrawal or reinstatement of a dispute from the next: the balance transaction that made it. */
+/** `step` distinguishes the withdrawals and reinstatements of a dispute. It is the id of the balance transaction. */
 type Dispute = OfCustomer & {
   readonly disputeRef: string
   readonly step: string
   readonly restUnits?: bigint
 }
 
-/** The customer's bank takes the money, and the processor its fee for that. */
+/** Posts that the customer's bank withdrew the money and the processor charged its fee. */
 export function disputeWithdrawn(dispute: Dispute & { readonly feeMinor: bigint }): Posting {
   const { customerRef, disputeRef, step, currency, amountMinor, feeMinor } = dispute
   return {
@@ -308,7 +308,7 @@ export function disputeWithdrawn(dispute: Dispute & { readonly feeMinor: bigint 
   }
 }
 
-/** The fee is given back by some processors, and then is part of what comes. */
+/** Posts that the bank returned the money. Some processors return their fee as well. */
 export function disputeReinstated(dispute: Dispute & { readonly feeMinor: bigint }): Posting {
   const { customerRef, disputeRef, step, currency, amountMinor, feeMinor } = dispute
   return {
@@ -333,8 +333,8 @@ export function disputeKey(
 }
 
 /**
- * `clearedMinor` left the processor's balance by our count, or came back to it; it may differ from what was paid out by
- * parts of a minor unit that were added up.
+ * `clearedMinor` is the ledger's amount that left the processor's balance or returned to it. It may differ from the payout by
+ * accumulated fractions of a minor unit.
  */
 type Payout = Money & {
   readonly payoutRef: string
@@ -346,7 +346,7 @@ export function payoutPaid(payout: Payout): Posting {
   return payoutPosting('payout_paid', payout, 1n)
 }
 
-/** Some fail days after they were paid: the money is at the processor again. */
+/** Posts a payout that failed, possibly days after it was paid. The money is back at the processor. */
 export function payoutFailed(payout: Payout): Posting {
   return payoutPosting('payout_failed', payout, -1n)
 }
@@ -378,7 +378,7 @@ function restOf(
 
 type Amounts = { readonly [Account in MoneyAccount]?: bigint }
 
-/** Of an account that nothing happens to there is no entry. */
+/** Returns an entry for each amount that is not 0. */
 export function entriesOf(currency: string, amounts: Amounts): MoneyEntry[] {
   return Object.entries(amounts)
     .filter(([, amountMinor]) => amountMinor !== 0n)

@@ -11,16 +11,16 @@ import {
   listUnsealedLedgers,
 } from './ledger-seals.ts'
 
-/** Of one seal: what the database hashes at once. */
+/** Number of transactions that the database hashes for one seal. */
 const transactionsPerSealMax = 1_000
 
-/** Of one round: a stop waits for no more than that. */
+/** Number of providers in one round, so that a stop need not wait for longer. */
 const providersPerRoundMax = 200
 
 /**
- * Seals what was posted before this was called, once nothing can be posted there any more: as the audit log is sealed. A
- * posting has locked what it is about before it takes an id, so its transaction is one of those that are waited for.
- * Returns up to which id everything is sealed: the next round needs to look only at what comes after it.
+ * Seals what was posted before the call, after all transactions in progress have ended, like the audit log. A posting locks its
+ * rows before it gets an id, so its transaction is among those waited for. Returns the id up to which everything is sealed. The
+ * next round has to check only later ids.
  */
 export async function sealLedger(pool: Sql, sealedToId: bigint, now: Date): Promise<bigint> {
   const upToId = await findNewestPosted(pool)
@@ -35,7 +35,7 @@ export async function sealLedger(pool: Sql, sealedToId: bigint, now: Date): Prom
   return isAll ? upToId : sealedToId
 }
 
-/** One seal; what is too much for it waits for the next round. Whoever seals the same provider waits here. */
+/** Writes one seal. Transactions beyond its limit are left to the next round. A process that seals the same provider waits here. */
 async function sealProvider(
   sql: Queryable,
   providerId: string,

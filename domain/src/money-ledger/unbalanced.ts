@@ -1,22 +1,20 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/*
- * What the ledger says of money, and what is kept elsewhere of the same: none of these, if all is well. Minor units.
- */
+/* Differences between the ledger and other records of the same money. Normally there are none. Amounts are minor units. */
 
 export type UnbalancedInvoice = {
   readonly providerId: string
   readonly invoiceRef: string
   readonly currency: string
-  /** To be paid yet, and written off, by the invoice. */
+  /** Amounts due and written off, by the invoice. */
   readonly dueMinor: bigint
   readonly writtenOffMinor: bigint
-  /** The same by its entries. */
+  /** The same amounts by the ledger entries. */
   readonly receivableMinor: bigint
   readonly entriesWrittenOffMinor: bigint
 }
 
-/** Issued invoices of which the ledger has something else to be paid, or to have been written off. */
+/** Returns issued invoices for which the ledger has another amount due or written off. */
 export async function listUnbalancedInvoices(
   sql: Queryable,
   rowsMax: number,
@@ -67,13 +65,16 @@ export type UnbalancedCreditValue = {
   readonly providerId: string
   readonly customerRef: string
   readonly currency: string
-  /** Paid for what is left of the customer's grants. */
+  /** Paid value of the remaining grants of the customer. */
   readonly grantsMinor: bigint
-  /** Owed for credits by the entries. */
+  /** Amount owed for credits, by the ledger entries. */
   readonly prepaidMinor: bigint
 }
 
-/** Wallets that are owed for otherwise than for what is left in them: see `domain/src/wallet/credit-value.ts`. */
+/**
+ * Returns wallets for which the owed amount differs from the value of the remaining credits, see
+ * `domain/src/wallet/credit-value.ts`.
+ */
 export async function listUnbalancedCreditValues(
   sql: Queryable,
   rowsMax: number,
@@ -117,7 +118,7 @@ export type UnbalancedTransaction = {
   readonly sum: string
 }
 
-/** Which the database should have refused. */
+/** Returns transactions whose entries do not sum to 0. A database constraint should have refused them. */
 export async function listUnbalancedTransactions(
   sql: Queryable,
   rowsMax: number,

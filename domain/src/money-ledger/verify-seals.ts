@@ -3,7 +3,7 @@ import { ledgerChainStart, hashPosted, listLedgerSeals, type LedgerSeal } from '
 
 const sealsPerPage = 500
 
-/** The first seal of a provider that what is posted does not agree with any more; undefined: there is none. */
+/** Returns the first seal of a provider that no longer matches the posted transactions; undefined if all match. */
 export async function findBrokenSeal(
   sql: Queryable,
   providerId: string,

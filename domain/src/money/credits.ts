@@ -1,19 +1,19 @@
 import { minorPerMajor } from './currencies.ts'
 import { divideRounded, type Fraction } from './decimal.ts'
 
-/** Credits are worth a hundredth of a US cent each, whatever currency they were bought in. */
+/** A credit is worth a hundredth of a US cent, whatever the currency in which it was bought. */
 export const creditsPerMinorUnit = 100n
 
 const centsPerDollar = 100n
 
-/** What credits are worth in a currency of which one dollar buys `unitsPerDollar`. Minor units, rounded half up. */
+/** Returns the value of credits in a currency of which one dollar buys `unitsPerDollar`. Minor units, rounded half up. */
 export function displayMinor(credits: bigint, currency: string, unitsPerDollar: Fraction): bigint {
   const { numerator, denominator } = unitsPerDollar
   const dividend = credits * numerator * minorPerMajor(currency)
   return divideRounded(dividend, creditsPerMinorUnit * centsPerDollar * denominator)
 }
 
-/** How many credits an amount buys. It is turned into US cents first, and those are rounded. */
+/** Returns the number of credits that an amount buys. The amount is converted to US cents first, and those are rounded. */
 export function mintCredits(
   amountMinor: bigint,
   currency: string,

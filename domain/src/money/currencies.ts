@@ -1,8 +1,6 @@
-/*
- * What the wire's contract and the payment processor say of currencies. Codes are upper case.
- */
+/* Rules of the wire contract and the payment processor about currencies. Codes are in upper case. */
 
-/** Currencies whose smallest unit is the unit itself. */
+/** Currencies without a smaller unit. */
 const zeroDecimal: ReadonlySet<string> = new Set([
   'BIF',
   'CLP',
@@ -26,7 +24,7 @@ export function minorPerMajor(currency: string): 1n | 100n {
   return zeroDecimal.has(currency) ? 1n : 100n
 }
 
-/** Below these the payment processor charges nothing. Minor units. */
+/** Minimum amounts of the payment processor, in minor units. */
 export const processorMinimumMinor: Readonly<Record<string, number>> = {
   USD: 50,
   EUR: 50,
@@ -60,7 +58,7 @@ export function processorMinimumOf(currency: string): bigint {
   return BigInt(processorMinimumMinor[currency] ?? otherMinimumMinor)
 }
 
-/** For people: `$0.53`, `SEK 99.99`, `¥500` in English. The amount is in minor units. */
+/** Formats an amount of minor units for people: `$0.53`, `SEK 99.99`, `¥500` in English. */
 export function formatMoney(amountMinor: bigint, currency: string, locale = 'en-US'): string {
   const digits = minorPerMajor(currency) === 1n ? 0 : 2
   const format = new Intl.NumberFormat(locale, {
@@ -69,11 +67,11 @@ export function formatMoney(amountMinor: bigint, currency: string, locale = 'en-
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   })
-  // As text, which is formatted exactly. The space after a code would not break in HTML; here it is a plain one.
+  // Text is formatted exactly, unlike a number. The non-breaking space after a currency code is replaced by a plain space.
   return format.format(majorText(amountMinor, currency) as `${number}`).replaceAll('\u00a0', ' ')
 }
 
-/** A whole amount of minor units as major units, exactly: `99.99`. */
+/** Returns an amount of minor units in major units, exactly: `99.99`. */
 export function majorText(amountMinor: bigint, currency: string): string {
   const unit = minorPerMajor(currency)
   if (unit === 1n) return amountMinor.toString()

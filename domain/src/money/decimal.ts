@@ -1,9 +1,9 @@
-/** An exact fraction; the denominator is positive. */
+/** An exact fraction with a positive denominator. */
 export type Fraction = { readonly numerator: bigint; readonly denominator: bigint }
 
 const decimalPattern = /^(-?)(\d+)(?:\.(\d+))?$/
 
-/** Of a decimal number written out, such as `9.46`. Throws RangeError for anything else. */
+/** Parses decimal text such as `9.46`. Throws RangeError for anything else. */
 export function fractionOf(decimal: string): Fraction {
   const parts = decimalPattern.exec(decimal)
   if (parts === null) throw new RangeError(`Not a decimal number: ${decimal}`)
@@ -15,13 +15,13 @@ export function fractionOf(decimal: string): Fraction {
   }
 }
 
-/** Rounds a quotient to a whole number, half away from zero. The divisor is positive. */
+/** Divides and rounds to a whole number, half away from zero. The divisor is positive. */
 export function divideRounded(dividend: bigint, divisor: bigint): bigint {
   const half = dividend < 0n ? -divisor : divisor
   return (2n * dividend + half) / (2n * divisor)
 }
 
-/** The 10^-6 units of decimal text. Throws RangeError where it has more than six decimals, or is no number. */
+/** Converts decimal text to 10^-6 units. Throws RangeError for more than 6 decimals or text that is not a number. */
 export function microsOfDecimal(decimal: string): bigint {
   const { numerator, denominator } = fractionOf(decimal)
   const micros = (numerator * 1_000_000n) / denominator
@@ -31,7 +31,7 @@ export function microsOfDecimal(decimal: string): bigint {
   return micros
 }
 
-/** An amount of 10^-6 units as decimal text, without zeros at its end. */
+/** Returns an amount of 10^-6 units as decimal text without trailing zeros. */
 export function decimalOfMicros(micros: bigint): string {
   const digits = (micros < 0n ? -micros : micros).toString().padStart(7, '0')
   const [whole, fraction] = [digits.slice(0, -6), digits.slice(-6).replace(/0+$/, '')]

@@ -1,19 +1,19 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { fractionOf, type Fraction } from './decimal.ts'
 
-/** `parity`: the currency is the dollar; `db`: the provider set the rate; `fallback`: it is built in. */
+/** `parity`: the currency is the dollar. `db`: the provider has set the rate. `fallback`: the rate is built in. */
 export type RateSource = 'parity' | 'db' | 'fallback'
 
 export type ExchangeRate = {
   readonly currency: string
-  /** What one US dollar buys, written out. */
+  /** Amount that one US dollar buys, as decimal text. */
   readonly unitsPerDollar: string
   readonly source: RateSource
 }
 
 export const dollarRate: ExchangeRate = { currency: 'USD', unitsPerDollar: '1', source: 'parity' }
 
-/** Rough, and never changed by us: a provider who sells in another currency sets its own. */
+/** Approximate and fixed rates. A provider who sells in another currency sets rates of its own. */
 const builtIn: Readonly<Record<string, string>> = {
   AUD: '1.52',
   BRL: '5.4',
@@ -44,7 +44,7 @@ export function toFraction({ unitsPerDollar }: ExchangeRate): Fraction {
   return fractionOf(unitsPerDollar)
 }
 
-/** Undefined if no rate is known. */
+/** Returns the exchange rate of a currency, undefined if none is known. */
 export async function findExchangeRate(
   sql: Queryable,
   providerId: string,
@@ -57,7 +57,9 @@ export async function findExchangeRate(
   return exchangeRateOf(currency, row?.units_per_dollar ?? null)
 }
 
-/** By the provider's own rate, written out; null: it has none. Undefined where nobody knows a rate. */
+/**
+ * Returns the exchange rate of a currency. `own`: the provider's own rate as decimal text, or null. Undefined if no rate is known.
+ */
 export function exchangeRateOf(currency: string, own: string | null): ExchangeRate | undefined {
   if (currency === dollarRate.currency) return dollarRate
   if (own !== null) return { currency, unitsPerDollar: own, source: 'db' }
@@ -65,7 +67,7 @@ export function exchangeRateOf(currency: string, own: string | null): ExchangeRa
   return unitsPerDollar === undefined ? undefined : { currency, unitsPerDollar, source: 'fallback' }
 }
 
-/** The provider's own, by currency. */
+/** Returns the provider's own rates, ordered by currency. */
 export async function listExchangeRates(
   sql: Queryable,
   providerId: string,

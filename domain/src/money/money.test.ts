@@ -4,7 +4,7 @@ import { creditsPerMinorUnit, displayMinor, mintCredits } from './credits.ts'
 import { formatMoney, majorText, minorPerMajor } from './currencies.ts'
 import { divideRounded, fractionOf } from './decimal.ts'
 
-/* The contract's own examples, then properties against arithmetic of another kind. */
+/* The examples of the wire contract, then properties compared with a different arithmetic. */
 
 test.each([
   ['SEK', '9.46', 10_000n, 105_700n, 9_999n, 'SEK 99.99'],
@@ -48,7 +48,7 @@ describe('properties', () => {
         const credits = mintCredits(paid, currency, unitsPerDollar)
         expect(credits % creditsPerMinorUnit).toBe(0n)
         const shown = displayMinor(credits, currency, unitsPerDollar)
-        // Half a US cent in minor units of the currency, and half such a unit for showing it.
+        // Half a US cent in minor units of the currency, plus half a minor unit for display.
         const { numerator, denominator } = unitsPerDollar
         const off = shown > paid ? shown - paid : paid - shown
         const boundTwice = (minorPerMajor(currency) * numerator) / (100n * denominator) + 2n

@@ -4,21 +4,21 @@ import {
 } from '@tollgate/platform/payments/processor-amounts'
 import { processorMinimumOf } from './currencies.ts'
 
-/* What can be charged at once. Amounts are minor units; currencies are upper case. */
+/* Limits of a single charge. Amounts are minor units, and currencies are in upper case. */
 
-/** The most of an amount that the processor can be asked for; what is left is less than one of its steps. */
+/** Returns the largest part of an amount that the processor can charge. The rest is smaller than one step of the processor. */
 export function chargeableMinor(amountMinor: bigint, currency: string): bigint {
   return amountMinor - (amountMinor % chargeStepMinor(currency))
 }
 
-/** The processor takes eight digits. In its own units. */
+/** Largest amount of the processor, which takes 8 digits, in its own units. */
 const processorAmountMax = 99_999_999n
 
 export function chargeMaxMinor(currency: string): bigint {
   return chargeableMinor(processorAmountMax / processorUnitsPerMinor(currency), currency)
 }
 
-/** Nothing below is charged. */
+/** Returns the smallest amount that can be charged. */
 export function chargeMinMinor(currency: string): bigint {
   return processorMinimumOf(currency)
 }

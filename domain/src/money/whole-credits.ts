@@ -2,12 +2,14 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 
 const microsPerCredit = BigInt(microsPerUnit)
 
-/** What clients are told: parts of a credit, which only fractions of a unit cost, are kept but not shown. */
+/**
+ * Returns whole credits as shown to clients. Fractions of a credit, which only fractions of a unit cost, are stored but not shown.
+ */
 export function wholeCredits(micros: bigint): number {
   return Number(micros / microsPerCredit)
 }
 
-/** Whole units that so much pays for. */
+/** Returns the number of whole units that the amount pays for. */
 export function paidUnits(micros: bigint, creditsPerUnit: number): number {
   return Number(micros / (BigInt(creditsPerUnit) * microsPerCredit))
 }

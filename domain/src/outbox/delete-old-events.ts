@@ -2,9 +2,9 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /**
- * Deletes events that were told of before that time, `rowsMax` at a time. One that a delivery is kept of stays, whatever its
- * state: it is sent, sent again, or sent anew from there. Whoever dies leaves nothing half done, and who begins anew passes
- * over what was left. Returns how many.
+ * Deletes events created before `toldBefore`, `rowsMax` at a time. An event with a delivery stays, whatever the delivery's state,
+ * because it is sent, retried or replayed from there. An interruption leaves nothing half done, and the next run checks the
+ * remaining events again. Returns the number of deleted events.
  */
 export async function deleteOldEvents(
   pool: Sql,
@@ -24,11 +24,14 @@ export async function deleteOldEvents(
 
 type OldEvents = {
   readonly sequences: readonly string[]
-  /** Undefined: nothing behind these is old. */
+  /** Sequence number after which to continue; undefined if no later event is old. */
   readonly reached: bigint | undefined
 }
 
-/** Of the next `rowsMax`. Numbers follow times but for moments: behind so many that are young, all are. */
+/**
+ * Returns the old events among the next `rowsMax`. Sequence numbers follow creation times except for moments, so after a page
+ * without an old event all later ones are young.
+ */
 async function findOldEvents(
   pool: Sql,
   toldBefore: Date,
@@ -47,8 +50,9 @@ async function findOldEvents(
 }
 
 /**
- * Looked at again once they are locked: a replay holds the event while it makes a delivery of it, so that by then there is
- * either that delivery or nobody who could make one. To lock what is kept would write to all of it in every walk.
+ * Checks the events again after locking them. A replay locks the event while it creates a delivery, so after the lock there is
+ * either that delivery or no replay that could create one. Events with deliveries are not locked, because locking writes to every
+ * row in every run.
  */
 async function deleteUndelivered(
   sql: TransactionSql,
@@ -72,7 +76,7 @@ function isUndelivered(sql: TransactionSql) {
       where delivery.provider_id = event.provider_id and delivery.event_id = event.event_id)`
 }
 
-/** Until this transaction ends the event is not deleted. False: it is gone. */
+/** Keeps the event from being deleted until the transaction ends. Returns false if it is already deleted. */
 export async function holdOutboxEvent(
   sql: Queryable,
   providerId: string,

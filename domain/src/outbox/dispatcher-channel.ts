@@ -1,17 +1,17 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 /**
- * Whoever sends webhooks listens here. What is told is the environment with something to send; or, with the word `endpoints`
- * behind it, with endpoints that were enabled, disabled or deleted.
+ * Channel on which webhook dispatchers listen. The payload is the environment that has deliveries to send. Followed by the word
+ * `endpoints`, it says that endpoints of the environment were enabled, disabled or deleted.
  */
 export const dispatcherChannel = 'tollgate_webhooks'
 
-/** As this transaction commits: what waits for endpoints that it enables, disables or deletes is looked through at once. */
+/** Notifies the dispatchers on commit, so that they check the deliveries of changed endpoints at once. */
 export async function tellOfChangedEndpoints(sql: Queryable): Promise<void> {
   await sql`select pg_notify(${dispatcherChannel}, current_schema || ' endpoints')`
 }
 
-/** As this transaction commits: it has queued deliveries of its own. */
+/** Notifies the dispatchers on commit that this transaction has queued deliveries. */
 export async function tellOfDeliveries(sql: Queryable): Promise<void> {
   await sql`select pg_notify(${dispatcherChannel}, current_schema)`
 }

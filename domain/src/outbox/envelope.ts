@@ -2,7 +2,7 @@ import { eventApiVersion, type EventEnvelope } from '@tollgate/schemas/http/webh
 import type { OutboxEvent } from './outbox-event.ts'
 import { unixSeconds } from './unix-seconds.ts'
 
-/** The bytes that receivers get, as text. */
+/** Returns the body that receivers get, as text. */
 export function envelopeText(event: OutboxEvent): string {
   const envelope: EventEnvelope = {
     id: event.eventId,

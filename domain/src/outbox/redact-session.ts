@@ -1,18 +1,18 @@
 import type { EventEnvelope } from '@tollgate/schemas/http/webhooks'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 
-/** Stands in place of what lets its reader act as a customer. */
+/** Replaces values that let a reader act as a customer. */
 export const redacted = '[redacted]'
 
-/** Fields of an event's object that let in whoever knows them. */
+/** Fields of an event's object that give access to the customer's hosted pages. */
 const secretFields: readonly string[] = ['url', 'session_id']
 
-/** Whether events of the type carry the link of a hosted page. */
+/** Returns whether events of the type contain the link of a hosted page. */
 export function tellsOfSession(type: string): boolean {
   return type.startsWith('checkout_session.') || type.startsWith('customer_session.')
 }
 
-/** Returns an event's object for readers who may not act as the customer. What is stored stays whole. */
+/** Returns an event's object for readers who are not allowed to act as the customer. The stored event is unchanged. */
 export function redactSession(type: string, object: JsonObject): JsonObject {
   if (!tellsOfSession(type)) return object
   return Object.fromEntries(
@@ -23,7 +23,7 @@ export function redactSession(type: string, object: JsonObject): JsonObject {
   )
 }
 
-/** The same for the text of a whole event, as receivers get it. */
+/** Returns the text of a whole event, as receivers get it, with the same fields redacted. */
 export function redactSessionText(text: string): string {
   const envelope = JSON.parse(text) as EventEnvelope
   const { type, data } = envelope

@@ -18,10 +18,10 @@ type OutboxRow = {
 }
 
 /**
- * Appends events, and in the same statement what is to be sent of them: one delivery for each endpoint of the provider that
- * receives the type. Those that are there already are left alone. Returns how many were not.
+ * Appends events, and in the same statement one delivery for each of the provider's endpoints that receives the type. Events that
+ * already exist are left unchanged. Returns the number of new events.
  *
- * The reference of a delivery is made of those of its event and its endpoint, so that the pair has one.
+ * The reference of a delivery is derived from those of its event and its endpoint, so that each pair has one delivery.
  */
 export async function insertOutboxEvents(
   sql: Queryable,
@@ -67,8 +67,8 @@ export async function insertOutboxEvents(
 }
 
 /**
- * Forgets, in the events that told of it, who a customer is. That they were written stays, and of whom; what is sent of
- * them from now on is made of what is left.
+ * Erases a customer's personal data from its events. The events and the customer's reference stay. Later deliveries of them are
+ * sent without the erased data.
  */
 export async function eraseCustomerEvents(
   sql: Queryable,
@@ -81,7 +81,7 @@ export async function eraseCustomerEvents(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** The provider's events in the order they were written. */
+/** Returns the provider's events in the order in which they were written. */
 export async function listOutboxEvents(
   sql: Queryable,
   providerId: string,
@@ -92,7 +92,7 @@ export async function listOutboxEvents(
   return rows.map(fromRow)
 }
 
-/** Newest first, those before the event with that id. */
+/** Returns events newest first, starting before the event with the id `before`. */
 export async function listNewestEvents(
   sql: Queryable,
   providerId: string,

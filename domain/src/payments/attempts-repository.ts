@@ -4,25 +4,28 @@ import { jsonb } from '../postgres/jsonb.ts'
 
 export type AttemptOperation = 'create' | 'confirm' | 'change' | 'cancel' | 'refund'
 
-/** `lost`: the processor has proved not to know of it. */
+/** `lost`: the processor has no record of the call. */
 export type AttemptOutcome = 'sent' | 'unknown' | 'done' | 'declined' | 'refused' | 'lost'
 
-/** Whether the same card may be taken later (`soft`), only another one (`hard`), or the bank wants to ask its holder. */
+/**
+ * `soft`: the same card may be charged again later. `hard`: only another card can work. `customer`: the bank requires
+ * authentication by the cardholder.
+ */
 export type AttemptDecline = 'soft' | 'hard' | 'customer'
 
-/** One call that changes something at the processor, written before it is made. */
+/** One call that changes something at the processor. The row is committed before the call is sent. */
 export type PaymentAttempt = {
   readonly intentRef: string
   readonly number: number
   readonly operation: AttemptOperation
-  /** It is repeated with this key and these words until it is known what came of it. */
+  /** Idempotency key. The call is repeated with this key and the same parameters until its outcome is known. */
   readonly key: string
   readonly request: JsonObject
   readonly outcome: AttemptOutcome
-  /** Of what the bank turned down. */
+  /** Kind of decline; null if the bank declined nothing. */
   readonly decline: AttemptDecline | null
   readonly sends: number
-  /** What was wrong the last time. */
+  /** Error of the last send, null if there was none. */
   readonly message: string | null
   readonly sentAt: Date
 }
@@ -40,7 +43,10 @@ type AttemptRow = {
   sent_at: Date
 }
 
-/** The caller has locked the intent. Breaks a unique constraint while another attempt is not settled. */
+/**
+ * Inserts the next attempt of a payment. The caller has locked the intent. Breaks a unique constraint if another attempt of the
+ * payment is not settled.
+ */
 export async function insertAttempt(
   sql: Queryable,
   providerId: string,
@@ -62,7 +68,7 @@ export async function insertAttempt(
   return fromRow(row)
 }
 
-/** 0: there was none. */
+/** Returns the number of the payment's last attempt, 0 if it has none. */
 export async function lastAttemptNumber(
   sql: Queryable,
   providerId: string,
@@ -74,7 +80,7 @@ export async function lastAttemptNumber(
   return last.number
 }
 
-/** What the processor was told and has not answered so that anybody knew of it. */
+/** Returns the attempt whose outcome at the processor is not known, undefined if there is none. */
 export async function findOpenAttempt(
   sql: Queryable,
   providerId: string,
@@ -87,7 +93,7 @@ export async function findOpenAttempt(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** The last call that was to charge the card for an invoice, of whichever of its payments. */
+/** Returns the last call that was to charge the card for an invoice, across all payments of that invoice. */
 export async function findLastCharge(
   sql: Queryable,
   providerId: string,
@@ -104,8 +110,8 @@ export async function findLastCharge(
 }
 
 /**
- * The last call that was to make the payment's amount this one, with its tax, and whether another amount was asked for
- * after it.
+ * Returns the last call that set the payment's amount, tax included, to `originalAmountMinor`. `isLast` says whether no later call
+ * asked for another amount.
  */
 export async function findChangeTo(
   sql: Queryable,
@@ -123,7 +129,7 @@ export async function findChangeTo(
   return { request: row.request, isLast: row.is_last }
 }
 
-/** Settles nothing that was settled before. */
+/** Stores the outcome of an attempt. An attempt that is already settled stays unchanged. */
 export async function settleAttempt(
   sql: Queryable,
   providerId: string,
@@ -141,8 +147,8 @@ export async function settleAttempt(
 }
 
 /**
- * The payment itself has told what came of a call: that it was made, or that it has come to an end and nothing more can be
- * done to it. What pays it back goes on.
+ * Settles an attempt from the state of the payment itself. The payment's existence proves that the create call was made, and a
+ * final payment accepts no further calls. Refund attempts stay open, because a final payment can still be refunded.
  */
 export async function settleAnsweredAttempt(
   sql: Queryable,
@@ -187,7 +193,7 @@ function fromRow(row: AttemptRow): PaymentAttempt {
   }
 }
 
-/** The saved card that the call charges, where it does. */
+/** Returns the processor's id of the saved card that the call charges, undefined if it charges none. */
 export function savedMethodOf({ request }: Pick<PaymentAttempt, 'request'>): string | undefined {
   const words = request as {
     readonly paymentMethodId?: string

@@ -10,7 +10,7 @@ import {
 
 type Look = { readonly status: DisputeStatus; readonly movements: number }
 
-/** Each dispute that a processor can tell of, look by look: its status, and how often it had moved the money. */
+/** Possible histories of a dispute at the processor: its statuses in order, with the number of money movements at each. */
 const histories: readonly (readonly Look[])[] = [
   [look('needs_response', 1), look('won', 2)],
   [look('needs_response', 1), look('lost', 1)],
@@ -81,7 +81,7 @@ test('a closed dispute whose movements nobody counted is newer only with another
   expect(isNewerLook(known, { status: 'won', movements })).toBe(true)
 })
 
-/** Signed movements of the balance, how often they take the money, and whether it is away after them, by hand. */
+/** Signed movements of the balance, the number of withdrawals, and whether the money is withdrawn in the end. Written by hand. */
 test.each([
   [[], 0, false],
   [[-500], 1, true],

@@ -3,7 +3,7 @@ import type { SuspendOnDispute } from '@tollgate/schemas/http/merchants'
 
 export type DisputeStatus = Dispute['status']
 
-/** A bank's question becomes a dispute, or not; a dispute ends won or lost. Never back. */
+/** Order of the statuses. A bank's inquiry may become a dispute, a dispute ends won or lost, and neither moves back. */
 export const disputeRank: Readonly<Record<DisputeStatus, number>> = {
   warning_needs_response: 0,
   warning_under_review: 0,
@@ -15,17 +15,17 @@ export const disputeRank: Readonly<Record<DisputeStatus, number>> = {
   lost: 3,
 }
 
-/** A dispute as it was last looked at. */
+/** The stored state of a dispute. */
 export type KnownDispute = {
   readonly status: DisputeStatus
-  /** How many movements of the balance it had by then; null: nobody counted them, before lost disputes took access away. */
+  /** Number of balance movements of the dispute when it was stored. Null for disputes stored before movements were counted. */
   readonly movements: number | null
   readonly takesAccess: boolean
 }
 
 /**
- * Whether a look tells something that is newer than what is known. A bank can decide once more after a dispute was closed,
- * and moves the money again then: of two looks at a closed dispute the one with more movements is the newer one.
+ * Returns whether the processor's state of a dispute is newer than the stored one. A bank can decide again after a dispute was
+ * closed and then moves the money again. Of two states of a closed dispute, the one with more movements is newer.
  */
 export function isNewerLook(
   known: KnownDispute | undefined,
@@ -40,7 +40,10 @@ export function isNewerLook(
   return status !== known.status
 }
 
-/** Whether what the payment paid for is suspended, and its card is not charged. A bank's question alone is no dispute. */
+/**
+ * Returns whether the dispute suspends what the payment paid for and stops charges of its card. A bank's inquiry alone does
+ * neither.
+ */
 export function takesAccess(status: DisputeStatus, suspendOn: SuspendOnDispute): boolean {
   switch (status) {
     case 'lost':
@@ -53,7 +56,7 @@ export function takesAccess(status: DisputeStatus, suspendOn: SuspendOnDispute):
   }
 }
 
-/** How often the money was taken that had been there, or was there again; and whether it is away now. */
+/** Returns how many separate times the disputed money was withdrawn, and whether it is withdrawn now. */
 export function takingsOf(
   movements: readonly Pick<Dispute['movements'][number], 'amountMinor'>[],
 ): {

@@ -4,7 +4,7 @@ import { isLaterPayout, movedAtProcessor, payoutMove } from './decide-payout.ts'
 
 const statuses = ['pending', 'in_transit', 'paid', 'failed', 'canceled'] as const
 
-/** Which looks at a payout change something, written out: by what is stored, and what each of `statuses` then does. */
+/** For each stored status, which of `statuses` change something and what they move. Written by hand. */
 test.each([
   [undefined, ['none', 'none', 'to-bank', 'none', 'none']],
   ['pending', ['-', 'none', 'to-bank', 'none', 'none']],

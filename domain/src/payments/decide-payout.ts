@@ -7,7 +7,7 @@ import type { AtProcessor } from '../money-ledger/at-processor.ts'
 
 type PayoutStatus = Payout['status']
 
-/** A payout that was paid can still fail, days later, and never the other way round. */
+/** Order of the statuses. A paid payout can still fail days later, but a failed payout is never paid. */
 const rank: Readonly<Record<PayoutStatus, number>> = {
   pending: 0,
   in_transit: 1,
@@ -16,14 +16,14 @@ const rank: Readonly<Record<PayoutStatus, number>> = {
   canceled: 3,
 }
 
-/** Whether the status is later than the one stored; undefined: none is stored. */
+/** Returns whether the status is later than the stored one. `known` is undefined if the payout is new. */
 export function isLaterPayout(known: PayoutStatus | undefined, status: PayoutStatus): boolean {
   return known === undefined || rank[status] > rank[known]
 }
 
 /**
- * Returns which way the money moved with a status that is later than the one stored: to the bank once the payout is paid,
- * and back if a paid payout fails. A payout that fails before it was seen to be paid has moved nothing.
+ * Returns which way the money moved with a status that is later than the stored one: to the bank when the payout is paid, and back
+ * if a paid payout fails. A payout that fails before it was stored as paid has moved nothing.
  */
 export function payoutMove(
   known: PayoutStatus | undefined,
@@ -34,8 +34,9 @@ export function payoutMove(
 }
 
 /**
- * Returns what a movement of the processor is by our count: as much as brings `clearingMinor` to what is there then, to
- * the nearest minor unit. So fees that are finer than a minor unit add up to no more than half of one.
+ * Converts a movement at the processor into minor units of the ledger. The result brings `clearingMinor` to the processor's
+ * balance, rounded to the nearest minor unit. Fees finer than a minor unit thus add up to a difference of at most half a minor
+ * unit.
  */
 export function movedAtProcessor(
   { clearingMinor, restUnits }: AtProcessor,

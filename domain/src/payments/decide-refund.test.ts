@@ -4,7 +4,7 @@ import { isLaterRefund, refundStateOf, taxOfRefund } from './decide-refund.ts'
 
 const states = ['pending', 'succeeded', 'failed', 'canceled'] as const
 
-/** Written out: what is stored, and which looks at the refund then change something. */
+/** For each stored state, the states that change something. Written by hand. */
 test.each([
   [undefined, ['pending', 'succeeded', 'failed', 'canceled']],
   ['pending', ['succeeded', 'failed', 'canceled']],

@@ -2,7 +2,7 @@ import type { Refund } from '@tollgate/platform/payments/payment-objects'
 import { divideRounded } from '../money/decimal.ts'
 import type { RefundState } from './refunds-repository.ts'
 
-/** A refund goes on, never back. It can fail after it had succeeded. */
+/** Order of the states: a refund never moves back. It can fail after it had succeeded. */
 const rank: Readonly<Record<RefundState, number>> = {
   pending: 0,
   succeeded: 1,
@@ -10,17 +10,19 @@ const rank: Readonly<Record<RefundState, number>> = {
   canceled: 2,
 }
 
-/** Whether the status is later than the one stored; undefined: none is stored. */
+/** Returns whether the status is later than the stored one. `known` is undefined if the refund is new. */
 export function isLaterRefund(known: RefundState | undefined, status: RefundState): boolean {
   return known === undefined || rank[status] > rank[known]
 }
 
-/** Some refunds wait for the customer to say where to send the money. */
+/**
+ * Returns our state of a refund. A refund that needs the customer to name an account for the money (`requires_action`) is pending.
+ */
 export function refundStateOf({ status }: Pick<Refund, 'status'>): RefundState {
   return status === 'requires_action' ? 'pending' : status
 }
 
-/** A payment with its tax, and what was refunded of it before. Minor units. */
+/** A payment with its tax, and the amount and tax already refunded. Minor units. */
 export type TaxedPayment = {
   readonly totalMinor: bigint
   readonly taxMinor: bigint
@@ -29,8 +31,8 @@ export type TaxedPayment = {
 }
 
 /**
- * Returns the part of a refund that is tax. It is rounded once for all that was refunded by now, so that the parts of a
- * payment that is refunded in full add up to its tax.
+ * Returns the part of a refund that is tax. The tax is rounded on the running total of all refunds, so the parts of a fully
+ * refunded payment add up to its tax.
  */
 export function taxOfRefund(payment: TaxedPayment, amountMinor: bigint): bigint {
   const { totalMinor, taxMinor, refundedMinor, refundedTaxMinor } = payment

@@ -2,7 +2,7 @@ import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { KnownDispute } from './decide-dispute.ts'
 
-/** The intent's lock orders who changes it. */
+/** Returns the stored state of a dispute. The caller holds the lock of the payment intent, which orders changes. */
 export async function findDispute(
   sql: Queryable,
   providerId: string,
@@ -53,7 +53,7 @@ export async function saveDispute(
     on conflict (provider_id, processor_dispute_id) do update set ${sql(changed)}`
 }
 
-/** What the customer's bank has taken back for good. Minor units. */
+/** Returns the sum of the payment's lost disputes. Minor units. */
 export async function lostMinorOf(
   sql: Queryable,
   providerId: string,
@@ -65,7 +65,7 @@ export async function lostMinorOf(
   return BigInt(row!.total)
 }
 
-/** Whether a dispute keeps the means of payment, by the processor's id, from being charged without its holder. */
+/** Returns whether a dispute blocks off-session charges of the payment method. `paymentMethodId` is the processor's id. */
 export async function isMethodDisputed(
   sql: Queryable,
   providerId: string,
@@ -78,7 +78,7 @@ export async function isMethodDisputed(
   return rows.length > 0
 }
 
-/** Whether a dispute has taken away a payment of the customer for the product. */
+/** Returns whether the customer has a payment for the product with a dispute that takes access away. */
 export async function hasDisputedPayment(
   sql: Queryable,
   providerId: string,

@@ -10,10 +10,9 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { creditUnbegun } from '../invoices/credit-unbegun.ts'
 
 /**
- * A purchase that ends, or is to end with its period, begins none any more: what was to be paid for the next one is not
- * charged. An invoice whose payment may still succeed is void once the processor says that it cannot; should it succeed
- * all the same, it is paid back. Usage stays owed, also on an invoice that charged both. The caller has locked the
- * purchase.
+ * Stops charges for the next period of a purchase that ends, or that ends with its period. An invoice whose payment may still
+ * succeed becomes void once the processor confirms that it cannot. If that payment succeeds after all, it is refunded. Usage stays
+ * owed, also on an invoice that charged usage and a period. The caller has locked the purchase.
  */
 export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise<void> {
   const { sql, providerId, now } = work
@@ -30,8 +29,10 @@ export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise
 }
 
 /**
- * Takes back what an open invoice charges for a period that will not begin, or not by it: all of it, or its part beside
- * usage, which is charged by another payment. Whoever goes on with the purchase is billed anew.
+ * Cancels what an open invoice charges for a period that will not begin, or that another payment will begin. An invoice without
+ * usage is voided or written off as a whole. On an
+ * invoice with usage, only the part for the period is credited, and another payment charges the usage. A customer who continues the
+ * purchase gets a new invoice.
  */
 export async function dropUnbegun(work: UnitOfWork, invoice: Invoice): Promise<Invoice> {
   const { sql, providerId } = work

@@ -1,11 +1,11 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** How far back an installation begins that has never read the list. */
+/** How far back the first poll of an installation reads. */
 const firstReachMs = 86_400_000
 
 /**
- * Returns up to when the processor's list was read, and puts the next turn ahead by the interval. Undefined: it is not time,
- * or another process reads.
+ * Returns the time up to which the processor's event list was read, and schedules the next poll after the interval. Returns
+ * undefined if no poll is due or another process is polling.
  */
 export async function claimPoll(
   sql: Queryable,

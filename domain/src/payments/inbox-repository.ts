@@ -2,7 +2,7 @@ import type { ProcessorEvent } from '@tollgate/platform/payments/payment-process
 import type { ProcessorObjectKind } from '@tollgate/platform/payments/payment-objects'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What the processor has told of, as far as it is kept: which object something happened to. */
+/** An event of the processor as stored: its type, and the object that it is about. */
 export type InboxEvent = {
   readonly eventId: string
   readonly type: string
@@ -11,7 +11,10 @@ export type InboxEvent = {
   readonly tries: number
 }
 
-/** Once: what is told again is dropped. What is about nothing that we follow is settled already. */
+/**
+ * Stores events of the processor. An event that is already stored is dropped. Events about a kind of object that is not followed
+ * are stored as settled.
+ */
 export async function receiveEvents(
   sql: Queryable,
   events: readonly ProcessorEvent[],
@@ -31,8 +34,8 @@ export async function receiveEvents(
 }
 
 /**
- * Takes events that are due, those that wait longest first. They are put ahead, so that nobody else takes them meanwhile
- * and somebody does should this process die.
+ * Claims due events, the longest due first. Their next due time is `againAt`: no other process claims them before, and another
+ * process claims them then if this one dies.
  */
 export async function claimEvents(
   sql: Queryable,
@@ -84,7 +87,7 @@ export async function putOffEvents(
     where event_id = any(${[...eventIds]}::text[])`
 }
 
-/** How many that came before that instant nobody has managed to follow yet. */
+/** Returns the number of events received before `receivedBefore` that are not settled. */
 export async function countUnsettledEvents(sql: Queryable, receivedBefore: Date): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int from processor_events
@@ -92,7 +95,7 @@ export async function countUnsettledEvents(sql: Queryable, receivedBefore: Date)
   return row.count
 }
 
-/** Forgets what was settled before that instant, some at a time: the processor repeats nothing for longer than days. */
+/** Deletes events settled before `settledBefore`, at most `rowsMax` of them. The processor repeats events for some days only. */
 export async function sweepEvents(
   sql: Queryable,
   settledBefore: Date,

@@ -49,7 +49,7 @@ type IntentRow = {
   succeeded_at: Date | null
 }
 
-/** Breaks a unique constraint where the idempotency key was used. */
+/** Inserts a payment intent. Breaks a unique constraint if the idempotency key was used before. */
 export async function insertIntent(
   sql: Queryable,
   providerId: string,
@@ -74,7 +74,7 @@ export async function insertIntent(
       ${intent.updatedAt})`
 }
 
-/** Everything about an intent that changes in its life. */
+/** Stores all fields of an intent that can change after its creation. */
 export async function updateIntent(
   sql: Queryable,
   providerId: string,
@@ -95,7 +95,7 @@ export async function updateIntent(
     where provider_id = ${providerId} and reference = ${intent.reference}`
 }
 
-/** Whoever changes an intent locks it first, and decides by what is found then. */
+/** Returns an intent and locks its row. Every process that changes an intent locks it first and decides by the locked state. */
 export async function lockIntent(
   sql: Queryable,
   providerId: string,
@@ -107,7 +107,7 @@ export async function lockIntent(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** By our reference or the processor's. */
+/** Returns an intent by our reference or the processor's id. */
 export async function findIntent(
   sql: Queryable,
   providerId: string,
@@ -130,7 +130,10 @@ export async function findIntentByKey(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** The payment of the invoice that has not come to an end; undefined: none could still be paid. */
+/**
+ * Returns the payment of the invoice that is not final, and locks its row. Undefined if no payment of the invoice can still
+ * succeed.
+ */
 export async function lockIntentOfInvoice(
   sql: Queryable,
   providerId: string,
@@ -143,7 +146,10 @@ export async function lockIntentOfInvoice(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Of an invoice that is not wanted any more. Whether there is a payment of it that could still succeed. */
+/**
+ * Requests cancellation of the payments of an invoice that is no longer to be paid. Returns whether any of them could still
+ * succeed.
+ */
 export async function withdrawIntentOfInvoice(
   sql: Queryable,
   providerId: string,
@@ -158,7 +164,7 @@ export async function withdrawIntentOfInvoice(
   return rows.length > 0
 }
 
-/** However they ended. */
+/** Returns the number of payments of the invoice, in any state. */
 export async function countIntentsOfInvoice(
   sql: Queryable,
   providerId: string,
@@ -170,7 +176,7 @@ export async function countIntentsOfInvoice(
   return row.count
 }
 
-/** Those that the processor knows of, the newest first. */
+/** Returns a page of the payments that the processor knows, newest first. */
 export async function listIntents(
   sql: Queryable,
   providerId: string,
@@ -197,7 +203,7 @@ export async function findPaidOnCheckout(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Every other payment of the same product that the customer could still make. */
+/** Requests cancellation of the customer's other open payments for the same product. */
 export async function withdrawOtherIntents(
   sql: Queryable,
   providerId: string,
@@ -212,7 +218,7 @@ export async function withdrawOtherIntents(
       and not cancel_wanted`
 }
 
-/** A deleted customer pays nothing any more. */
+/** Requests cancellation of all open payments of a deleted customer. */
 export async function withdrawIntentsOf(
   sql: Queryable,
   providerId: string,
@@ -225,7 +231,7 @@ export async function withdrawIntentsOf(
       and status not in ('succeeded', 'canceled', 'failed')`
 }
 
-/** On a payment that does not say it yet. */
+/** Stores the seller's name on a payment that has none. */
 export async function setSellerName(
   sql: Queryable,
   providerId: string,
@@ -241,7 +247,7 @@ export type IntentName = { readonly providerId: string; readonly reference: stri
 
 type NamedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
 
-/** Of any provider. */
+/** Returns a payment's name and state, looked up across all providers. */
 export async function findIntentName(
   sql: Queryable,
   by: { readonly processorPaymentId: string } | { readonly reference: string },
@@ -263,7 +269,7 @@ type NamedRow = Pick<
   'provider_id' | 'reference' | 'status' | 'invoice_ref' | 'seller_name'
 >
 
-/** Whose payments these are, by the processor's ids. */
+/** Returns the provider of each payment, keyed by the processor's payment id. */
 export async function findIntentOwners(
   sql: Queryable,
   processorPaymentIds: readonly string[],
@@ -275,8 +281,8 @@ export async function findIntentOwners(
 }
 
 /**
- * Takes intents of any provider that are due to be looked at, the longest due first. Their next look is put ahead, so
- * that nobody else takes them meanwhile, and somebody does should this process die.
+ * Claims intents of all providers that are due for a check at the processor, the longest due first. Their next check is set to
+ * `againAt`: no other process claims them before, and another process claims them then if this one dies.
  */
 export async function claimIntentsToLookAt(
   sql: Queryable,

@@ -6,7 +6,7 @@ const madeAt = new Date('2026-03-01T00:00:00Z')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Of an invoice: nobody withdraws it because its time is up. */
+/** A payment of an invoice, which does not expire. */
 const open = {
   status: 'requires_payment_method',
   cancelWanted: false,
@@ -18,7 +18,7 @@ const open = {
   nextLookAt: null,
 } as const satisfies Partial<PaymentIntent>
 
-/** How long after one look the next one comes, in minutes. */
+/** Returns the minutes between two checks of a payment. */
 function pauseAfter(change: Partial<PaymentIntent>, ageMs: number): number {
   const now = new Date(madeAt.getTime() + ageMs)
   const at = nextLookAt({ ...open, ...change } as PaymentIntent, now)

@@ -6,8 +6,8 @@ const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
 /**
- * When the processor is asked again, should no webhook come first; null where nothing more can come of it. Seldom for
- * what has been waiting long.
+ * Returns when to check the payment at the processor again if no webhook arrives first; null if nothing can change any more. The
+ * pause grows with the age of the payment.
  */
 export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
   if (isFinal(intent.status)) {
@@ -15,15 +15,15 @@ export function nextLookAt(intent: PaymentIntent, now: Date): Date | null {
     if (!intent.settlementWanted) return null
     return new Date(now.getTime() + pauseMs(intent.succeededAt ?? intent.createdAt, now))
   }
-  // What the bank is at is not to be withdrawn as a rule, and takes days.
+  // A payment that the bank is processing can usually not be canceled, and processing takes days.
   if (intent.cancelWanted && intent.status !== 'processing') {
     const { nextLookAt: due } = intent
-    // Whoever withdraws it is about to come: what a webhook tells meanwhile does not put that off.
+    // The cancellation is due. A webhook that arrives before it must not postpone it.
     return due !== null && due <= now ? due : new Date(now.getTime() + minuteMs)
   }
   const atMs = now.getTime() + pauseMs(intent.createdAt, now)
   const { expiresAt } = intent
-  // Its time is up in between: then it is withdrawn.
+  // The payment expires before the next regular check, and it is canceled at that moment.
   return expiresAt > now && expiresAt.getTime() < atMs ? expiresAt : new Date(atMs)
 }
 

@@ -3,7 +3,7 @@ import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
-/** Tells that a payment has come to its end. */
+/** Emits the event that a payment succeeded or was canceled. */
 export async function recordPaymentEnd(
   work: UnitOfWork,
   type: 'payment.succeeded' | 'payment.canceled',

@@ -6,9 +6,9 @@ import type { IntentState } from './transitions.ts'
 
 export type IntentPurpose = 'product' | 'credit_topup' | 'usage_billing'
 
-/** One amount that a customer is asked to pay, however often it is tried. */
+/** A payment of one amount by a customer, with any number of attempts. */
 export type PaymentIntent = {
-  /** Clients know it as the transaction. */
+  /** The transaction reference in the API. */
   readonly reference: string
   readonly purpose: IntentPurpose
   readonly customerRef: string
@@ -16,52 +16,52 @@ export type PaymentIntent = {
   readonly planRef: string | null
   readonly planSnapshot: PlanSnapshot | null
   readonly cycleMode: CycleMode
-  /** The hosted page that it was made on. */
+  /** The hosted checkout on which the payment was created. */
   readonly checkoutSessionId: string | null
-  /** The saved card that is charged without asking anybody; null: the customer's browser confirms the payment. */
+  /** The saved card that is charged without the customer; null if the customer's browser confirms the payment. */
   readonly paymentMethodId: string | null
-  /** Whether the card is kept for later charges. */
+  /** Whether the card is saved for later charges. */
   readonly keepsCard: boolean
   readonly status: IntentState
-  /** USD cents. */
+  /** Amount in USD cents. */
   readonly amountMinor: bigint
-  /** What is charged, in minor units of `currency`. */
+  /** Amount charged, in minor units of `currency`. */
   readonly originalAmountMinor: bigint
-  /** Upper case. */
+  /** ISO 4217 code in upper case. */
   readonly currency: string
-  /** US dollars of one unit of `currency`, written out. */
+  /** Price of one unit of `currency` in US dollars, as a decimal string. */
   readonly exchangeRate: string
-  /** Of `originalAmountMinor`; null while nobody has asked for it. */
+  /** Tax included in `originalAmountMinor`; null if no tax was calculated. */
   readonly tax: TaxBreakdown | null
-  /** What it pays of is a change of plan; null: no change, or one that begins a period of its own. */
+  /** The change of plan that the payment pays for; null if it pays for none, or for a change that begins a new period. */
   readonly planSwitch: IntentSwitch | null
-  /** Whole credits that it buys. */
+  /** Whole credits that the payment buys. */
   readonly credits: bigint | null
   readonly description: string | null
   readonly processorCustomerId: string
-  /** Null until the processor has told. */
+  /** The processor's id, null until the processor has confirmed the payment. */
   readonly processorPaymentId: string | null
   readonly purchaseRef: string | null
-  /** The invoice that it pays; of what is bought it is made when the money is there. */
+  /** Invoice that the payment pays. For a sale, the invoice is issued when the payment succeeds. */
   readonly invoiceRef: string | null
   readonly failureReason: string | null
-  /** Charges that were turned down, or causes where there was no charge: each of them was told of once. */
+  /** Ids of declined charges, or decline codes if there was no charge. A failure event is emitted once for each. */
   readonly declinedCharges: readonly string[]
-  /** Paid, but for nothing that could be given. */
+  /** The payment succeeded, but what it paid for could not be delivered, so it must be refunded. */
   readonly refundWanted: boolean
   readonly cancelWanted: boolean
-  /** Paid, and the processor has not told yet what of it reached its balance. */
+  /** The payment succeeded, and the processor has not reported yet which amount reached its balance. */
   readonly settlementWanted: boolean
-  /** The provider's, for the invoice of what is bought; null: it pays an invoice that there is. */
+  /** Name of the provider for the invoice of a sale; null if the payment pays an existing invoice. */
   readonly sellerName: string | null
-  /** The card that paid; null: not paid, or not by card. */
+  /** The card that paid; null if the payment is not paid, or was not paid by card. */
   readonly paidWith: PaidWith | null
-  /** The means of payment that paid, by the processor's id; null: not paid, or not known. */
+  /** The processor's id of the payment method that paid; null if the payment is not paid or the method is unknown. */
   readonly paidMethodId: string | null
   readonly idempotencyKey: string
   readonly inputSha256: string
   readonly expiresAt: Date
-  /** When the processor is asked again what became of it; null once nothing more can. */
+  /** When the payment is checked at the processor again; null if nothing can change any more. */
   readonly nextLookAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date
@@ -71,19 +71,19 @@ export type PaymentIntent = {
 /** The change of plan that a payment was priced for. */
 export type IntentSwitch = {
   readonly fromPurchaseRef: string
-  /** ISO 8601: the days that were left were counted from here. */
+  /** ISO 8601. The remaining days of the period were counted from this time. */
   readonly changedAt: string
-  /** Whether the set-up fee is part of it. */
+  /** Whether the payment includes the set-up fee. */
   readonly isFirst: boolean
 }
 
-/** As receipts name it. Payments before its expiry was stored have none. */
+/** Card details for receipts. Payments from before the expiry was stored have no `expMonth` and `expYear`. */
 export type PaidWith = Pick<SeenCard, 'brand' | 'last4'> &
   Partial<Pick<SeenCard, 'expMonth' | 'expYear'>>
 
-/** How long a customer may take to pay. */
+/** How long a customer can take to pay. */
 export const payableMs = 24 * 3_600_000
 
-/** What the processor is told to find it again by. */
+/** Metadata keys that identify our payments at the processor. */
 export const intentMetadataKey = 'tollgate_payment'
 export const providerMetadataKey = 'tollgate_provider'

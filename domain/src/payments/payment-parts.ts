@@ -4,20 +4,20 @@ import type { PaymentProcessor } from '@tollgate/platform/payments/payment-proce
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-/** What payments are made with. */
+/** Dependencies of the payment functions. */
 export type PaymentParts = {
   readonly database: ProviderDatabases
   readonly processors: Pick<PaymentProcessors, 'of'>
-  /** Runs the body in a transaction, and has published what it queued before it resolves. */
+  /** Runs the body in a transaction. Resolves after the queued publications have been published. */
   readonly commit: <Result>(
     operation: Operation,
     body: (work: UnitOfWork) => Promise<Result>,
   ) => Promise<Result>
-  /** Where customers reach the hosted pages, without a slash at its end. */
+  /** Base URL of the hosted pages, without a trailing slash. */
   readonly hostedUrl: string
 }
 
-/** No processor is configured for the environment: an operator has to. */
+/** No payment processor is configured for the environment. An operator has to configure one. */
 export class PaymentsNotConfiguredError extends Error {
   override readonly name = 'PaymentsNotConfiguredError'
 }

@@ -1,21 +1,21 @@
 import type { PaymentIntent } from './payment-intent.ts'
 
-/** What a payment is for. Clients see three of these apart, as `IntentPurpose`. */
+/** What a payment is for. The API distinguishes only the three values of `IntentPurpose`. */
 export type PaymentPurpose =
-  /** A plan that begins a period of its own, or is bought for good, or the credits that a plan asks for. */
+  /** A plan that begins a new period or is bought once for all time, or the first credits of a credit plan. */
   | 'first-sale'
-  /** The difference that another plan costs within a period that is paid. */
+  /** The price difference of another plan within a paid period. */
   | 'plan-change'
   /** Credits that the customer buys. */
   | 'top-up'
   /** Credits that are bought on a saved card because the balance is low. */
   | 'auto-recharge'
-  /** An invoice that charges a period of a purchase, also the first one after a trial, and possibly usage besides. */
+  /** An invoice that charges a period of a purchase, including the first period after a trial. It may charge usage as well. */
   | 'renewal'
   /** An invoice that charges no period. */
   | 'usage'
 
-/** `chargesPeriod`: whether the payment pays an invoice that charges a period. */
+/** Returns the purpose of a payment. `chargesPeriod`: whether the payment pays an invoice that charges a period. */
 export function purposeOf(
   { purpose, planSwitch, paymentMethodId }: Named & Pick<PaymentIntent, 'planSwitch'>,
   chargesPeriod: boolean,
@@ -36,14 +36,17 @@ export function debtPurposeOf(chargesPeriod: boolean): 'renewal' | 'usage' {
 }
 
 /**
- * Whether an invoice asks for the money. It stays owed until it is paid or written off, so the payment does not expire.
- * Other payments wait for a customer to confirm them.
+ * Returns whether the payment pays an invoice. An invoice stays owed until it is paid or written off, so such a payment does not
+ * expire. Other payments wait for a customer to confirm them.
  */
 export function paysInvoice({ purpose }: Pick<PaymentIntent, 'purpose'>): boolean {
   return purpose === 'usage_billing'
 }
 
-/** Whether a decline ends the payment: the customer is not there to try another card, and nothing is owed. */
+/**
+ * Returns whether a decline ends the payment. An automatic recharge ends, because the customer is not present to try another card
+ * and owes nothing.
+ */
 export function endsWhenDeclined({ purpose, paymentMethodId }: Named): boolean {
   return purpose === 'credit_topup' && paymentMethodId !== null
 }

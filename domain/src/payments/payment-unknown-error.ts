@@ -1,4 +1,4 @@
-/** What the processor made of a call is not known: the same call is to be made again. */
+/** The outcome of a call to the processor is unknown. The caller repeats the same call. */
 export class PaymentUnknownError extends Error {
   override readonly name = 'PaymentUnknownError'
 }

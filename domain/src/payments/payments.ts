@@ -2,16 +2,16 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { PaidWith } from './payment-intent.ts'
 import { latestDisputes, type PaymentDispute } from '../invoices/disputes.ts'
 
-/** What paid an invoice, as a receipt says it. */
+/** A payment of an invoice, as shown on a receipt. */
 export type InvoicePayment = {
-  /** Clients know it as the transaction. */
+  /** The transaction reference in the API. */
   readonly reference: string
-  /** Minor units of the invoice's currency. */
+  /** Amount in minor units of the invoice's currency. */
   readonly amountMinor: bigint
   readonly paidAt: Date
-  /** Null: by no card, or before that was kept. */
+  /** The card that paid; null if the payment was not made by card, or was made before cards were stored. */
   readonly paidWith: PaidWith | null
-  /** Null: the customer's bank never asked for the money. */
+  /** The latest dispute of the payment; null if it was never disputed. */
   readonly dispute: PaymentDispute | null
 }
 
@@ -23,7 +23,10 @@ type PaymentRow = {
   paid_with: PaidWith | null
 }
 
-/** By invoice, the oldest first; those that are not paid are not there. What came too late for one, and was paid back, is none. */
+/**
+ * Returns the successful payments of each invoice, oldest first. An invoice without payments has no entry. Late payments that were
+ * refunded are left out.
+ */
 export async function listPaymentsOf(
   sql: Queryable,
   providerId: string,

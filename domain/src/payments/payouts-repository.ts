@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Payout } from '@tollgate/platform/payments/payment-objects'
 
-/** Returns the status that is stored, undefined if the payout is new, and locks its row. */
+/** Returns the stored status and locks the row. Undefined if the payout is new. */
 export async function lockPayout(
   sql: Queryable,
   providerId: string,
@@ -13,7 +13,7 @@ export async function lockPayout(
   return row?.status
 }
 
-/** Of two processes that insert the same payout at once, the second breaks the key and is run again. */
+/** If two processes insert the same payout at once, the second breaks the primary key and its transaction is retried. */
 export async function savePayout(
   sql: Queryable,
   providerId: string,

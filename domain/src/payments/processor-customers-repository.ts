@@ -11,7 +11,10 @@ export async function findProcessorCustomer(
   return row?.processor_customer_id
 }
 
-/** The one that was kept first stays. Whose customer was deleted meanwhile is to be forgotten there, too. */
+/**
+ * Stores the processor's id of a customer and returns the stored id. An id that is already stored stays. If the customer was
+ * deleted meanwhile, the new row is due for removal at the processor.
+ */
 export async function keepProcessorCustomer(
   sql: Queryable,
   providerId: string,
@@ -29,7 +32,7 @@ export async function keepProcessorCustomer(
   return (await findProcessorCustomer(sql, providerId, customerRef)) ?? id
 }
 
-/** Carried out by a job, once nothing of the customer's is to be paid any more. */
+/** Marks the customer for deletion at the processor. A job deletes the customer once none of the payments is open. */
 export async function wantProcessorCustomerRemoved(
   sql: Queryable,
   providerId: string,
@@ -41,18 +44,18 @@ export async function wantProcessorCustomerRemoved(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** A deleted customer that the processor is to forget. */
+/** A deleted customer that must be deleted at the processor. */
 export type Removal = {
   readonly providerId: string
   readonly customerRef: string
-  /** The processor's. */
+  /** The processor's id of the customer. */
   readonly id: string
   readonly tries: number
 }
 
 /**
- * Takes on deleted customers that nothing is to be paid of or paid back to any more, the longest due first. Nobody else
- * takes these on before `againAt`.
+ * Claims deleted customers without open payments or wanted refunds, the longest due first. No other process claims them before
+ * `againAt`.
  */
 export async function claimRemovals(
   sql: Queryable,

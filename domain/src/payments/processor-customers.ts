@@ -9,9 +9,9 @@ import { findProcessorCustomer, keepProcessorCustomer } from './processor-custom
 export const customerMetadataKey = 'tollgate_customer'
 
 /**
- * Whom we call the customer at the processor; made there when there is none yet. The key follows from what is asked, so
- * a crash behind the call finds the same one again; after a day another one would be made, and the first would stay
- * unused.
+ * Returns the processor's id of the customer, and creates the customer there if necessary. The idempotency key is derived from the
+ * parameters, so a call that is repeated after a crash returns the same customer. The processor forgets keys after a day: a later
+ * repetition creates a second customer, and the first stays unused.
  */
 export async function requireProcessorCustomer(
   parts: PaymentParts,

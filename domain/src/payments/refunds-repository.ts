@@ -5,9 +5,9 @@ export type RefundState = 'pending' | 'succeeded' | 'failed' | 'canceled'
 export type PaymentRefund = {
   readonly processorRefundId: string
   readonly intentRef: string
-  /** Minor units of `currency`, which is upper case. */
+  /** Amount in minor units of `currency`, which is in upper case. */
   readonly amountMinor: bigint
-  /** Of the amount: tax that is not owed any more. */
+  /** Part of the amount that is tax. */
   readonly taxMinor: bigint
   readonly currency: string
   readonly status: RefundState
@@ -16,7 +16,7 @@ export type PaymentRefund = {
   readonly createdAt: Date
 }
 
-/** The intent's lock orders who changes it. */
+/** Returns the stored state of a refund. The caller holds the lock of the payment intent, which orders changes. */
 export async function findRefund(
   sql: Queryable,
   providerId: string,
@@ -51,7 +51,7 @@ export async function saveRefund(
     on conflict (provider_id, processor_refund_id) do update set ${sql(changed)}`
 }
 
-/** What is paid back or on its way, of one payment. Minor units. */
+/** Returns the sums of pending and successful refunds of one payment. Minor units. */
 export async function sumRefunds(
   sql: Queryable,
   providerId: string,
@@ -65,7 +65,7 @@ export async function sumRefunds(
   return { amountMinor: BigInt(row!.amount), taxMinor: BigInt(row!.tax) }
 }
 
-/** Whether a payment that the purchase was given for, or more credits for it, is not paid back in full. */
+/** Returns whether any payment for the purchase or for its credits is not refunded in full. Payments of invoices do not count. */
 export async function isStillPaid(
   sql: Queryable,
   providerId: string,

@@ -1,26 +1,26 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Credits that are taken back, because money that had bought them was paid back. */
+/** Credits that are taken back because the payment that bought them was refunded or disputed. */
 export type TakeBack = {
-  /** The processor's, of the refund or the dispute. */
+  /** The processor's id of the refund or the dispute. */
   readonly reference: string
   readonly cause: 'refund' | 'dispute'
   readonly intentRef: string
   readonly customerRef: string
-  /** Minor units of the payment's currency; none where it claims what another one had, which is undone. */
+  /** Amount in minor units of the payment's currency. 0 if the row only claims the credits of another claim that was undone. */
   readonly amountMinor: bigint
-  /** Whole credits that it had bought. */
+  /** Whole credits that the amount had bought. */
   readonly credits: bigint
-  /** The money has come back after all. */
+  /** Whether the money came back after all, so that the credits are given back. */
   readonly isUndone: boolean
-  /** What was there to be taken, 10^-6 credits; null: nobody has tried. */
+  /** Credits that were available and taken, in 10^-6 credits; null if not tried yet. */
   readonly takenMicros: bigint | null
   readonly isGivenBack: boolean
 }
 
 export type Claim = Omit<TakeBack, 'isUndone' | 'takenMicros' | 'isGivenBack'>
 
-/** Nothing where it is claimed already. */
+/** Inserts a claim. Does nothing if the claim exists. */
 export async function insertClaim(
   sql: Queryable,
   providerId: string,
@@ -38,7 +38,7 @@ export async function insertClaim(
 
 export type ClaimInForce = Pick<TakeBack, 'reference' | 'cause' | 'amountMinor' | 'credits'>
 
-/** Of one payment, but for those that are undone, and for one that is decided about. */
+/** Returns the claims of one payment that are not undone. The claim `besides` is left out. */
 export async function listClaims(
   sql: Queryable,
   providerId: string,
@@ -55,7 +55,7 @@ export async function listClaims(
   })
 }
 
-/** What was taken is to be given back. False where it is already, or nothing was claimed. */
+/** Marks a claim as undone, so that its credits are given back. Returns false if it is already undone or does not exist. */
 export async function markUndone(
   sql: Queryable,
   providerId: string,
@@ -76,8 +76,8 @@ export type TakeBackName = {
 }
 
 /**
- * Takes on those that are due, of any provider, the longest due first. Nobody else takes these on before `againAt`. What is
- * to be given back of a payment comes before what is to be taken, which else would find that gone.
+ * Claims due take-backs of all providers, the longest due first. No other process claims them before `againAt`. Credits of a
+ * payment are given back before other credits of it are taken, because otherwise too few credits would be available to take.
  */
 export async function claimDueTakeBacks(
   sql: Queryable,
@@ -134,7 +134,7 @@ export async function lockTakeBack(
   }
 }
 
-/** All that is wanted of it is done. */
+/** Stores the results of a take-back and ends its processing. */
 export async function settleTakeBack(
   sql: Queryable,
   providerId: string,

@@ -11,17 +11,17 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { Money } from '../money-ledger/postings.ts'
 import type { PaymentIntent } from './payment-intent.ts'
 
-/** Eight digits: the most that one payment can be over, in minor units of its currency. */
+/** Largest amount of one payment: 8 digits, in minor units of its currency. */
 export const chargeMinorMax = 99_999_999n
 
 export type TaxedTerms = Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor' | 'tax'>
 
-/** What the payment was made over, whatever tax came to it since: minor units of its currency. */
+/** Returns the price that the payment was created for, before tax was calculated. Minor units of its currency. */
 export function priceOf({ tax, originalAmountMinor }: PaymentIntent): bigint {
   return tax === null ? originalAmountMinor : priceOfBreakdown(tax)
 }
 
-/** The same payment over another amount, at the exchange rate that it was made with. */
+/** Returns the amounts of the payment for another total, at the exchange rate of its creation. */
 export function termsAt(
   { currency, exchangeRate }: Pick<PaymentIntent, 'currency' | 'exchangeRate'>,
   originalAmountMinor: bigint,
@@ -30,18 +30,18 @@ export function termsAt(
   return { amountMinor, originalAmountMinor }
 }
 
-/** What was bought cost, without the tax that came to it. */
+/** Returns the amounts of the payment for its price, without tax that was added. */
 export function untaxedTermsOf(intent: PaymentIntent): Omit<TaxedTerms, 'tax'> {
   return termsAt(intent, priceOf(intent))
 }
 
-/** Why the amount with its tax cannot be charged at once. */
+/** Returns why the total with tax exceeds what one payment can charge, undefined if it does not. */
 export function refusalOfTotal({ totalMinor }: TaxBreakdown, currency: string): string | undefined {
   if (totalMinor <= chargeMinorMax) return undefined
   return `With its tax the amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`
 }
 
-/** The words of a change, and what comes of them. */
+/** Returns the parameters of a call that sets the amount to the total of `tax`. */
 export function changeTo(tax: TaxBreakdown): JsonObject {
   return { originalAmountMinor: tax.totalMinor.toString(), tax: taxToJson(tax) }
 }

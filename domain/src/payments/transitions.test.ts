@@ -17,7 +17,7 @@ test('a final state is never left, and whatever is told before that is allowed b
       let end: IntentState | undefined
       for (const trigger of told) {
         const isAllowed = canIntentMove(state, trigger)
-        // A refusal says that nothing was ever made: too late once the processor has told of it.
+        // A refusal means that the payment was never created, so it is ignored once the processor has reported the payment.
         const expected = end === undefined && (trigger !== 'refused' || state === 'creating')
         expect(isAllowed).toBe(expected)
         if (isAllowed) state = intentTransitions[trigger].to

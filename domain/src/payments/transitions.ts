@@ -1,4 +1,7 @@
-/** `creating`: the processor may not know of it yet. `failed`: it will not take it, or a saved card was turned down. */
+/**
+ * `creating`: the processor may not know the payment yet. `failed`: the processor refused the payment, or a saved card was
+ * declined.
+ */
 export type IntentState =
   | 'creating'
   | 'requires_payment_method'
@@ -8,30 +11,30 @@ export type IntentState =
   | 'canceled'
   | 'failed'
 
-/** What we learn of a payment intent, from the processor in whatever order and however often. */
+/** What the processor reports about a payment intent. Reports arrive in any order and more than once. */
 export type IntentTrigger =
   | 'opened'
   | 'action-required'
   | 'processing'
   | 'succeeded'
   | 'canceled'
-  /** The processor refused to make it: there is nothing that could ever be paid. */
+  /** The processor refused to create the payment, so it can never be paid. */
   | 'refused'
-  /** Withdrawn after the saved card was turned down. */
+  /** Canceled after the saved card was declined. */
   | 'given-up'
 
 type Transition = {
   readonly from: readonly IntentState[]
   readonly to: IntentState
-  /** The event that tells of it. A failure has its reason beside it and is told of where that is known. */
+  /** The event that the transition emits. A failure event also has a reason, and is emitted where the reason is known. */
   readonly event?: 'payment.succeeded' | 'payment.canceled'
 }
 
 const unended = ['creating', 'requires_payment_method', 'requires_action', 'processing'] as const
 
 /**
- * Every move of a payment intent. Among the states that are not final it moves as the processor tells, in any order; a
- * final state is never left, so whatever comes late or twice changes nothing.
+ * All transitions of a payment intent. Between states that are not final it follows the processor's reports in any order. A final
+ * state is never left, so late or repeated reports change nothing.
  */
 export const intentTransitions: Readonly<Record<IntentTrigger, Transition>> = {
   opened: { from: unended, to: 'requires_payment_method' },
@@ -47,7 +50,7 @@ export function canIntentMove(state: IntentState, trigger: IntentTrigger): boole
   return intentTransitions[trigger].from.includes(state)
 }
 
-/** Nothing changes it any more. */
+/** Returns whether the state is final: succeeded, canceled or failed. */
 export function isFinal(state: IntentState): boolean {
   return !unended.some((each) => each === state)
 }

@@ -8,7 +8,7 @@ const cycles: fc.Arbitrary<Cycle> = fc.record({
   anchor: fc
     .oneof(
       fc.integer({ min: 0, max: 4_102_444_800 }),
-      // Days at the end of a month, where the clamping happens.
+      // Days at the end of a month, where boundaries are clamped.
       fc
         .tuple(fc.integer({ min: 1970, max: 2099 }), fc.nat(11), fc.integer({ min: 28, max: 31 }))
         .map(([year, month, day]) => Date.UTC(year, month, day, 23, 59, 59) / 1000),
@@ -19,7 +19,7 @@ const cycles: fc.Arbitrary<Cycle> = fc.record({
   customDays: fc.option(fc.integer({ min: 1, max: 400 }), { nil: undefined }),
 })
 
-/** The k-th boundary found by walking a calendar kept as text, with no date arithmetic in common with the code. */
+/** Returns a boundary by counting months in text, without the date arithmetic of the code under test. */
 function boundaryByWalking(anchor: Date, months: number): string {
   const text = anchor.toISOString()
   let year = Number(text.slice(0, 4))

@@ -1,11 +1,11 @@
 import type { BillingCycle } from '@tollgate/schemas/http/plan-terms'
 
 /*
- * Billing periods. Every one is computed from the anchor, the instant the purchase started, never from the period
- * before: 31 Jan, 28 Feb, 31 Mar. Half-open, UTC. Anchors are on whole seconds, so all bounds are.
+ * Billing periods. Every period is calculated from the anchor, the instant at which the purchase started, never from the period
+ * before it: 31 Jan, 28 Feb, 31 Mar. Periods are half-open and in UTC. Anchors are whole seconds, so all period bounds are too.
  */
 
-/** `calendar`: months of the calendar. `fixed_days`: 30, 90 and 365 days, for providers that ask for it. */
+/** `calendar`: calendar months. `fixed_days`: 30, 90 and 365 days, for providers that choose it. */
 export const cycleModes = ['calendar', 'fixed_days'] as const
 export type CycleMode = (typeof cycleModes)[number]
 
@@ -14,11 +14,11 @@ export type Cycle = {
   readonly anchor: Date
   readonly billingCycle: BillingCycle
   readonly mode: CycleMode
-  /** Of a custom cycle; 30 unless told otherwise. */
+  /** Days of a custom cycle, 30 by default. */
   readonly customDays?: number | undefined
 }
 
-/** [start, end) */
+/** Half-open: [start, end). */
 export type Period = {
   /** 0 for the period that begins at the anchor. */
   readonly index: number
@@ -51,7 +51,7 @@ function stepOf(cycle: Cycle): Step {
   }
 }
 
-/** Returns how many days a period has, about: to compare plans by, and nothing that is charged. */
+/** Returns the approximate number of days of a period. It serves to compare plans and never to charge. */
 export function daysAbout({
   billingCycle,
   customDays,
@@ -59,7 +59,7 @@ export function daysAbout({
   return billingCycle === 'custom' ? (customDays ?? customCycleDays) : fixedDays[billingCycle]
 }
 
-/** The period with that index; negative ones lie before the anchor. */
+/** Returns the period with that index. Negative indexes are before the anchor. */
 export function periodOf(cycle: Cycle, index: number): Period {
   const step = stepOf(cycle)
   return {
@@ -69,7 +69,7 @@ export function periodOf(cycle: Cycle, index: number): Period {
   }
 }
 
-/** The period that contains the instant. */
+/** Returns the period that contains the instant. */
 export function periodAt(cycle: Cycle, instant: Date): Period {
   return periodOf(cycle, periodIndexAt(cycle, instant))
 }
@@ -84,20 +84,21 @@ export function periodIndexAt(cycle: Cycle, instant: Date): number {
     (instant.getUTCFullYear() - anchor.getUTCFullYear()) * 12 +
     (instant.getUTCMonth() - anchor.getUTCMonth())
   const index = Math.floor(months / step.months)
-  // In the boundary's own month the day and the time decide, and the boundary may be clamped.
+  // If the instant is in the month of the boundary, the day and the time decide. The boundary may be clamped to the end of the
+  // month.
   return boundaryMs(anchor, step, index) <= instant.getTime() ? index : index - 1
 }
 
 /**
- * The period in which a purchase counts what happens at that instant. A purchase that starts before its anchor has a
- * trial until then, which is a period of its own, with the index -1. One that starts behind it took over a period from
- * another plan: its first one is what was left of that.
+ * Returns the period in which a purchase counts usage of that instant. A purchase that starts before its anchor has a trial until
+ * the anchor, which is a period of its own with the index -1. A purchase that starts after its anchor continued a period of another
+ * plan: its first period is the rest of that period.
  */
 export function usagePeriodAt(cycle: Cycle, start: Date, instant: Date): Period {
   return usagePeriodOf(cycle, start, periodIndexAt(cycle, instant))
 }
 
-/** The one with that index, or the first one. */
+/** Returns the usage period with that index, or the first one if the index is smaller. */
 export function usagePeriodOf(cycle: Cycle, start: Date, index: number): Period {
   if (start < cycle.anchor) {
     return index >= 0 ? periodOf(cycle, index) : { index: -1, start, end: cycle.anchor }
@@ -111,7 +112,7 @@ function boundaryMs(anchor: Date, step: Step, index: number): number {
   return addMonths(anchor, index * step.months)
 }
 
-/** The anchor's day of the month, or the last day of a month that has no such day; the anchor's time of day. */
+/** Returns the same day of the month and time of day as the anchor. If the month has no such day, its last day is used. */
 function addMonths(anchor: Date, months: number): number {
   const year = anchor.getUTCFullYear()
   const month = anchor.getUTCMonth() + months
@@ -121,7 +122,7 @@ function addMonths(anchor: Date, months: number): number {
   return Date.UTC(year, month, day) + timeOfDay
 }
 
-/** The instant without its fraction of a second: what an anchor must be. */
+/** Returns the instant rounded down to whole seconds, as anchors must be. */
 export function wholeSecond(instant: Date): Date {
   return new Date(Math.floor(instant.getTime() / 1000) * 1000)
 }

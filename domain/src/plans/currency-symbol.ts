@@ -28,7 +28,7 @@ const symbols: Readonly<Record<string, string>> = {
   ZAR: 'R',
 }
 
-/** The sign of an ISO 4217 currency, or its code where none is known. */
+/** Returns the symbol of an ISO 4217 currency, or its code if it has no known symbol. */
 export function currencySymbol(currency: string): string {
   const code = currency.toUpperCase()
   return symbols[code] ?? code

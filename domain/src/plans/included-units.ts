@@ -2,22 +2,22 @@ import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
 import { effectiveCap } from './plan-cap.ts'
 import type { PlanCore, PlanTerms } from './plan.ts'
 
-/** Units of one period that the plan's price includes, 10^-6; null: any number. */
+/** Returns the units of one period that the plan's price includes, 10^-6; null for any number. */
 export function includedMicros(plan: PlanCore): bigint | null {
   if (plan.type !== 'hybrid') return effectiveCap(plan)
-  // Without overage the limit only ends what can be used: units between the free ones and the limit are charged.
+  // Without overage the limit only caps usage: units between the free units and the limit are charged.
   const { freeUnits, limit } = plan.terms
   return micros(freeUnits) + (hasOverage(plan) ? micros(limit) : 0n)
 }
 
-/** What of a purchase says how many units the price of its first period includes. */
+/** Fields that determine how many units the price of a purchase's first period includes. */
 export type ProratedPurchase = {
   readonly startDate: Date
-  /** 10^-6 units; null: as many as the plan includes. */
+  /** 10^-6 units; null for as many as the plan includes. */
   readonly firstIncludedMicros: bigint | null
 }
 
-/** The plan as it holds in the period of the purchase that starts then. */
+/** Returns the plan with the units that apply to the purchase's period starting at `start`. */
 export function planOfPeriod<Plan extends PlanCore>(
   plan: Plan,
   { startDate, firstIncludedMicros }: ProratedPurchase,
@@ -35,7 +35,7 @@ function planIncluding<Plan extends PlanCore>(plan: Plan, included: bigint): Pla
   return withTerms(plan, { freeUnits: units(free), limit: units(included - free), ...unbilled })
 }
 
-/** Fewer included units leave fewer until the amount is reached that may be unbilled. */
+/** With fewer included units, fewer units reach the amount that can stay unbilled. */
 function unbilledUnits(plan: PlanCore, included: bigint): Pick<PlanTerms, 'maxUnbilledUnits'> {
   const { maxUnbilledUnits } = plan.terms
   if (maxUnbilledUnits === undefined) return {}
@@ -50,7 +50,7 @@ function withTerms<Plan extends PlanCore>(
   return { ...plan, terms: { ...plan.terms, ...terms } }
 }
 
-/** A limit of 0 means none. */
+/** In plans, a limit of 0 means no limit. */
 function atLeastSome(included: bigint): bigint {
   return included > 0n ? included : 1n
 }

@@ -1,10 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { requiresPayment, type Plan, type PlanCosts } from './plan.ts'
 
-/** What of a plan says how often it can be sold. */
+/** Fields of a plan that limit how often it can be sold. */
 export type SoldPlan = Pick<Plan, 'reference'> & PlanCosts
 
-/** How many purchases of the plan there can be; undefined: any number. */
+/** Returns the maximum number of purchases of the plan; undefined for any number. */
 export function maxQuantityOf({
   type,
   terms,
@@ -14,8 +14,8 @@ export function maxQuantityOf({
 }
 
 /**
- * Whether the last one is sold, as far as it can be said beforehand. A purchase that was paid takes a place until it is
- * refunded. Purchases that cost nothing take one place for each customer, who keeps it for another of them.
+ * Returns whether the plan is sold out, as far as can be known before the sale. A paid purchase uses one place until it is
+ * refunded. Free purchases use one place for each customer, who keeps it for further free purchases.
  */
 export async function isSoldOut(
   sql: Queryable,
@@ -35,8 +35,9 @@ export async function isSoldOut(
 }
 
 /**
- * The same for a transaction that is about to sell one, and orders those: of buyers of the last one the second waits, and
- * finds it sold. Call it after the customer is locked, and before a purchase is.
+ * Returns whether the plan is sold out, for a transaction that is about to sell it. The lock orders such transactions: of two
+ * buyers of the last place, the second waits and finds the plan sold out. Call it after the customer is locked, and before a
+ * purchase is locked.
  */
 export async function isSoldOutNow(
   sql: Queryable,

@@ -2,8 +2,8 @@ import { microsFromNumber } from '@tollgate/schemas/quantity'
 import type { PlanCore } from './plan.ts'
 
 /**
- * How much one period of the plan allows, in 10^-6 units; null: no cap. A limit of 0 means none. The wallet of a
- * pre-paid plan is a gate of its own and no part of this. Units carried over from the period before widen a cap.
+ * Returns the cap of one period of the plan, in 10^-6 units; null for no cap. A limit of 0 means no limit. The wallet of a pre-paid
+ * plan is a separate limit. Units carried over from the period before increase a cap.
  */
 export function effectiveCap(plan: PlanCore, carriedOverMicros = 0n): bigint | null {
   const cap = capOf(plan)
@@ -14,7 +14,7 @@ function capOf(plan: PlanCore): bigint | null {
   const { limit, freeUnits, limits } = plan.terms
   switch (plan.type) {
     case 'recurring':
-      // Free units of a free plan are all it gives; those of a paid plan never widen it.
+      // The free units of a free plan are its cap. Those of a paid plan never increase its cap.
       return positive(limit) ?? (plan.priceMinor === 0 ? positive(freeUnits) : null)
     case 'usage-based':
       return positive(limit)
@@ -25,7 +25,7 @@ function capOf(plan: PlanCore): bigint | null {
   }
 }
 
-/** Without overage the included units are a hard cap; with it they are only where the overage begins. */
+/** Without overage the limit is a hard cap. With overage it is only where the overage begins. */
 function hybridCap({ terms }: PlanCore): bigint | null {
   const limit = positive(terms.limit)
   if (terms.overagePolicy?.allowOverage !== true) return limit

@@ -1,7 +1,7 @@
 import type { PlanType } from './plan.ts'
 
 /**
- * What a plan amounts to by its cycle and its meter. Never sent: an explicit type beats it, since post-paid
+ * Returns the type of a plan by its cycle and its meter. It is only a default, because an explicit type takes precedence: post-paid
  * usage-based plans have a cycle too.
  */
 export function planLabel(plan: {

@@ -3,7 +3,10 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import type { PlanSnapshot } from './plan-snapshot.ts'
 import { effectiveCap } from './plan-cap.ts'
 
-/** A purchase's frozen plan as clients see it. Without a cap there is no `limit`: clients would show 0 as none left. */
+/**
+ * Returns the snapshot of a purchase's plan as shown to clients. Without a cap `limit` is absent, because clients would show 0 as
+ * nothing left.
+ */
 export function planSnapshotBody(plan: PlanSnapshot): PlanSnapshotBody {
   const { terms } = plan
   const limit = limitShown(plan)
@@ -23,7 +26,7 @@ export function planSnapshotBody(plan: PlanSnapshot): PlanSnapshotBody {
   }
 }
 
-/** The plan's own limit, or what caps it in its place, such as the free units of a free plan. */
+/** Returns the plan's own limit, or the cap in its place, such as the free units of a free plan. */
 function limitShown(plan: PlanSnapshot): number | undefined {
   const { limit } = plan.terms
   if (limit !== undefined && limit > 0) return limit

@@ -1,6 +1,6 @@
 import type { Plan } from './plan.ts'
 
-/** What a purchase keeps of its plan for good: all that limits and prices depend on. */
+/** Snapshot of the plan that a purchase keeps: all fields on which limits and prices depend. */
 export type PlanSnapshot = Pick<
   Plan,
   | 'reference'

@@ -9,7 +9,7 @@ import type { PlanCreateInput } from '@tollgate/schemas/http/plans'
 
 export type { PlanStatus, PlanType }
 
-/** Everything else a plan says, kept under the names of the wire. What is absent was never given. */
+/** The other fields of a plan, named as on the wire. Absent fields were never given. */
 export type PlanTerms = {
   readonly billingCycle?: BillingCycle
   readonly billingCycleDays?: number
@@ -17,20 +17,20 @@ export type PlanTerms = {
   readonly creditsPerUnit?: number
   readonly freeUnits?: number
   readonly limit?: number
-  /** Minor units of the plan's currency; 0 and absent are one. */
+  /** Maximum unbilled amount in minor units of the plan's currency. 0 and absent mean the same. */
   readonly maxUnbilledMinor?: number
-  /** Derived: the units of a period that cost no more than that. */
+  /** Derived: the units of a period that cost at most `maxUnbilledMinor`. */
   readonly maxUnbilledUnits?: number
   readonly pricingOptions?: readonly PricingOption[]
   readonly trialDays?: number
   readonly rolloverUnusedUnits?: boolean
-  /** It starts only for customers with a saved card. */
+  /** Whether the plan starts only for customers with a saved card. */
   readonly requiresPaymentMethod?: boolean
   readonly autoRenew?: boolean
   readonly measures?: string
 } & Configuration
 
-/** Fields that limits and money read but nothing here decides about. */
+/** Fields that limits and prices read, but that this folder stores unchanged. */
 export const configurationKeys = [
   'usageTracking',
   'limits',
@@ -61,7 +61,7 @@ type Configuration = {
 export type Plan = {
   readonly reference: string
   readonly productRef: string
-  /** How the configuration of an MCP product names it. */
+  /** Name of the plan in the configuration of an MCP product. */
   readonly key: string | null
   readonly name: string
   readonly description: string | null
@@ -69,7 +69,7 @@ export type Plan = {
   readonly status: PlanStatus
   readonly isDefault: boolean
   readonly hidden: boolean
-  /** Minor units of `currency`; those of the default pricing option where there are options. */
+  /** Price in minor units of `currency`. With pricing options, this is the price of the default option. */
   readonly priceMinor: number
   readonly basePriceMinor: number | null
   readonly setupFeeMinor: number | null
@@ -80,21 +80,21 @@ export type Plan = {
   readonly updatedAt: Date
 }
 
-/** What a plan costs and how it is counted: all that the rules below need of it. */
+/** Fields that decide how a plan is priced and counted. */
 export type PlanCore = Pick<Plan, 'type' | 'priceMinor' | 'basePriceMinor' | 'terms'>
 
-/** The set-up fee is also part of what the plan costs. */
+/** `PlanCore` with the set-up fee, which is also part of the plan's cost. */
 export type PlanCosts = PlanCore & Pick<Plan, 'setupFeeMinor'>
 
-/** Whether it goes on period after period until somebody cancels it; else it ends by itself. */
+/** Returns whether purchases of the plan renew until they are cancelled. Otherwise they end by themselves. */
 export function renews({ type, terms }: Pick<PlanCore, 'type' | 'terms'>): boolean {
   return type !== 'one-time' && (terms.autoRenew ?? true)
 }
 
 /**
- * Whether the plan can ever charge its customer: when it starts, with a period, or for usage, in any of its currencies.
- * Clients may send the field; it is always derived. A plan that charges for usage alone requires payment, though it starts
- * without one.
+ * Returns whether the plan can ever charge its customer: when it starts, for a period or for usage, in any of its currencies. The
+ * value is always derived, even if a client sends the field. A plan that charges only for usage requires payment, although it
+ * starts without one.
  */
 export function requiresPayment(plan: PlanCosts): boolean {
   return hasPrice(plan) || chargesUsage(plan)
@@ -108,7 +108,7 @@ function hasPrice({ type, priceMinor, basePriceMinor, setupFeeMinor, terms }: Pl
   })
 }
 
-/** Whether a unit can cost credits, which the wallet or an invoice pays. */
+/** Returns whether a unit can cost credits, which the wallet or an invoice pays. */
 function chargesUsage({ type, terms }: PlanCore): boolean {
   if (type !== 'usage-based' && type !== 'hybrid') return false
   const { creditsPerUnit = 0, usageTiers = [], overagePolicy } = terms
@@ -117,23 +117,26 @@ function chargesUsage({ type, terms }: PlanCore): boolean {
   return rates.some((rate) => rate > 0)
 }
 
-/** Usage is paid from the wallet as it happens. */
+/** Returns whether usage is paid from the wallet as it happens. */
 export function isPrePaid(plan: PlanCore): boolean {
   return plan.type === 'usage-based' && plan.terms.billingModel !== 'post-paid'
 }
 
-/** Usage is debited from the wallet: pre-paid and not free of charge. */
+/** Returns whether usage is debited from the wallet: the plan is pre-paid and not free of charge. */
 export function isCreditBased(plan: PlanCore): boolean {
   return isPrePaid(plan) && (plan.terms.creditsPerUnit ?? 0) > 0
 }
 
-/** Whether a customer without a purchase gets the plan on the first limit check: it can never charge, so it needs no consent. */
+/**
+ * Returns whether a customer without a purchase gets the plan on the first limit check. Such a plan can never charge, so it needs
+ * no consent.
+ */
 export function isAutoEnrolled(plan: PlanCosts): boolean {
   const needsCard = plan.terms.requiresPaymentMethod === true
   return !requiresPayment(plan) && plan.type !== 'usage-based' && !needsCard
 }
 
-/** Only a plan that nobody has to buy beforehand may be the product's default. */
+/** Returns whether the plan can be the product's default. A default plan must not need a payment in advance. */
 export function mayBeDefault(plan: PlanCosts): boolean {
   return !requiresPayment(plan) || plan.type === 'usage-based'
 }

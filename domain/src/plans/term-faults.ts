@@ -5,20 +5,20 @@ import { renews, type Plan } from './plan.ts'
 type Termed = Pick<Plan, 'type' | 'terms'>
 
 /**
- * Returns what a plan promises and nothing enforces, by the fields of the request. Zero and absent are the same: no
- * promise (see docs/decisions/plans.md, Quantity and notice are enforced).
+ * Returns faults of terms that promise what is not enforced, by the fields of the request. Zero and absent are the same: no promise
+ * (see docs/decisions/plans.md, Quantity and notice are enforced).
  */
 export function termFaults(plan: Termed): ValidationIssue[] {
   return [...userFaults(plan), ...quantityFaults(plan), ...noticeFaults(plan)]
 }
 
-/** All that these rules depend on. */
+/** Returns all values on which these rules depend. */
 export function promisesOf({ type, terms }: Termed): readonly unknown[] {
   const { maxActiveUsers, availability, cancellationNoticeDays, autoRenew } = terms
   return [type, maxActiveUsers, availability?.['maxQuantity'], cancellationNoticeDays, autoRenew]
 }
 
-/** Neither who a user is nor what happens to one too many is defined. */
+/** Neither a user nor the consequence of too many users is defined. */
 function userFaults({ terms }: Termed): ValidationIssue[] {
   if ((terms.maxActiveUsers ?? 0) === 0) return []
   const message =

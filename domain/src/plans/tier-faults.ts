@@ -4,13 +4,13 @@ import type { PlanTerms } from './plan.ts'
 type Tiers = NonNullable<PlanTerms['usageTiers']>
 
 /**
- * Returns what is wrong with tiers that do not follow each other. Published plans name whole units ("501" after "500"), so a
- * tier starts where the one before ends, or at most one unit later. Units behind the last tier cost what it says.
+ * Returns faults of tiers that do not follow each other. Published plans use whole units ("501" after "500"), so a tier starts
+ * where the one before ends, or at most one unit later. Units after the last tier cost the last tier's price.
  */
 export function tierFaults(tiers: Tiers): ValidationIssue[] {
   return tiers.flatMap((tier, index) => {
     const end = index === 0 ? 0 : tiers[index - 1]!.maxUsage
-    // An open end is a fault of its own tier.
+    // A missing end is reported for the tier that misses it.
     if (end === undefined || end === null) return openEnd(tiers, index)
     const faults = openEnd(tiers, index)
     if (tier.minUsage < end || tier.minUsage > end + 1) {

@@ -1,10 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What is counted: attempts of one kind at one thing, in a table with `kind`, `subject`, `attempts` and `window_ends_at`. */
+/** What is counted: attempts of one kind for one subject, in a table with `kind`, `subject`, `attempts` and `window_ends_at`. */
 export type Counted = {
   readonly table: 'sign_in_attempts' | 'customer_auth_attempts'
   readonly kind: string
-  /** In any case of letters. */
+  /** Compared without case. */
   readonly subject: string
 }
 
@@ -12,11 +12,14 @@ export type CountWindow = { readonly max: number; readonly windowMs: number }
 
 export type CountedInWindow = {
   readonly windowEndsAt: Date
-  /** How long to wait, where there were too many; undefined: it counts. */
+  /** Milliseconds to wait if there were too many attempts; undefined if the attempt is allowed. */
   readonly waitMs: number | undefined
 }
 
-/** Counts an attempt before it is made, so that many at once are as many. Where there were too many, it does not count. */
+/**
+ * Counts an attempt before it is made, so that concurrent attempts are all counted. Attempts beyond the maximum are not counted
+ * further.
+ */
 export async function countInWindow(
   sql: Queryable,
   { table, kind, subject }: Counted,
@@ -24,7 +27,7 @@ export async function countInWindow(
   now: Date,
 ): Promise<CountedInWindow> {
   const newWindowEndsAt = new Date(now.getTime() + windowMs)
-  // One more than the limit says that it was reached before, however often.
+  // The count stops at one more than the maximum, which marks that the maximum was exceeded.
   const [row] = await sql<{ attempts: number; window_ends_at: Date }[]>`
     insert into ${sql(table)} as kept (kind, subject, attempts, window_ends_at)
     values (${kind}, lower(${subject}), 1, ${newWindowEndsAt})

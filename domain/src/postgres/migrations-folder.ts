@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url'
 
-/** The SQL files of all schemas, from the sources as from the build. */
+/** Folder of the SQL files of all schemas. The path is the same in the sources and in the build. */
 export const migrationsFolder = fileURLToPath(new URL('../../migrations', import.meta.url))

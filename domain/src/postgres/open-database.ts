@@ -16,8 +16,9 @@ type DatabaseConfig = SettingValues<typeof databaseSettings & typeof databaseOwn
 }
 
 /**
- * The database of a service. Whichever service comes first brings the tables to this version, as their owner. Rejects
- * where a move to another installation is under way: its keys are known there, and its usage is billed there.
+ * Opens the database of a service. The first service that starts migrates the tables to this version, as their owner. Rejects while
+ * a move of another installation into this database is unfinished, because that installation still has the keys and bills the
+ * usage.
  */
 export async function openDatabase(config: DatabaseConfig): Promise<Database> {
   await migratePostgres({ url: ownerAddress(config), folder: migrationsFolder })

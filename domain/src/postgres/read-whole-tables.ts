@@ -1,9 +1,9 @@
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 
-/** A statement of a request must be quick; one that adds up whole tables takes minutes where they are large. */
+/** Statements of requests must be quick. Statements that sum whole large tables can take minutes. */
 const statementTimeout = '3600s'
 
-/** Runs it in a transaction that changes nothing, and whose statements may take their time. */
+/** Runs the body in a read-only transaction with a long statement timeout. */
 export async function readWholeTables<Result>(
   pool: ReturnType<Database['in']>,
   body: (sql: Queryable) => Promise<Result>,

@@ -1,11 +1,11 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** An installation is on its way into this database, and not all of it is there. */
+/** A move of an installation into this database is not complete. */
 export class UnfinishedMoveError extends Error {
   override readonly name = 'UnfinishedMoveError'
 }
 
-/** Throws while the migrate command has begun to fill the engines and has not found them complete. */
+/** Throws if the migrate command has begun to fill this installation and has not verified that it is complete. */
 export async function refuseUnfinishedMove(sql: Queryable): Promise<void> {
   const [move] = await sql<{ started_at: Date }[]>`
     select started_at from moved_from where finished_at is null`

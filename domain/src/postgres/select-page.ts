@@ -3,7 +3,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 
 export type PageRange = { readonly limit: number; readonly offset: number }
 
-/** The rows of one page of what `from ... where ...` matches, and how many rows match in all. */
+/** Returns the rows of one page of the matching rows, and the total number of matching rows. */
 export async function selectPage<Row extends object>(
   sql: Queryable,
   matching: Fragment,

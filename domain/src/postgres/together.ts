@@ -1,7 +1,7 @@
 /**
- * What a transaction can do without waiting for one answer after the other: the statements go to the server together, each
- * write to a socket costing more than most of them. They are done in the order in which they are asked for. Throws once
- * all have ended, so that none of them goes on behind the transaction's rollback.
+ * Awaits statements of a transaction that are sent to the server together, because each write to a socket costs more than most
+ * statements. The server runs them in the order in which they were sent. Throws only after all have ended, so that none continues
+ * after the transaction's rollback.
  */
 export async function together<const Asked extends readonly unknown[]>(
   asked: Asked,

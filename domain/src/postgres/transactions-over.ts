@@ -4,7 +4,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 const settlePolls = 10
 const settlePollMs = 50
 
-/** Whether all transactions that are under way when this is called have ended, within half a second. */
+/** Waits up to half a second until all transactions in progress at the call have ended. Returns whether they have. */
 export async function areTransactionsOver(sql: Queryable): Promise<boolean> {
   const [before] = await sql<{ xmax: string }[]>`
     select pg_snapshot_xmax(pg_current_snapshot())::text as xmax`

@@ -1,9 +1,9 @@
-/** Documents of one publisher on their way to the hot state at a time. */
+/** Maximum number of documents that one publisher writes to hot state at a time. */
 export const documentsInFlightMax = 64
 
 /**
- * Carries out `act` for each item, a bounded number of them at a time. After a failure none is begun any more; it is
- * thrown when those that were under way have ended.
+ * Runs `act` for each item, at most `concurrencyMax` at a time. After a failure no further item is started. The error is thrown
+ * after the items in progress have ended.
  */
 export async function workOff<Item>(
   items: Iterable<Item>,

@@ -6,9 +6,11 @@ import type { CreditConversion, UsageReading } from './line-inputs.ts'
 import { pricesIn } from './plan-prices.ts'
 import { usageTermsOf } from './usage-terms.ts'
 
-/* What a purchase is charged for, as lines of an invoice in the currency that it pays in. */
+/* Charges of a purchase, as lines of an invoice in the currency of the purchase. */
 
-/** The base price of a period, which is charged as it begins. No lines for a plan that has none. */
+/**
+ * Returns the lines for the base price of a period, which is charged when the period begins. Empty for a plan without a base price.
+ */
 export function recurringLines(
   plan: PlanSnapshot,
   currency: string,
@@ -27,8 +29,8 @@ export function oneTimeLines(plan: PlanSnapshot, currency: string): InvoiceLine[
 }
 
 /**
- * What was paid for a plan as it was taken, `paidMinor` in all: its price for the first period, or for good, and the
- * set-up fee where that is part of it.
+ * Returns the lines for `paidMinor`, the payment that started a plan: its price for the first period or for all time, and the
+ * set-up fee if the payment includes it.
  */
 export function paidPlanLines(
   plan: PlanSnapshot,
@@ -43,7 +45,7 @@ export function paidPlanLines(
   return withoutNothing([price, ...setupFee(plan, feeMinor)])
 }
 
-/** Credits that were bought; `plan` is undefined where they were bought for no plan. */
+/** Returns the line for purchased credits. `plan` is undefined if they were bought for no plan. */
 export function creditLines(
   plan: PlanSnapshot | undefined,
   credits: bigint,
@@ -58,20 +60,20 @@ export function creditLines(
   return [invoiceLine(inputs, description, null)]
 }
 
-/** 10^-6 units. */
+/** Amounts in 10^-6 units. */
 export type PeriodUsage = {
   readonly period: ChargedPeriod
   readonly usedMicros: bigint
-  /** Left over from the period before. */
+  /** Units carried over from the period before. */
   readonly carriedOverMicros: bigint
-  /** Used by the purchases before this one of the allowance that it shares. Absent: nothing. */
+  /** Units of the shared allowance that earlier purchases used; absent if there are none. */
   readonly usedBeforeMicros?: bigint | undefined
   readonly reading: UsageReading
 }
 
 /**
- * Usage of a period that has ended; no line for a plan that is not billed by usage. A period that costs nothing has its
- * line too: it says up to where usage was billed, and what comes later is late.
+ * Returns the line for usage of a period that has ended. Empty for a plan that does not bill usage. A period that costs nothing has
+ * a line too, because it records up to where usage was billed, and later usage is late.
  */
 export function usageLines(
   plan: PlanSnapshot,
@@ -92,13 +94,16 @@ export function usageLines(
   return [invoiceLine(inputs, `${plan.name}, usage`, period)]
 }
 
-/** `usedMicros` is all that was billed of the period before, `lateMicros` what is new; so is `lateBeforeMicros`. */
+/**
+ * `usedMicros`: usage of the period billed before. `lateMicros`: usage that is new. `lateBeforeMicros`: new usage of earlier
+ * purchases in the shared allowance.
+ */
 export type LateUsage = PeriodUsage & {
   readonly lateMicros: bigint
   readonly lateBeforeMicros?: bigint | undefined
 }
 
-/** Usage that came after its period was billed: priced by `plan`, the one that the period had. */
+/** Returns the line for usage that arrived after its period was billed, priced by the plan of that period. */
 export function lateUsageLines(
   plan: PlanSnapshot,
   conversion: CreditConversion,
@@ -125,8 +130,8 @@ function usedBefore(micros = 0n): { usedBeforeUnits?: string } {
 }
 
 /**
- * A change of plan within a period, by the new plan's policy; `proportional` where it has none. By `proportional` what is left of
- * the period is charged at the difference of the two prices, and a cheaper plan leaves a credit.
+ * Returns the line for a change of plan within a period, by the new plan's policy, `proportional` by default. `proportional`
+ * charges the difference of the two prices for the rest of the period. A cheaper plan gives a credit.
  */
 export function prorationLines(
   before: PlanSnapshot,
@@ -148,7 +153,7 @@ export function prorationLines(
   return withoutNothing([invoiceLine(inputs, `Change to ${after.name}`, left)])
 }
 
-/** What earlier invoices of the customer left for this one: owed, or a credit where negative. */
+/** Returns the line for the amount carried over from the customer's earlier invoices; a credit is negative. */
 export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
   return withoutNothing([
     invoiceLine(
@@ -159,7 +164,7 @@ export function carriedInLines(amountMinor: bigint): InvoiceLine[] {
   ])
 }
 
-/** What taking a plan for the first time costs beside its price. */
+/** Returns the line for the set-up fee of a plan. */
 export function setupFeeLines(plan: PlanSnapshot, currency: string): InvoiceLine[] {
   return withoutNothing(setupFee(plan, requirePrices(plan, currency).setupFeeMinor))
 }

@@ -1,16 +1,19 @@
 import { chargeableMinor, chargeMaxMinor, chargeMinMinor } from '../money/processor-amounts.ts'
 
-/** What becomes of the total of an invoice. Minor units; what is due and what is carried add up to the total. */
+/** How the total of an invoice is paid. Minor units. `dueMinor` and `carriedMinor` sum to the total. */
 export type DueDecision = {
-  /** To be paid now; nothing, or more. */
+  /** Amount to be paid now, at least 0. */
   readonly dueMinor: bigint
-  /** Waits for the customer's next invoice in this currency: too little to be charged, or a credit where negative. */
+  /** Amount carried over to the customer's next invoice in this currency: too small to charge, or a credit if negative. */
   readonly carriedMinor: bigint
-  /** More than the processor takes at once: a person must decide how it is paid. */
+  /** The amount exceeds the processor's maximum, so a person must decide how it is paid. */
   readonly isHeld: boolean
 }
 
-/** Below the processor's minimum nothing is charged, and what its smallest step leaves over is not either: both wait. */
+/**
+ * Decides how much of the total is due. Amounts below the processor's minimum, and remainders below its smallest step, are carried
+ * over.
+ */
 export function decideDue(totalMinor: bigint, currency: string): DueDecision {
   if (totalMinor < chargeMinMinor(currency)) {
     return { dueMinor: 0n, carriedMinor: totalMinor, isHeld: false }

@@ -2,13 +2,13 @@ import type { Period } from '../periods/periods.ts'
 import type { LineInputs } from './line-inputs.ts'
 import { priceLine, type PricedAmount } from './price-line.ts'
 
-/** The time that something is charged for: [start, end). */
+/** The time that a line charges: [start, end). */
 export type ChargedPeriod = Pick<Period, 'start' | 'end'>
 
 export type InvoiceLine = PricedAmount & {
-  /** For people. */
+  /** Description for people. */
   readonly description: string
-  /** Null where it is for no time, such as a set-up fee. */
+  /** The charged period; null for a line without one, such as a set-up fee. */
   readonly period: ChargedPeriod | null
   readonly inputs: LineInputs
 }
@@ -25,7 +25,7 @@ export function totalOf(lines: readonly Pick<InvoiceLine, 'inputs' | 'amountMino
   return lines.reduce((sum, line) => (isContained(line) ? sum : sum + line.amountMinor), 0n)
 }
 
-/** Whether other lines contain the amount, which then is not to be added to theirs. */
+/** Returns whether other lines already contain the amount, so that it must not be added to them. */
 export function isContained({ inputs }: Pick<InvoiceLine, 'inputs'>): boolean {
   return inputs.kind === 'tax' && inputs.isInclusive
 }

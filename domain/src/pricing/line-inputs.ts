@@ -3,8 +3,8 @@ import type { TaxTreatment } from '../tax/tax-rule.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
 /*
- * What each kind of invoice line is priced from, and nothing beside it: kept with the line, and priced again by `priceLine`
- * to the same cent. Plain JSON: amounts are whole minor units of the invoice's currency as text, units decimal text.
+ * Inputs of each kind of invoice line. They are stored with the line and contain everything that `priceLine` needs to calculate the
+ * same amount again. Plain JSON: amounts are whole minor units of the invoice's currency as text, and units are decimal text.
  */
 
 export type LineInputs =
@@ -18,17 +18,17 @@ export type LineInputs =
 
 export type LineKind = LineInputs['kind']
 
-/** A price as the plan names it. */
+/** A price of the plan. */
 export type FixedCharge = {
   readonly kind: 'recurring' | 'setup_fee' | 'one_time'
   readonly amountMinor: string
 }
 
-/** Credits for the wallet, at what the customer wanted to pay for them. */
+/** Credits for the wallet, at the amount that the customer paid. */
 export type CreditsCharge = {
   readonly kind: 'credits'
   readonly amountMinor: string
-  /** Whole ones. */
+  /** Number of whole credits. */
   readonly credits: string
 }
 
@@ -37,26 +37,29 @@ export type UsageCharge = {
   readonly kind: 'usage'
   readonly terms: UsageTerms
   readonly usedUnits: string
-  /** Left over from the period before. */
+  /** Units carried over from the period before. */
   readonly carriedOverUnits: string
-  /** Units that the purchases before this one used of the allowance that it shares. Absent: none. */
+  /** Units of the shared allowance that earlier purchases used; absent if there are none. */
   readonly usedBeforeUnits?: string
   readonly conversion: CreditConversion
   readonly reading: UsageReading
 }
 
 /**
- * Usage of an earlier period that was not stored yet when that was billed. It costs what the period would have cost more
- * with it, by that period's own plan. `usedUnits` is all that was billed of it before, late usage included.
+ * Usage of an earlier period that was not stored yet when the period was billed. It costs the amount by which the period would have
+ * been more expensive, by that period's own plan. `usedUnits` is all usage billed before, including late usage.
  */
 export type LateUsageCharge = Omit<UsageCharge, 'kind'> & {
   readonly kind: 'late_usage'
   readonly lateUnits: string
-  /** Units of `usedBeforeUnits` that were not stored yet when the period was billed. Absent: none. */
+  /**
+   * Units of earlier purchases in the shared allowance that were not stored yet when the period was billed; absent if there are
+   * none.
+   */
   readonly lateBeforeUnits?: string
 }
 
-/** A change of plan within a period: the difference for what is left of it. Less than nothing is a credit. */
+/** A change of plan within a period: the price difference for the rest of it. A negative amount is a credit. */
 export type ProratedCharge = {
   readonly kind: 'proration'
   readonly policy: ProrationPolicy
@@ -66,35 +69,35 @@ export type ProratedCharge = {
   readonly secondsInPeriod: number
 }
 
-/** Of all that the invoice charges beside it and beside what earlier invoices left. */
+/** Tax on everything that the invoice charges, without the amount carried over from earlier invoices. */
 export type TaxCharge = {
   readonly kind: 'tax'
-  /** A provider that collects none has no line of it. */
+  /** A provider that collects no tax has no tax line. */
   readonly treatment: Exclude<TaxTreatment, 'not_collecting'>
-  /** ISO 3166-1 alpha-2: where the customer is. */
+  /** The customer's country, ISO 3166-1 alpha-2. */
   readonly country: string | null
-  /** Tenths of a percent. */
+  /** Rate in tenths of a percent. */
   readonly ratePerMille: string
   readonly baseMinor: string
-  /** Whether the base contains the tax, which then is told and not added again. */
+  /** Whether the base contains the tax. Then the tax is shown but not added. */
   readonly isInclusive: boolean
 }
 
-/** Of the customer's earlier invoices: too little to be charged, or a credit where negative. */
+/** Amount carried over from the customer's earlier invoices: too small to charge, or a credit if negative. */
 export type CarriedIn = { readonly kind: 'carried_in'; readonly amountMinor: string }
 
-/** How credits became money of the invoice's currency. */
+/** How credits are converted to the invoice's currency. */
 export type CreditConversion = {
   readonly currency: string
-  /** What one US dollar buys, written out: 1 for the dollar. */
+  /** Amount that one US dollar buys, as decimal text; 1 for the dollar. */
   readonly unitsPerDollar: string
 }
 
-/** Where a sum of usage comes from: with these it can be summed up again. */
+/** Source of a usage sum, with which it can be calculated again. */
 export type UsageReading = {
   readonly meterName: string
-  /** ISO 8601. All usage that was acknowledged before is in the sum. */
+  /** ISO 8601. The sum includes all usage acknowledged before. */
   readonly watermark: string
-  /** Of the log, by partition: the first offset that is not in the sum. */
+  /** For each log partition, the first offset that is not in the sum. */
   readonly nextOffsets: Readonly<Record<string, string>>
 }

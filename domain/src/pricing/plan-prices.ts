@@ -1,11 +1,11 @@
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 
-/** What a plan asks for in one currency, beside its usage. Minor units. */
+/** Prices of a plan in one currency, without usage. Minor units. */
 export type PlanPrices = {
   readonly currency: string
-  /** Of each period; of the purchase, for a one-time plan. */
+  /** Price of each period; for a one-time plan, price of the purchase. */
   readonly priceMinor: bigint
-  /** With the first charge only. */
+  /** Charged with the first charge only. */
   readonly setupFeeMinor: bigint
 }
 
@@ -14,9 +14,9 @@ type PricedPlan = Pick<
   'type' | 'priceMinor' | 'basePriceMinor' | 'setupFeeMinor' | 'currency' | 'terms'
 >
 
-/** Undefined where the plan is not sold in the currency, which is upper case. */
+/** Returns the plan's prices in a currency (upper case), undefined if it is not sold in that currency. */
 export function pricesIn(plan: PricedPlan, currency: string): PlanPrices | undefined {
-  // The plan's own prices mirror its main option, and fill in what that leaves out.
+  // The plan's own prices are those of its main option, and supplement fields that the option leaves out.
   if (currency === plan.currency) {
     return {
       currency,
@@ -45,14 +45,14 @@ export function currenciesOf(plan: PricedPlan): string[] {
   return [...new Set([plan.currency, ...options.map(({ currency }) => currency)])]
 }
 
-/** The plan as it is for a customer who has paid its set-up fee. */
+/** Returns the plan as it applies to a customer who has paid its set-up fee. */
 export function withoutSetupFee(plan: PlanSnapshot): PlanSnapshot {
   const options = plan.terms.pricingOptions?.map(({ setupFee: _, ...option }) => option)
   const terms = options === undefined ? plan.terms : { ...plan.terms, pricingOptions: options }
   return { ...plan, setupFeeMinor: null, terms }
 }
 
-/** Of a usage-based plan it is the usage that costs, of a hybrid one the base price comes before it. */
+/** A usage-based plan charges only usage. A hybrid plan charges a base price in addition. */
 function periodPrice(plan: PricedPlan, price: number, basePrice: number | null): number {
   switch (plan.type) {
     case 'recurring':

@@ -6,17 +6,17 @@ import { priceUsage, type PicoCredits, type UnitsOfPeriod } from './price-usage.
 import { unitsOfCharge, unitsWithLate } from './units-of-charge.ts'
 import type { UsageTerms } from './usage-terms.ts'
 
-/** Minor units of the invoice's currency. */
+/** Amounts in minor units of the invoice's currency. */
 export type PricedAmount = {
-  /** Before rounding. */
+  /** Amount before rounding. */
   readonly exact: Fraction
-  /** The one rounding of a line: half away from zero. */
+  /** The exact amount, rounded half away from zero. A line is rounded only here. */
   readonly amountMinor: bigint
-  /** `exact` less `amountMinor`, in parts of the denominator of `exact`. */
+  /** `exact` minus `amountMinor`, in units of the denominator of `exact`. */
   readonly residualNumerator: bigint
 }
 
-/** The only arithmetic there is between what a line is made of and what it costs. */
+/** Calculates the amount of a line from its inputs. All line amounts are calculated here. */
 export function priceLine(inputs: LineInputs): PricedAmount {
   return rounded(exactAmount(inputs))
 }
@@ -44,7 +44,7 @@ function exactAmount(inputs: LineInputs): Fraction {
   }
 }
 
-/** What the line of a period's usage would say, of units in 10^-6. */
+/** Returns the amount that the usage line of a period would have. Units are 10^-6. */
 export function usageAmountMinor(
   terms: UsageTerms,
   units: UnitsOfPeriod,
@@ -64,7 +64,7 @@ function exactUsage(
 const picosPerCredit = 1_000_000_000_000n
 const centsPerDollar = 100n
 
-/** Credits are worth US cents; those become money of the currency by the rate, and nothing is rounded on the way. */
+/** Converts credits to minor units of the currency. Credits are worth US cents, which the rate converts. Nothing is rounded. */
 function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fraction {
   const rate = fractionOf(conversion.unitsPerDollar)
   return {
@@ -73,7 +73,7 @@ function toMinor(picoCredits: PicoCredits, conversion: CreditConversion): Fracti
   }
 }
 
-/** The other way: what an amount of the currency is worth, unrounded. 10^-12 credits. */
+/** Converts an amount of the currency into 10^-12 credits, unrounded. */
 export function picoCreditsOf(
   amountMinor: bigint,
   { currency, unitsPerDollar }: CreditConversion,

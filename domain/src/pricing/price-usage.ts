@@ -1,31 +1,31 @@
 import { microsOfDecimal } from '../money/decimal.ts'
 import type { Rate, UsageTerms } from './usage-terms.ts'
 
-/* Usage in, credits out, in whole numbers: units are 10^-6 of one, rates 10^-6 credits, and so prices 10^-12 credits. */
+/* Prices usage in credits with whole numbers: units in 10^-6, rates in 10^-6 credits, and so prices in 10^-12 credits. */
 
-/** 10^-12 credits: exact, as nothing is divided. */
+/** 10^-12 credits. They are exact, because nothing is divided. */
 export type PicoCredits = bigint
 
-/** Units that cost the same each; the price of usage is the sum of such. */
+/** Units with the same rate. The price of usage is the sum over these. */
 export type PricedUnits = {
-  /** 10^-6 units, whole packages where there are packages. */
+  /** 10^-6 units. If the plan has packages, these are whole packages. */
   readonly micros: bigint
   readonly creditsPerUnit: string
 }
 
-/** A period's usage, in 10^-6 units. */
+/** Usage of a period, in 10^-6 units. */
 export type UnitsOfPeriod = {
   readonly usedMicros: bigint
-  /** Units left over from the period before, which widen the limit. */
+  /** Units carried over from the period before, which increase the limit. */
   readonly carriedOverMicros?: bigint | undefined
   /**
-   * Units that other purchases used of the allowance before this one took it over. They are not priced, but they take up
-   * the free and included units, the limit and the tiers.
+   * Units of the shared allowance that earlier purchases used. They are not priced, but they count towards the free and included
+   * units, the limit and the tiers.
    */
   readonly usedBeforeMicros?: bigint | undefined
 }
 
-/** What a period's usage costs. */
+/** Returns the price of a period's usage. */
 export function priceUsage(terms: UsageTerms, units: UnitsOfPeriod): PicoCredits {
   return pricedUnits(terms, units).reduce(
     (sum, { micros, creditsPerUnit }) => sum + micros * microsOfDecimal(creditsPerUnit),
@@ -33,7 +33,7 @@ export function priceUsage(terms: UsageTerms, units: UnitsOfPeriod): PicoCredits
   )
 }
 
-/** What of a period's usage is priced at which rate: one entry for each tier, or one where all units cost the same. */
+/** Returns how many units of a period are priced at which rate: one entry for each tier, or a single entry for a flat rate. */
 export function pricedUnits(terms: UsageTerms, units: UnitsOfPeriod): PricedUnits[] {
   const micros = wholePackages(billableMicros(terms, units), terms.unitsPerPackage)
   const { rate } = terms
@@ -44,7 +44,7 @@ export function pricedUnits(terms: UsageTerms, units: UnitsOfPeriod): PricedUnit
     : unitsInLastTier(rate.tiers, from, micros)
 }
 
-/** Units that are priced: above what is free or included, and no more than the plan allows. */
+/** Returns the units that are priced: those above the free and included units, up to the plan's limit. */
 export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
   const upTo = (micros: bigint): bigint =>
@@ -54,7 +54,7 @@ export function billableMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint 
   return upTo(usedBeforeMicros + usedMicros) - upTo(usedBeforeMicros)
 }
 
-/** No more than the plan allows of what was used. */
+/** Returns the used units, up to the plan's limit. */
 export function countedMicros(terms: UsageTerms, units: UnitsOfPeriod): bigint {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros = 0n } = units
   const upTo = (micros: bigint): bigint => countedUpTo(terms, micros, carriedOverMicros)
@@ -73,7 +73,7 @@ function countedUpTo(terms: UsageTerms, micros: bigint, carriedOverMicros: bigin
   return capped(micros, cap)
 }
 
-/** The first units of a period, which are free or in the base price. */
+/** Returns the first units of a period that are free or included in the base price. */
 export function unpricedMicros(terms: UsageTerms, carriedOverMicros: bigint): bigint {
   const free = microsOfDecimal(terms.freeUnits)
   return terms.overage === undefined ? free : free + (limitMicros(terms, carriedOverMicros) ?? 0n)
@@ -85,7 +85,7 @@ function limitMicros({ limit }: UsageTerms, carriedOverMicros: bigint): bigint |
 
 type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
 
-/** Units that begin behind the first `from` ones. */
+/** Splits the units after the first `from` units by tier. */
 function unitsByTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
   const last = from + micros
   let at = from
@@ -98,7 +98,7 @@ function unitsByTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] 
   })
 }
 
-/** All of them in the tier that the last one lies in. */
+/** Assigns all units to the tier of the last unit. */
 function unitsInLastTier(tiers: Tiers, from: bigint, micros: bigint): PricedUnits[] {
   const last = from + micros
   const found = tiers.findIndex(({ upTo }) => upTo === null || last <= microsOfDecimal(upTo))

@@ -14,7 +14,7 @@ import { priceLine } from './price-line.ts'
 import { billableMicros, priceUsage } from './price-usage.ts'
 import type { Rate, UsageTerms } from './usage-terms.ts'
 
-/* What is true of all prices, whatever the plan says. */
+/* Properties of all prices, whatever the plan. */
 
 const units = fc.nat(5_000).map(String)
 const upToNone = fc.option(units)
@@ -130,7 +130,7 @@ describe('usage', () => {
   })
 })
 
-/** Dollars: a fraction of which the numerator is 10^-12 credits times a hundred. */
+/** Returns inputs in dollars. The numerator of their exact amount is 10^-12 credits times 100. */
 function lateInputs(terms: UsageTerms, before: bigint, late: bigint): LineInputs {
   const text = (micros: bigint): string => {
     const digits = micros.toString().padStart(7, '0')
@@ -186,14 +186,14 @@ describe('proration', () => {
 })
 
 describe('currencies', () => {
-  // All that ISO 4217 counts otherwise than by hundredths, and some that it does not.
+  // `unusual`: all currencies for which ISO 4217 does not count hundredths, and some others.
   const unusual =
     'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF ISK BHD JOD KWD OMR TND'
   const usual =
     'USD EUR GBP SEK NOK DKK CHF CAD AUD PLN CZK HUF MXN HKD SGD NZD BRL INR AED RON MYR THB TWD'
   const all = [...unusual.split(' '), ...usual.split(' ')]
 
-  /** As the processor documents them. */
+  /** Currencies with special units in the processor's documentation. */
   const three = ['BHD', 'JOD', 'KWD', 'OMR', 'TND']
   const whole = ['ISK', 'UGX']
   const perMajorOf = (currency: string): bigint =>
@@ -210,7 +210,7 @@ describe('currencies', () => {
         expect(asked % stepOf(currency)).toBe(0n)
         expect(fromProcessorAmount(asked, currency)).toBe(chargeable)
         expect(asked * minorPerMajor(currency)).toBe(chargeable * perMajorOf(currency))
-        // No more could have been asked for.
+        // No larger amount could have been charged.
         expect(amount - chargeable < chargeStepMinor(currency)).toBe(true)
       }),
     )

@@ -3,7 +3,9 @@ import { microsFromNumber } from '@tollgate/schemas/quantity'
 import { unixSecond } from '../periods/periods.ts'
 import type { PlanCore } from '../plans/plan.ts'
 
-/** Units of a period that are left to the next one where they are not used, in 10^-6; undefined: nothing is. */
+/**
+ * Returns the units of a period that are carried over to the next one if unused, 10^-6; undefined if the plan carries nothing over.
+ */
 export function rollingLimitMicros({ terms }: PlanCore): bigint | undefined {
   const { limit, rolloverUnusedUnits } = terms
   if (rolloverUnusedUnits !== true || limit === undefined || limit <= 0) return undefined
@@ -11,29 +13,32 @@ export function rollingLimitMicros({ terms }: PlanCore): bigint | undefined {
 }
 
 /**
- * Units that a period leaves to the next one, in 10^-6: what it did not use of the plan's own limit. What it was left
- * itself is not passed on.
+ * Returns the units that a period carries over to the next one, 10^-6: the unused units of the plan's own limit. Units carried over
+ * into the period are not passed on.
  */
 export function unusedMicros(limitMicros: bigint, usedMicros: bigint): bigint {
   return limitMicros > usedMicros ? limitMicros - usedMicros : 0n
 }
 
-/** What a period of the plan leaves to the next one, 10^-6 units. */
+/** Returns the units that a period of the plan carries over to the next one, 10^-6. */
 export function rolledOverMicros(plan: PlanCore, usedMicros: bigint): bigint {
   const limit = rollingLimitMicros(plan)
   return limit === undefined ? 0n : unusedMicros(limit, usedMicros)
 }
 
-/** What of a purchase decides which of its periods leave something. */
+/** Fields of a purchase that decide which of its periods carry units over. */
 export type RollingPurchase = {
   readonly anchor: Date
-  /** When it was last suspended; null where it was restored: nobody noted it, so it counts from the anchor on. */
+  /**
+   * When the purchase was last suspended. Null if access was restored but the suspension was not recorded, so it counts from the
+   * anchor.
+   */
   readonly suspendedAt: Date | null
-  /** When access was given back after that; null: it was not. */
+  /** When access was restored after that; null if it was not. */
   readonly accessRestoredAt: Date | null
 }
 
-/** Which periods of the purchase leave something, as limit checks and bills go by it. */
+/** Returns which periods of the purchase carry units over, for limit checks and bills. */
 export function leavingOf({ anchor, suspendedAt, accessRestoredAt }: RollingPurchase): Leaving {
   const fromSecond = unixSecond(anchor)
   if (suspendedAt === null && accessRestoredAt === null) return { fromSecond }
@@ -44,7 +49,9 @@ export function leavingOf({ anchor, suspendedAt, accessRestoredAt }: RollingPurc
   return { fromSecond, withoutAccess }
 }
 
-/** Whether the period that ended at that second leaves something: not the trial, nor one that ended without access. */
+/**
+ * Returns whether the period that ended at that second carries units over. A trial and a period that ended without access do not.
+ */
 export function leavesUnits({ fromSecond, withoutAccess }: Leaving, endSecond: number): boolean {
   if (endSecond <= fromSecond) return false
   if (withoutAccess === undefined || endSecond <= withoutAccess.fromSecond) return true

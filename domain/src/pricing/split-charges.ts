@@ -1,18 +1,18 @@
 import type { BillingStrategy } from '@tollgate/schemas/http/plan-terms'
 import type { InvoiceLine } from './invoice-line.ts'
 
-/** What of a purchase an invoice charges: what is paid as a period begins, and usage once it has ended. */
+/** Parts of a purchase that an invoice charges: the price of a period when it begins, and its usage after it has ended. */
 export const chargedParts = ['recurring', 'usage'] as const
 export type ChargedPart = (typeof chargedParts)[number]
 
 export type Charges = Readonly<Record<ChargedPart, readonly InvoiceLine[]>>
 
-/** One invoice to be: its parts in the order in which their lines stand on it. */
+/** A future invoice: its parts, in the order of their lines. */
 export type ChargeGroup = { readonly parts: readonly ChargedPart[]; readonly lines: InvoiceLine[] }
 
 /**
- * The invoices that become of what is charged at one boundary between periods, in the order in which they are paid. The
- * strategies come to the same sum; parts that have no lines have no invoice.
+ * Returns the invoices for the charges at one boundary between periods, in the order in which they are paid. All strategies have
+ * the same total. Parts without lines get no invoice.
  */
 export function splitCharges(
   charges: Charges,

@@ -4,8 +4,8 @@ import type { LineInputs, TaxCharge } from './line-inputs.ts'
 import { priceLine } from './price-line.ts'
 
 /**
- * The tax of everything that an invoice charges, as one line that is rounded once; none where the provider collects no
- * tax. What earlier invoices left was taxed there: it is not among `lines`.
+ * Returns the tax line of everything that an invoice charges, rounded once. Empty if the provider collects no tax. `lines` does not
+ * contain amounts carried over from earlier invoices, because those were taxed there.
  */
 export function taxLines(
   lines: readonly InvoiceLine[],
@@ -24,7 +24,7 @@ export function taxLines(
   return [invoiceLine(inputs, describeTax(inputs), null)]
 }
 
-/** `VAT 25.5 % (FI)` */
+/** Returns a text like `VAT 25.5 % (FI)`. */
 function describeTax({ treatment, ratePerMille, country }: TaxCharge): string {
   const place = country === null ? '' : ` (${country})`
   switch (treatment) {
@@ -37,7 +37,7 @@ function describeTax({ treatment, ratePerMille, country }: TaxCharge): string {
   }
 }
 
-/** What of an invoice's charges is tax, whether it was added to prices or is contained in them. */
+/** Returns the tax among an invoice's charges, whether it was added to the prices or is contained in them. */
 export function taxMinorOf(
   lines: readonly { readonly inputs: LineInputs; readonly amountMinor: bigint }[],
 ): bigint {
@@ -47,12 +47,12 @@ export function taxMinorOf(
   )
 }
 
-/** What of a line's tax falls on part of what it is the tax of. Rounded once. */
+/** Returns the tax on a part of the base of a tax line. Rounded once. */
 export function taxMinorOn(tax: TaxCharge, baseMinor: bigint): bigint {
   return priceLine({ ...tax, baseMinor: baseMinor.toString() }).amountMinor
 }
 
-/** What a line's tax is of, without the tax. */
+/** Returns the base of a tax line without the tax. */
 export function netBaseOf({ baseMinor, isInclusive }: TaxCharge, taxMinor: bigint): bigint {
   return BigInt(baseMinor) - (isInclusive ? taxMinor : 0n)
 }

@@ -17,7 +17,7 @@ type Drawn = {
   readonly packageMicros: number | null
 }
 
-/** So few units of 10^-6 that all of them can be counted. */
+/** Few enough units of 10^-6 that all of them can be counted. */
 const drawn: fc.Arbitrary<Drawn> = fc.record({
   kind: fc.constantFrom('flat', 'graduated', 'volume'),
   tiers: fc.array(fc.record({ width: fc.option(micros(12, 1)), rate: micros(6) }), {
@@ -47,7 +47,7 @@ function termsOf({ kind, tiers, free, limit, hasOverage, packageMicros }: Drawn)
   }
 }
 
-/** What so many priced units cost, counted one by one. */
+/** Returns the price of the units, counted one by one. */
 function modelPrice({ kind, tiers }: Drawn, units: number): number {
   const ends: number[] = []
   for (const { width } of tiers) ends.push((ends.at(-1) ?? 0) + (width ?? 5))
@@ -64,7 +64,7 @@ function modelPrice({ kind, tiers }: Drawn, units: number): number {
 
 const farUnits = 400
 
-/** Adds package after package, or unit after unit, as long as they fit. */
+/** Adds one package or unit at a time, as long as the price fits. */
 function modelUnits(plan: Drawn, amount: number): number | undefined {
   const step = plan.packageMicros ?? 1
   const unpriced = plan.free + (plan.hasOverage ? (plan.limit ?? 0) : 0)

@@ -3,14 +3,14 @@ import { priceUsage, unpricedMicros, type PicoCredits } from './price-usage.ts'
 import type { Rate, UsageTerms } from './usage-terms.ts'
 
 /**
- * Returns how many units of a period (10^-6) fit under an amount of credits (10^-12, a fraction as an exchange rate may be
- * one): none of the first so many makes the period cost more. Free and included units come on top. By volume the price
- * falls where a cheaper tier begins, and what comes behind the first unit that does not fit is not admitted. The limit and
- * the most of the overage are left out: they are a cap of their own. Undefined: no usage costs that much.
+ * Returns how many units of a period (10^-6) cost at most an amount of credits (10^-12, as a fraction because of the exchange
+ * rate). None of the units up to that number makes the period cost more. Free and included units are added. With volume pricing the
+ * price falls where a cheaper tier begins, but units after the first one that exceeds the amount are not admitted. The plan's limit
+ * and its overage maximum are ignored, because they are separate caps. Undefined if no usage reaches the amount.
  */
 export function unitsWithin(terms: UsageTerms, amount: Fraction): bigint | undefined {
   const { unitsPerPackage, rate } = terms
-  // Without packages usage is priced in steps of 10^-6 units.
+  // Without packages, usage is priced in steps of 10^-6 units.
   const stepMicros = unitsPerPackage === undefined ? 1n : microsOfDecimal(unitsPerPackage)
   const reached = firstReaching(rate, dividedUp(amount.numerator, amount.denominator), stepMicros)
   if (reached === undefined) return undefined
@@ -18,7 +18,7 @@ export function unitsWithin(terms: UsageTerms, amount: Fraction): bigint | undef
   return unpricedMicros(terms, 0n) + (isExceeded ? reached - stepMicros : reached)
 }
 
-/** The fewest whole steps of priced units that cost so much or more. */
+/** Returns the smallest number of priced units, in whole steps, that costs at least the price. */
 function firstReaching(rate: Rate, price: PicoCredits, stepMicros: bigint): bigint | undefined {
   if (rate.kind === 'volume') return firstByVolume(rate, price, stepMicros)
   const tiers = rate.kind === 'flat' ? [{ ...rate, upTo: null }] : rate.tiers
@@ -51,14 +51,14 @@ function firstByVolume(
 
 type Tiers = Extract<Rate, { tiers: unknown }>['tiers']
 
-/** Units from `start` up to `end` (10^-6) that cost the same; undefined: all that come after. */
+/** Units from `start` up to `end` (10^-6) with the same rate. `end` is undefined for the last stretch. */
 type Stretch = {
   readonly start: bigint
   readonly end: bigint | undefined
   readonly rateMicros: bigint
 }
 
-/** One for each tier, in their order; the last one has no end. */
+/** Returns one stretch for each tier, in order. The last one has no end. */
 function stretchesOf(tiers: Tiers): Stretch[] {
   let start = 0n
   return tiers.map(({ upTo, creditsPerUnit }, index) => {
@@ -82,7 +82,7 @@ function later(one: bigint, other: bigint): bigint {
   return one > other ? one : other
 }
 
-/** Of positive numbers. */
+/** Divides positive numbers and rounds up. */
 function dividedUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

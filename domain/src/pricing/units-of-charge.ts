@@ -2,7 +2,7 @@ import { microsOfDecimal } from '../money/decimal.ts'
 import type { LateUsageCharge, UsageCharge } from './line-inputs.ts'
 import type { UnitsOfPeriod } from './price-usage.ts'
 
-/** The units that a line of usage charges; for late usage, those that were billed before. */
+/** Returns the units that a usage line charges. For late usage these are the units billed before. */
 export function unitsOfCharge(charge: UsageCharge | LateUsageCharge): UnitsOfPeriod {
   return {
     usedMicros: microsOfDecimal(charge.usedUnits),
@@ -11,7 +11,7 @@ export function unitsOfCharge(charge: UsageCharge | LateUsageCharge): UnitsOfPer
   }
 }
 
-/** The units of the period with those that came late. */
+/** Returns the units of the period including the late ones. */
 export function unitsWithLate(charge: LateUsageCharge): UnitsOfPeriod {
   const { usedMicros, usedBeforeMicros = 0n, carriedOverMicros } = unitsOfCharge(charge)
   return {

@@ -3,34 +3,40 @@ import { microsOfDecimal } from '../money/decimal.ts'
 import { isPrePaid, type PlanCore } from '../plans/plan.ts'
 
 /**
- * All that the price of a period's usage depends on, beside the usage. Kept with the invoice line as it stands here, so
- * numbers are decimal text of at most six decimals: nothing is lost on the way, and people can read it.
+ * Everything that the price of a period's usage depends on, except the usage. It is stored with the invoice line, so numbers are
+ * decimal text of at most 6 decimals: exact, and readable for people.
  */
 export type UsageTerms = {
-  /** Units of one period. Without overage no more than these are priced; with it they are part of the base price. Null: no limit. */
+  /**
+   * Units of one period. Without overage, further units are not priced. With overage, these units are included in the base price.
+   * Null for no limit.
+   */
   readonly limit: string | null
   /** Units of one period that cost nothing. */
   readonly freeUnits: string
-  /** Units above `limit` and `freeUnits` are priced, up to so many; null: all of them. Absent: units above are not priced. */
+  /**
+   * Units above `limit` and `freeUnits` are priced, up to `maxUnits`; null for all of them. Absent if units above the limit are not
+   * priced.
+   */
   readonly overage?: { readonly maxUnits: string | null }
-  /** Units are sold in packages of so many; one that was begun is priced whole. Absent: each unit by itself. */
+  /** Units in one package. A package that was begun is priced as a whole. Absent if units are priced singly. */
   readonly unitsPerPackage?: string
   readonly rate: Rate
 }
 
-/** What a unit costs, in credits. Tiers are counted from the first unit that is priced. */
+/** Price of a unit in credits. Tiers are counted from the first priced unit. */
 export type Rate =
   | { readonly kind: 'flat'; readonly creditsPerUnit: string }
-  /** `graduated`: each unit at its own tier's price. `volume`: all units at the price of the last one's tier. */
+  /** `graduated`: each unit has the price of its own tier. `volume`: all units have the price of the last unit's tier. */
   | { readonly kind: 'graduated' | 'volume'; readonly tiers: readonly Tier[] }
 
 export type Tier = {
-  /** The last unit of the tier; the next tier begins behind it. Null, or the last of all: it has no end. */
+  /** The last unit of the tier, after which the next tier begins. The last tier has no end, and null means none. */
   readonly upTo: string | null
   readonly creditsPerUnit: string
 }
 
-/** How a plan's usage is billed after the fact; undefined where it is not: nothing is counted, or the wallet has paid. */
+/** Returns how usage of a plan is billed afterwards. Undefined if usage is not billed, or is paid from the wallet. */
 export function usageTermsOf(plan: PlanCore): UsageTerms | undefined {
   const isMetered = plan.type === 'hybrid' || plan.type === 'usage-based'
   if (!isMetered || isPrePaid(plan)) return undefined
@@ -45,13 +51,13 @@ export function usageTermsOf(plan: PlanCore): UsageTerms | undefined {
   }
 }
 
-/** Whether any usage costs something. */
+/** Returns whether any usage has a price. */
 export function costsSomething({ rate }: UsageTerms): boolean {
   const rates = rate.kind === 'flat' ? [rate] : rate.tiers
   return rates.some(({ creditsPerUnit }) => microsOfDecimal(creditsPerUnit) > 0n)
 }
 
-/** Tiers go before the price of overage, and that before the price of a unit. */
+/** Tiers take precedence over the overage rate, and that takes precedence over the price of a unit. */
 function rateOf({ terms }: PlanCore, hasOverage: boolean): Rate {
   const { usageTiers = [], usageTierMode = 'graduated', overagePolicy, creditsPerUnit = 0 } = terms
   if (usageTiers.length === 0) {
@@ -68,12 +74,12 @@ function rateOf({ terms }: PlanCore, hasOverage: boolean): Rate {
   return { kind: usageTierMode, tiers }
 }
 
-/** In plans nothing and absent are one. */
+/** In plans, 0 and absent mean the same. */
 function positive(units: number | undefined): string | null {
   return units === undefined || units <= 0 ? null : decimal(units)
 }
 
-/** Throws for a number that plans cannot hold, one of more than six decimals. */
+/** Returns a number as decimal text. Throws RangeError for more than 6 decimals, which plans cannot have. */
 function decimal(value: number): string {
   const micros = microsFromNumber(value)
   if (micros === undefined) throw new RangeError(`${value} has more than six decimals`)

@@ -18,7 +18,7 @@ import { rolledOverMicros } from './roll-over.ts'
 import { splitCharges } from './split-charges.ts'
 import { trialEnd } from './trial.ts'
 
-/* The arithmetic of the wire contract, example by example, to the cent. */
+/* The worked examples of the wire contract, exact to the cent. */
 
 const period = { start: new Date('2026-06-01T00:00:00Z'), end: new Date('2026-07-01T00:00:00Z') }
 const dollar = { currency: 'USD', unitsPerDollar: '1' }
@@ -193,7 +193,7 @@ describe('tiers', () => {
   })
 
   test('packages are counted into tiers', () => {
-    // 450 units are 500 in packages of 100, of which all lie in the first tier; 501 are 600.
+    // 450 units are 500 in packages of 100, all in the first tier. 501 units are 600.
     const packaged = tiered({ unitsPerPackage: 100 })
     expect(usageCents(packaged, 450)).toBe(250n)
     expect(usageCents(packaged, 501)).toBe(280n)
@@ -250,7 +250,7 @@ describe('other rules', () => {
   test('late usage costs what its period would have cost more with it, on its own', () => {
     const tiered = hybrid({ usageTiers: examplesTiers, overagePolicy: { allowOverage: true } })
     const late = lateUsageLines(tiered, dollar, { ...used(1_400), lateMicros: units(300) })
-    // 400 units were priced; of 300 more 100 are in the first tier and 200 in the second.
+    // 400 units were priced before. Of 300 more, 100 are in the first tier and 200 in the second.
     expect(totalOf(late)).toBe(110n)
     expect(usageCents(tiered, 1_400) + 110n).toBe(usageCents(tiered, 1_700))
     expect(lateUsageLines(tiered, dollar, { ...used(1_400), lateMicros: 0n })).toEqual([])

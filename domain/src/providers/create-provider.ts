@@ -14,13 +14,13 @@ export type NewProvider = {
   readonly email: string | null
   readonly defaultCurrency: string
   readonly cycleMode: CycleMode
-  /** Default: set up for live as well. */
+  /** Whether the provider is set up for live as well. Default true. */
   readonly isLive?: boolean
 }
 
 /**
- * The meters of both environments come first, the provider last: a provider that can be seen can be used. A crash on
- * the way leaves meters of a provider that never was, which nothing reads.
+ * Creates a provider. The meters of both environments are created first and the provider last, so that a visible provider is
+ * complete. A crash in between leaves meters without a provider, which are never read.
  */
 export async function createProvider(
   database: Database,

@@ -6,7 +6,7 @@ import { nameActor, type Actor } from '../audit/actor.ts'
 import { insertPublication } from '../publications/repository.ts'
 import { setProviderLive } from './repository.ts'
 
-/** Lets the provider's live keys in. False when there is no such provider; doing it twice changes nothing more. */
+/** Activates the provider's live keys. Returns false if there is no such provider. Repeating it changes nothing. */
 export async function enableLive(
   database: Database,
   hotState: HotState,

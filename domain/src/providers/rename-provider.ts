@@ -6,9 +6,8 @@ import { runUnitOfWork } from '../unit-of-work/run-unit-of-work.ts'
 import { setProviderName } from './repository.ts'
 
 /**
- * Changes the name that customers see in both environments. A display name that the provider chose for one of them gives
- * way, or the new name would not be seen there. Returns false if there is no such provider. After a crash on the way the
- * command can be repeated.
+ * Changes the name that customers see in both environments. Display names of the environments are removed, because they would hide
+ * the new name. Returns false if there is no such provider. After a crash in between, the command can be repeated.
  */
 export async function renameProvider(
   database: Database,

@@ -8,7 +8,7 @@ export type Provider = {
   readonly email: string | null
   readonly defaultCurrency: string
   readonly cycleMode: CycleMode
-  /** Whether the provider is set up for live; in sandbox everybody is. */
+  /** Whether the provider is set up for live. In sandbox all providers are set up. */
   readonly isLive: boolean
   readonly createdAt: Date
 }
@@ -42,7 +42,7 @@ export async function setProviderName(
   return rows.length === 1
 }
 
-/** False when there is no such provider. */
+/** Returns false if there is no such provider. */
 export async function setProviderLive(sql: Queryable, providerId: string): Promise<boolean> {
   const rows = await sql`
     update providers set is_live = true where provider_id = ${providerId} returning 1`
@@ -74,7 +74,7 @@ function fromRow(row: ProviderRow): Provider {
   }
 }
 
-/** The one provider of the environment; undefined where there are several, or none. */
+/** Returns the only provider of the environment; undefined if there are several or none. */
 export async function findSoleProvider(
   sql: Queryable,
   environment: Environment,

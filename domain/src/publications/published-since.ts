@@ -13,13 +13,13 @@ type Documents = Pick<HotState, 'readDocument' | 'incarnation'>
 
 export type PublishedSince = {
   readonly incarnation: string
-  /** The last start, if its queue was finished: what was lost since is lost of that. */
+  /** The last start, if its queue was completed. What was lost since then was published after it. */
   readonly queued: PublicationsStart | undefined
-  /** Of the last start; undefined when that was lost, or its queue never finished: nothing can be said. */
+  /** Progress of the last start. Undefined if the start was lost or its queue was never completed, so that nothing is known. */
   readonly progress: PublicationsProgress | undefined
 }
 
-/** What the hot state says of what was published there. */
+/** Returns what hot state records about its publications. */
 export async function readPublishedSince(hotState: Documents): Promise<PublishedSince> {
   const [start, progress, incarnation] = await Promise.all([
     readJson<PublicationsStart>(hotState, publicationsStartKey),
@@ -31,8 +31,8 @@ export async function readPublishedSince(hotState: Documents): Promise<Published
 }
 
 /**
- * Whether the hot state has the windows of all customers of the partition: neither were they lost, nor is it still being
- * found out what was.
+ * Returns whether hot state has the windows of all customers of the partition. False if they were lost, or while the loss is being
+ * determined.
  */
 export async function areCustomersPublished(
   hotState: Documents & Pick<HotState, 'readEntryDocument'>,
@@ -46,7 +46,7 @@ export async function areCustomersPublished(
   return progress?.id === witness && progress?.published.includes('customer') === true
 }
 
-/** The entry that is lost together with those of a partition. Its document is the id of the start. */
+/** Returns the entry that is lost together with the entries of a partition. Its document is the id of the start. */
 export function witnessOf(environment: Environment, partition: number): EntryAddress {
   return { space: environment, partition, subject: publicationsSubject, scope: '' }
 }

@@ -9,7 +9,7 @@ import {
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { PublicationKind, PublicationSpace, TargetName } from './repository.ts'
 
-/** Queues everything. Keys that were revoked and products that were removed as well: a copy of before may have come back. */
+/** Queues everything, including revoked keys and removed products, because an older copy of hot state may have come back. */
 export async function queueEverything(sql: Queryable, space: PublicationSpace): Promise<void> {
   if (space === 'control') {
     await sql`
@@ -29,7 +29,10 @@ type LostPlaces = {
   readonly partitionCount: (environment: Environment) => number
 }
 
-/** Queues what has a copy in one of the lost places. The hash of its place is known here alone, so all names are read. */
+/**
+ * Queues the targets that have a copy in a lost place. All names are read, because the database cannot calculate the hash of a
+ * place.
+ */
 export async function queueLostPlaces(
   sql: Queryable,
   space: PublicationSpace,
@@ -47,14 +50,14 @@ export async function queueLostPlaces(
   await queueSome(sql, 'offer', listProducts, ({ providerId, target }) =>
     isLost({ document: offerDocumentKey(space, providerId, target) }),
   )
-  // Under every reference of a customer lie entries, each in the partition of that one.
+  // A customer has entries under each of its references, in the partition of each reference.
   const count = partitionCount(space)
   await queueSome(sql, 'customer', listReferences, ({ providerId, text }) =>
     isLost({ space, partition: partitionOf(subjectKey(providerId, text), count) }),
   )
 }
 
-/** A target, and the text by which its place is found. Of the order of (providerId, text). */
+/** A target, and the text that determines its place. Ordered by (providerId, text). */
 type Named = TargetName & { readonly text: string }
 
 type ListPage = (sql: Queryable, after: Pick<Named, 'providerId' | 'text'>) => Promise<Named[]>

@@ -4,20 +4,20 @@ import type { PublishedKind } from '@tollgate/schemas/hot-state/publications'
 
 export type PublicationKind = PublishedKind
 
-/** Where a target's publications wait: with what they tell about. */
+/** The schema in which a target's publications are queued: the one of the data that they publish. */
 export type PublicationSpace = Environment | 'control'
 
-/** What of a kind the hot state holds a copy of. */
+/** A target of one kind, of which hot state has a copy. */
 export type TargetName = {
   readonly providerId: string
-  /** The key's id, the product's or the customer's reference; '' for the meters of a provider. */
+  /** Id of the key, or reference of the product or customer; '' for the meters of a provider. */
   readonly target: string
 }
 
-/** What the hot state holds a copy of. */
+/** A target of which hot state has a copy. */
 export type PublicationTarget = TargetName & { readonly kind: PublicationKind }
 
-/** Says, within the transaction that changes the target, that the target must be published. */
+/** Queues the publication of a target, within the transaction that changes it. */
 export async function insertPublication(sql: Queryable, target: PublicationTarget): Promise<void> {
   await sql`
     insert into publications (provider_id, kind, target)
@@ -25,8 +25,8 @@ export async function insertPublication(sql: Queryable, target: PublicationTarge
 }
 
 /**
- * Makes publishers of one target wait for each other until their transactions end, whichever process they are in:
- * the state that is read later is written later. In one order, so that no two of them wait for each other.
+ * Makes publishers of the same target wait for each other until their transactions end, in all processes. State that is read later
+ * is therefore written later. Targets are locked in one order, so that publishers cannot deadlock.
  */
 export async function lockPublicationTargets(
   sql: Queryable,
@@ -43,7 +43,7 @@ export async function lockPublicationTargets(
 
 export type Publication = TargetName & { readonly id: string }
 
-/** The waiting publications of these targets. */
+/** Returns the queued publications of these targets. */
 export async function listPublications(
   sql: Queryable,
   kind: PublicationKind,
@@ -66,14 +66,14 @@ export async function deletePublications(sql: Queryable, ids: readonly string[])
   await sql`delete from publications where id = any(${[...ids]}::bigint[])`
 }
 
-/** Targets that wait, those that wait longest first. */
+/** Targets with queued publications, the longest queued first. */
 export type PendingPage = {
   readonly targets: readonly TargetName[]
-  /** To go on after; undefined when this was the last page. */
+  /** Id to continue after; undefined if this was the last page. */
   readonly last: string | undefined
 }
 
-/** Targets of a kind with something left to publish, from so many publications after the one of that id ('0': all). */
+/** Returns the targets of a kind among the next `rowsMax` queued publications after the id ('0' for the first page). */
 export async function listPendingTargets(
   sql: Queryable,
   kind: PublicationKind,
@@ -93,7 +93,7 @@ export async function listPendingTargets(
   }
 }
 
-/** Whether something of the kind waits that was queued no later than the publication of this id. */
+/** Returns whether a publication of the kind with this id or a smaller one is still queued. */
 export async function isPublicationWaiting(
   sql: Queryable,
   kind: PublicationKind,

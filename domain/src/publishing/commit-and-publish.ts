@@ -12,9 +12,9 @@ export type CommitParts = {
 }
 
 /**
- * Commits what the body did, then publishes what it queued, then returns: whoever is answered finds the change in the
- * data plane as well. A crash between the two is made good at the next start of a control plane. When the hot state does
- * not answer, the change stands and is answered; the publication waits for the hot state to come back.
+ * Commits the body's transaction, publishes what it queued, and then returns, so that the data plane has the change before the
+ * client gets its response. After a crash in between, the next start of a control plane publishes it. If hot state does not answer,
+ * the change stays committed and the client gets its response. The publication stays queued until hot state is back.
  */
 export async function commitAndPublish<Result>(
   parts: CommitParts,

@@ -15,23 +15,26 @@ export type NewApiKey = {
   readonly providerId: string
   readonly environment: Environment
   readonly name: string | null
-  /** Default: all. */
+  /** Scopes of the key. Default: all. */
   readonly scopes?: readonly KeyScope[]
   readonly expiresAt: Date | null
-  /** Default: false. */
+  /** Whether the key is strict. Default: false. */
   readonly isStrict?: boolean
 }
 
 export type IssuedApiKey = {
   readonly key: ApiKey
-  /** Known only now. */
+  /** The secret text, which is known only now. */
   readonly secretKey: string
 }
 
-/** Told why a key could not be published. It stands all the same, and is published once the hot state is back. */
+/** Called with the error if a key could not be published. The key is valid anyway, and is published once hot state is back. */
 export type OnUnpublished = (error: unknown) => void
 
-/** The key opens both planes once this resolves; the data plane later where `onUnpublished` was called. */
+/**
+ * Issues an API key. When this resolves, both planes accept the key. If `onUnpublished` was called, the data plane accepts it
+ * later.
+ */
 export async function issueApiKey(
   database: Database,
   hotState: HotState,
@@ -49,7 +52,7 @@ export async function issueApiKey(
   return issued
 }
 
-/** In this order, one after the other. */
+/** Publishes the keys one after the other, in this order. */
 export async function publishKeys(
   database: Database,
   hotState: HotState,
@@ -61,7 +64,8 @@ export async function publishKeys(
       await publishApiKeys(database.control, hotState, [target], 'pending')
     }
   } catch (error) {
-    // The secret of a new key is known only now: who can go on without the data plane should be told of it.
+    // The secret of a new key is known only now. A caller that can continue without the data plane passes `onUnpublished` to keep
+    // it.
     if (onUnpublished === undefined) throw error
     onUnpublished(error)
   }

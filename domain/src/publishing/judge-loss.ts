@@ -1,7 +1,7 @@
 import type { HotPlace, HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { PublicationState } from './publication-state.ts'
 
-/** What the hot state has, or may have, lost of what was published. */
+/** What hot state has lost, or may have lost, of its publications. */
 export type PublishedLoss =
   | { readonly kind: 'nothing' | 'everything' }
   | { readonly kind: 'some'; readonly isLost: (place: HotPlace) => boolean }
@@ -13,7 +13,7 @@ export function judgeLoss(
 ): PublishedLoss {
   if (isWhole({ progress, torn })) return { kind: 'nothing' }
   if (queued?.lives === undefined) return { kind: 'everything' }
-  // Something was lost, and no server says that it was the one.
+  // Something was lost, and no server reports that it lost data.
   if (progress === undefined && queued.lives === lives) return { kind: 'everything' }
   const lost = hotState.lostBetween(queued.lives, lives)
   if (lost === 'everything') return { kind: 'everything' }

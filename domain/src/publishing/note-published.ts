@@ -5,11 +5,11 @@ import type { PublisherParts } from './publisher-parts.ts'
 import { isPublicationWaiting } from '../publications/repository.ts'
 
 /**
- * Lets readers know of which kinds everything that was lost has been published again: a document of these that is
- * missing does not exist. Returns the kinds that became known now.
+ * Records for which kinds everything lost has been published again. A missing document of such a kind then does not exist. Returns
+ * the kinds that were newly recorded.
  *
- * The progress is read before it is seen what waits, and written after. A loss in between takes the start along, so
- * what is written then says nothing.
+ * The progress is read before the queue is checked, and written after that. A loss in between also loses the start, so the written
+ * progress then has no effect.
  */
 export async function notePublished(parts: PublisherParts): Promise<readonly PublishedKind[]> {
   const { progress } = await readPublicationState(parts)

@@ -15,9 +15,9 @@ import type { PublisherParts } from './publisher-parts.ts'
 
 type StateParts = Pick<PublisherParts, 'hotState' | 'partitionCount'>
 
-/** What the hot state says of what was published there. */
+/** What hot state records about its publications. */
 export type PublicationState = PublishedSince & {
-  /** Partitions that have lost their entries since, though nothing else says so. */
+  /** Partitions that have lost their entries since then, although nothing else reports a loss. */
   readonly torn: readonly Partition[]
 }
 
@@ -39,7 +39,7 @@ async function listTorn(parts: StateParts, id: string): Promise<Partition[]> {
     .map(({ space, partition }) => ({ space, partition }))
 }
 
-/** Puts down what will be lost together with anything that is published from now on. */
+/** Writes the start, which is lost together with anything published after it. */
 export async function writeStart(parts: StateParts, start: PublicationsStart): Promise<void> {
   const entry = { version: 1, document: start.id, windows: [] }
   const witnesses = environments.flatMap((environment) => witnessesOf(parts, environment))

@@ -7,7 +7,7 @@ import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
 import { findApiKeys, type PlacedApiKey } from '../api-keys/repository.ts'
 
-/** Makes the data plane take the keys, or refuse them once they are revoked. */
+/** Publishes API keys, so that the data plane accepts them, or refuses those that are revoked. */
 export async function publishApiKeys(
   control: Sql,
   hotState: HotState,

@@ -17,7 +17,7 @@ import { listPublishedWallets } from '../wallet/repository.ts'
 import { listReferencesOf, raisePublicationVersions } from '../customers/repository.ts'
 import { writeCustomers, type PublishedCustomer } from './write-customers.ts'
 
-/** Lets the data plane answer for the customers: who they are, and what each purchase allows, under every reference. */
+/** Publishes customers to the data plane: who they are, and what each purchase allows, under every reference. */
 export async function publishCustomers(
   parts: PublisherParts,
   environment: Environment,
@@ -36,11 +36,11 @@ async function readCustomers(
   targets: readonly TargetName[],
 ): Promise<PublishedCustomer[]> {
   const names = targets.map(({ providerId, target }) => ({ providerId, customerRef: target }))
-  // In this order: the rows that are raised are locked, and what is read after that is what the version stands for.
+  // The order matters: raising the version locks the rows, so what is read after that belongs to the version.
   const versions = await raisePublicationVersions(sql, names)
   const now = parts.now()
   const removedSince = new Date(now.getTime() - 2 * removalsHeldMsMax)
-  // All at once, in the order in which they are sent.
+  // Sent together, and run in this order.
   const [references, purchases, wallets, thresholds] = await Promise.all([
     listReferencesOf(sql, names),
     listDecidingPurchases(sql, names),
@@ -52,7 +52,7 @@ async function readCustomers(
     if (version === undefined) return []
     const known = references.get(customerRef) ?? []
     const entitlements = entitlementsOf(purchases.get(customerRef) ?? [], known, now)
-    // An empty wallet is said to be empty where one has to pay, so that nobody takes it for a lost one.
+    // If a wallet pays for usage, an empty wallet is published explicitly, so that it is not taken for a lost one.
     const pays = entitlements.some(({ entitlement }) => entitlement.credit !== null)
     const sums = wallets.get(customerRef) ?? (pays ? emptyWallet : undefined)
     const rechargeBelowMicros = thresholds.get(customerRef)

@@ -7,7 +7,7 @@ import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
 import { listMeters } from '../meters/repository.ts'
 
-/** Tells the data plane which meter names of the providers may be recorded. */
+/** Publishes which meter names of the providers can be recorded. */
 export async function publishMeters(
   pool: Sql,
   hotState: HotState,

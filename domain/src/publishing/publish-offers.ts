@@ -9,7 +9,7 @@ import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
 import { offerOf } from '../catalog/offer.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 
-/** Tells the data plane what a denied limit check may show of the products. */
+/** Publishes what a denied limit check can show of the products. */
 export async function publishOffers(
   pool: Sql,
   hotState: HotState,

@@ -7,21 +7,23 @@ import {
   type TargetName,
 } from '../publications/repository.ts'
 
-/** Whether to publish only what waits, or also copies that the hot state has lost or that time has overtaken. */
+/**
+ * `pending`: publish only targets with queued publications. `always`: also publish copies that hot state has lost or that have
+ * become outdated with time.
+ */
 export type PublishWhen = 'pending' | 'always'
 
 /**
- * Brings the hot state's copies of some targets of one kind up to date.
+ * Updates the copies of some targets of one kind in hot state.
  *
- * Order: lock the targets, note which publications are waiting, read the state and write it to the hot state, remove
- * the noted publications, commit. Everything that was noted had committed before the state was read, so the copies
- * have it. A change that commits later leaves a publication of its own. The locks make publishers of one target take
- * turns, so an older copy never overwrites a newer one. A crash before the commit leaves the publications in place;
- * publishing again then writes the same state again. `write` ends when none of its writes is under way any more, also
- * when one fails: what came later than the commit would no longer be in turn.
+ * Order: lock the targets, note their queued publications, read the state and write it to hot state, delete the noted publications,
+ * commit. Everything that was noted had committed before the state was read, so the copies include it. A change that commits later
+ * leaves a publication of its own. The locks make publishers of one target take turns, so an older copy never overwrites a newer
+ * one. A crash before the commit leaves the publications in the queue, and publishing again writes the same state again. `write`
+ * must end only after all its writes have ended, also if one fails, because a write after the commit would no longer be in order.
  *
- * With 'pending' nothing is written of targets that nothing waits for: somebody else has published what the caller
- * changed.
+ * With 'pending', targets without queued publications are not written, because another process has already published the caller's
+ * change.
  */
 export async function publishTargets(
   pool: Sql,

@@ -25,7 +25,10 @@ export function poolOf({ database }: PublisherParts, space: PublicationSpace): S
   return space === 'control' ? database.control : database.in(space)
 }
 
-/** 'always' also when nothing is waiting: for copies that the hot state has lost or that time has overtaken. */
+/**
+ * Publishes one target. With 'always' it is published even if nothing is queued, for copies that hot state has lost or that have
+ * become outdated with time.
+ */
 export function publish(
   parts: PublisherParts,
   environment: Environment,
@@ -35,7 +38,7 @@ export function publish(
   return publishAll(parts, environment, target.kind, [target], when)
 }
 
-/** The same for what a batch of changes left to publish, in as few steps as their kinds need. */
+/** Publishes the targets of a batch of changes together, grouped by kind. */
 export async function publishTogether(
   parts: PublisherParts,
   environment: Environment,
@@ -72,28 +75,28 @@ async function publishAll(
 }
 
 /**
- * Targets of one transaction: their state is read in one query each, and a request that changes one of them waits for
- * all.
+ * Maximum number of targets in one transaction. Their state is read in one query for each table, and a request that changes one of
+ * them waits for all.
  */
 const targetsPerBatchMax = 500
 
-/** While one waits for the database, another one writes to the hot state. They leave connections to the requests. */
+/** While one batch waits for the database, another writes to hot state. The low number leaves connections to requests. */
 const batchesInFlightMax = 2
 
 export type PublishedRound = {
   readonly published: number
-  /** The first failure stands for the others. */
+  /** Errors of targets that failed alone. */
   readonly failures: readonly unknown[]
-  /** Whether there may be more. */
+  /** Whether there may be more to publish. */
   readonly hasMore: boolean
 }
 
-/** Publications that are looked at together. Those of targets that fail stay; what comes after them is published all the same. */
+/** Number of publications that are read together. Those of failed targets stay queued, and later ones are published anyway. */
 const publicationsPerPage = 4_000
 
 /**
- * Publishes what waits, until about that many targets of a kind and space are done. A target that fails keeps no other from
- * being published. Throws when the hot state does not answer.
+ * Publishes queued targets, until about `targetsMax` of each kind and space are done. A failed target does not keep others from
+ * being published. Throws if hot state does not answer.
  */
 export async function publishPending(
   parts: PublisherParts,
@@ -137,7 +140,7 @@ async function publishPendingOf(
   return { published, failures, hasMore: false }
 }
 
-/** Why some of them could not be published. */
+/** Publishes targets in batches. Returns the errors of those that failed. */
 async function publishSome(
   parts: PublisherParts,
   space: PublicationSpace,
@@ -151,7 +154,7 @@ async function publishSome(
   return failures
 }
 
-/** What fails together is tried again in halves, until each that is to blame stands alone. */
+/** Publishes a batch. If it fails, it is split into halves until each failing target is alone. */
 async function publishBatch(
   parts: PublisherParts,
   space: PublicationSpace,

@@ -9,17 +9,17 @@ import type { PublisherParts } from './publisher-parts.ts'
 import { queueEverything, queueLostPlaces } from '../publications/queue-targets.ts'
 
 /**
- * Queues what the hot state lost: all of it when it is new, was wiped, or is another server's copy; what one server of
- * several kept, when that one was started again or another took its place; the customers of a partition that is
- * missing. The order of effects, and what a loss or a crash after each of them leaves:
+ * Queues what hot state lost. Everything is queued if hot state is new, was wiped, or is another server's copy. If one of several
+ * servers restarted or was replaced, what it stored is queued. If a partition is missing, its customers are queued. The order of
+ * effects, and what a loss or a crash after each of them leaves:
  *
- *   1. the start, which is lost together with whatever is published after it: in the hot state a document, and an
- *      entry in each partition. There is no progress for it yet, so the next round begins anew.
- *   2. the queue, committed. Some of it may be carried out at once, by whichever process.
- *   3. progress, which says that the queue is there. It names the start: a start that was lost meanwhile is not brought
- *      back by it.
+ *   1. The start is written. It is lost together with anything published after it: it is a document in hot state, and an
+ *      entry in each partition. It has no progress yet, so the next round begins again.
+ *   2. The queue is committed. Any process can already publish some of it.
+ *   3. The progress is written, which records that the queue is complete. It names the start, so it does not bring back a
+ *      start that was lost meanwhile.
  *
- * Queued twice does no harm. Processes that see the same loss take turns, and the second one finds it made good.
+ * Queueing twice does no harm. Processes that see the same loss take turns, and the second one finds it already repaired.
  */
 export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['kind']> {
   if (isWhole(await readPublicationState(parts))) return 'nothing'
@@ -37,16 +37,18 @@ export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['k
   })
 }
 
-/** Until the transaction ends, which waits for this process, not for a statement. */
+/** Holds the turn until the transaction ends. The transaction is idle while this process works, so its idle timeout is raised. */
 async function takeTurn(sql: Queryable): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${queueTimeout}, true)`
   await sql`select pg_advisory_xact_lock(hashtextextended('queue lost publications', 0))`
 }
 
-/** Millions of customers take a while. */
+/** Queueing millions of customers takes minutes. */
 const queueTimeout = '300s'
 
-/** The last publication of each space: everything that was queued is no later. */
+/**
+ * Queues what was lost. Returns the id of the last publication in each space. Everything queued here has this id or a smaller one.
+ */
 async function queue(parts: PublisherParts, loss: PublishedLoss): Promise<Record<string, string>> {
   const { partitionCount } = parts
   const spaces: readonly PublicationSpace[] = ['control', ...environments]

@@ -17,7 +17,7 @@ import {
   type ApiKey,
 } from '../api-keys/repository.ts'
 
-/** Which key; one of another provider does not exist. */
+/** Name of a key. A key of another provider is not found. */
 export type ApiKeyName = Pick<ApiKey, 'providerId' | 'keyId'>
 
 export type RotateOutcome =
@@ -27,15 +27,15 @@ export type RotateOutcome =
   | { readonly kind: 'expired' }
 
 export type Rotation = {
-  /** How long the rotated key works beside its successor. */
+  /** How long the rotated key stays valid next to its successor, in milliseconds. */
   readonly overlapMs: number
-  /** When the calling key expires. The successor expires then at the latest. Null: the caller sets no limit. */
+  /** Expiry of the calling key. The successor expires at that time at the latest. Null if the calling key does not expire. */
   readonly latestExpiry: Date | null
 }
 
 /**
- * Makes a successor for the key. The key itself works until the overlap ends, but never longer than before. The successor
- * expires with the key that it replaces or with the key that the caller holds, whichever is first.
+ * Creates a successor for the key. The key itself stays valid until the overlap ends, but never longer than before. The successor
+ * expires with the key that it replaces or with the calling key, whichever is earlier.
  */
 export async function rotateApiKey(
   database: Database,
@@ -65,7 +65,7 @@ export async function rotateApiKey(
   })
   if (outcome.kind === 'rotated') {
     const { key } = outcome.successor
-    // The successor first: a caller that switches early must not be refused.
+    // The successor is published first, because a caller that switches early must not be refused.
     const targets = [apiKeyTarget(key), { ...apiKeyTarget(key), target: keyId }]
     await publishKeys(database, hotState, targets, onUnpublished)
   }
@@ -75,7 +75,7 @@ export async function rotateApiKey(
 export type RevokeOutcome =
   { readonly kind: 'revoked'; readonly key: ApiKey } | { readonly kind: 'not-found' }
 
-/** Once this resolves the key opens nothing any more, apart from what the data plane's nodes remember for a second. */
+/** Revokes a key. When this resolves, the key is refused, except that nodes of the data plane cache keys for 1 second. */
 export async function revokeApiKey(
   database: Database,
   hotState: HotState,

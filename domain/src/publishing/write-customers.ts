@@ -6,26 +6,26 @@ import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import type { PublisherParts } from './publisher-parts.ts'
 import { workOff } from '../postgres/work-off.ts'
 
-/** What the entries of one customer are made of. */
+/** Content of the entries of one customer. */
 export type PublishedCustomer = {
   readonly providerId: string
   readonly customerRef: string
   readonly version: number
-  /** By when they were linked. */
+  /** Ordered by when they were linked. */
   readonly references: readonly string[]
-  /** Of each product that the customer holds: the same under every reference. */
+  /** Entries of each product that the customer holds, the same under every reference. */
   readonly held: readonly (Omit<Entry, 'version'> & { readonly productRef: string })[]
-  /** Kept beside the customer's own reference. */
+  /** Stored next to the customer's own reference. */
   readonly wallet: Omit<Entry, 'version'> | undefined
 }
 
-/** Hot state does nothing else while it takes the entries of one call, so they are few: some milliseconds. */
+/** Hot state does nothing else while it handles one call, so a call has few entries and takes some milliseconds. */
 const entriesPerCall = 100
 const callsInFlightMax = 8
 
 /**
- * Puts the entries of customers into the hot state, many in each call. The latest link of everyone goes first: its counters
- * are in place before the entries of the older references name it.
+ * Writes the entries of customers to hot state, many in each call. The reference that was linked last is written first for every
+ * customer, so its counters exist before the entries of older references name it.
  */
 export async function writeCustomers(
   { hotState, partitionCount }: Pick<PublisherParts, 'hotState' | 'partitionCount'>,
@@ -43,7 +43,10 @@ export async function writeCustomers(
 
 type Call = { readonly partition: number; readonly entries: NamedEntry[] }
 
-/** The entries of each customer's reference after which so many were linked. Those of one reference stay together. */
+/**
+ * Returns the calls for one reference of each customer: the one followed by `later` newer references. Entries of one reference stay
+ * in one call.
+ */
 function callsOf(
   customers: readonly PublishedCustomer[],
   later: number,
@@ -77,7 +80,7 @@ function addEntries(entries: NamedEntry[], reference: string, customer: Publishe
   for (const { productRef, document, windows } of held) {
     entries.push({ subject, scope: productRef, version, document, windows })
   }
-  // Last, because slots of a known customer are swept early: the purchases above have taken theirs by now.
+  // Written last, because slots of a known customer are swept early. By now the purchases above have used theirs.
   const known: KnownCustomer = { customerRef }
   const document = JSON.stringify(known)
   entries.push({ subject, scope: '', version, document, windows: [] })

@@ -4,17 +4,17 @@ import { statusesWithAccess, type Purchase } from './repository.ts'
 
 type AccessFacts = Pick<Purchase, 'status' | 'endDate'>
 
-/** Whether its status is one that gives access, whatever its end. */
+/** Returns whether the status gives access, whatever the end date. */
 export function isOpen(purchase: Pick<Purchase, 'status'>): boolean {
   return statusesWithAccess.some((status) => status === purchase.status)
 }
 
-/** Whether the purchase lets its customer in at that instant. */
+/** Returns whether the purchase gives access at that instant. */
 export function givesAccess(purchase: AccessFacts, now: Date): boolean {
   return isOpen(purchase) && !hasEnded(purchase, now)
 }
 
-/** Whether its end has passed and nobody has said so yet: it gives no access, but its status still looks as if. */
+/** Returns whether the end date has passed but the status has not been changed yet. Such a purchase gives no access. */
 export function isLapsed(purchase: AccessFacts, now: Date): boolean {
   return isOpen(purchase) && hasEnded(purchase, now)
 }
@@ -23,13 +23,13 @@ function hasEnded({ endDate }: AccessFacts, now: Date): boolean {
   return endDate !== null && endDate.getTime() <= now.getTime()
 }
 
-/** What of a purchase decides where its periods begin. */
+/** Fields that determine where the periods of a purchase begin. */
 export type CyclingPurchase = Pick<
   Purchase,
   'anchor' | 'billingCycle' | 'cycleMode' | 'planSnapshot'
 >
 
-/** How the purchase's periods follow each other; undefined: it has one period for as long as it lasts. */
+/** Returns the cycle of the purchase's periods. Undefined if the purchase has one period for its whole duration. */
 export function cycleOf(purchase: CyclingPurchase): Cycle | undefined {
   const billingCycle = purchase.billingCycle as BillingCycle | null
   if (billingCycle === null) return undefined
@@ -42,15 +42,15 @@ export function cycleOf(purchase: CyclingPurchase): Cycle | undefined {
 }
 
 /**
- * Whether an ended purchase still stands in the way of a new free one of the same plan: it ended in the period that
- * runs now, and a fresh purchase would hand out that period's free usage twice.
+ * Returns whether an ended purchase blocks a new free purchase of the same plan. It does if it ended in the current period, because
+ * a new purchase would give the free usage of that period twice.
  */
 export function blocksFreePlan(purchase: Purchase, planRef: string, now: Date): boolean {
   if (purchase.planRef !== planRef) return false
   const cycle = cycleOf(purchase)
   if (cycle === undefined) return true
   const endedAt = purchase.endedAt ?? purchase.endDate ?? purchase.updatedAt
-  // The end itself is no part of it: what ends with a period does not reach into the next one.
+  // A purchase that ends with a period does not reach into the next one, so the instant of the end is excluded.
   const lastMs = Math.max(purchase.anchor.getTime(), endedAt.getTime() - 1)
   return periodIndexAt(cycle, new Date(lastMs)) === periodIndexAt(cycle, now)
 }

@@ -8,7 +8,7 @@ export type CancelOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly purchase: Purchase }
 
-/** Ends the purchase's renewal, or the purchase. Doing it twice changes nothing more. */
+/** Cancels the purchase now or at a later date. Cancelling twice changes nothing. */
 export async function cancelPurchase(
   work: UnitOfWork,
   reference: string,
@@ -27,7 +27,7 @@ export async function cancelPurchase(
       return { kind: 'cancelled', purchase: await endNow(work, purchase, 'cancelled', cancelled) }
     case 'schedule': {
       const { endDate, renewsAt } = decision
-      // Within the notice it renews until its end: see `nextAfter`.
+      // A purchase cancelled too late for its notice renews until its end date, see `nextAfter`.
       const autoRenew = renewsAt !== null
       const ending = { ...cancelled, endDate, autoRenew, nextBillingDate: renewsAt }
       const moved = await movePurchase(work, purchase, 'cancellation-scheduled', ending)

@@ -1,15 +1,15 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
 export type PlanOfCustomer = {
-  /** The customer's own reference. */
+  /** Reference of the customer. */
   readonly customerRef: string
   readonly productRef: string
   readonly planRef: string
 }
 
 /**
- * Whether the customer has paid for a purchase of the plan, which is what its set-up fee is due for once. A trial and a free
- * purchase are not paid, and neither is a purchase whose payments were all refunded.
+ * Returns whether the customer has paid for a purchase of the plan. The set-up fee is charged until then. Trials, free purchases
+ * and purchases whose payments were all refunded do not count.
  */
 export async function hasPaidForPlan(
   sql: Queryable,

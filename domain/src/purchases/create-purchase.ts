@@ -2,7 +2,7 @@ import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/
 import { purchaseObject } from './purchase-event.ts'
 import { insertPurchase, type Purchase } from './repository.ts'
 
-/** Keeps a new purchase, tells of it, and has its access published. */
+/** Inserts a new purchase, emits its event and queues the publication of its access. */
 export async function createPurchase(work: UnitOfWork, purchase: Purchase): Promise<void> {
   await insertPurchase(work.sql, work.providerId, purchase)
   await recordEvent(work, 'purchase.created', purchaseObject(purchase))

@@ -26,7 +26,7 @@ describe('the first activation', () => {
 describe('a later activation of a plan that ended in this period', () => {
   test.each<[string, Partial<Plan>, 'activate' | 'payment-required' | 'invalid']>([
     ['of a free plan', {}, 'invalid'],
-    // Its fee was paid, and it costs nothing else.
+    // The fee was paid before, and the plan costs nothing else.
     ['of a free plan with a set-up fee', { setupFeeMinor: 1 }, 'invalid'],
     ['of a hybrid plan that charges for usage alone', hybrid(), 'activate'],
     ['of a hybrid plan that was tried', hybrid({ trialDays: 14 }), 'activate'],

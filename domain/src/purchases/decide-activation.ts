@@ -16,35 +16,35 @@ import type { Purchase } from './repository.ts'
 
 export type ActivationInput = {
   readonly product: Product
-  /** Undefined: the product has no such plan. */
+  /** The plan to activate; undefined if the product has no such plan. */
   readonly plan: Plan | undefined
-  /** The customer's deciding purchase of the product. */
+  /** The customer's purchase that decides about access to the product. */
   readonly last: Purchase | undefined
-  /** The customer's latest purchase of this very plan. */
+  /** The customer's latest purchase of this plan. */
   readonly lastOfPlan: Purchase | undefined
-  /** Whether the customer has paid for no purchase of the plan: its set-up fee is due. */
+  /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
-  /** Whether no more of the plan is sold. */
+  /** Whether the plan's quantity is sold out. */
   readonly isSoldOut: boolean
   /** Whether the customer has unpaid invoices for the product. */
   readonly hasDebts: boolean
-  /** Whether the customer has a saved card that may be charged. */
+  /** Whether the customer has a saved card that can be charged. */
   readonly hasCard: boolean
   readonly now: Date
 }
 
-/** What each way to a plan answers whose last one is sold. */
+/** Answer of every path to a sold-out plan. */
 export const soldOut = 'The plan is sold out'
 
-/** Why a free plan is not given twice in one period. */
+/** Reason why a free plan does not start twice in one period. */
 export const heldAlready = 'The free plan was held in this period already'
 
-/** The plan starts without a payment, now or with the next renewal. */
+/** A start of the plan without a payment, now or at a renewal. */
 type Start =
   | {
       readonly kind: 'activate'
       readonly plan: Plan
-      /** Undefined: it begins a period of its own. */
+      /** The change within the current period; undefined if the plan begins a new period. */
       readonly change: PlanSwitch | undefined
     }
   | { readonly kind: 'schedule'; readonly plan: Plan; readonly change: ScheduledChange }
@@ -56,18 +56,17 @@ export type ActivationDecision =
   | {
       readonly kind: 'payment-required'
       readonly plan: Plan
-      /** Earlier invoices for the product are paid first. */
+      /** Whether earlier invoices for the product must be paid first. */
       readonly hasDebts: boolean
-      /** Undefined: it is paid for a period of its own. */
+      /** The change within the current period; undefined if the payment is for a new period. */
       readonly change: PlanSwitch | undefined
     }
-  /** The customer saves a card first; `start` is what comes then. */
+  /** The customer must save a card first. `start` is what happens after that. */
   | { readonly kind: 'card-required'; readonly plan: Plan; readonly start: Start }
 
 /**
- * What activating a plan comes to: what needs no payment beforehand starts at once, everything else goes to checkout. A
- * customer with unpaid invoices for the product pays them first, whatever the plan. A plan that requires a saved card starts
- * only with one.
+ * Decides how a plan is activated. A plan without a payment in advance starts at once, and others go to a checkout. A customer with
+ * unpaid invoices for the product must pay them first, whatever the plan. A plan that requires a saved card starts only with one.
  */
 export function decideActivation(input: ActivationInput): ActivationDecision {
   const { product, plan, last, lastOfPlan, isFirstCharge, hasDebts, hasCard, now } = input
@@ -99,14 +98,14 @@ function withCard(start: Start, hasCard: boolean): ActivationDecision {
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
 
-/** Whether the plan starts only for customers with a saved card. */
+/** Returns whether the plan starts only for customers with a saved card. */
 export function requiresCard({ terms }: Pick<Plan, 'terms'>): boolean {
   return terms.requiresPaymentMethod === true
 }
 
 /**
- * Whether a period of the plan starts before anything is paid: usage-based plans are paid as they are used, others have no
- * price. The trial of a plan that charges for usage alone is offered by the checkout.
+ * Returns whether a period of the plan starts before a payment. Usage-based plans are charged after usage, and other such plans
+ * have no price. The checkout offers the trial of a plan that charges only for usage.
  */
 function startsUnpaid(
   plan: Plan,
@@ -118,12 +117,15 @@ function startsUnpaid(
   return priceMinor === 0n && !(isFirstCharge && setupFeeMinor > 0n)
 }
 
-/** Whether another purchase of the plan, or its usage, costs anything. Its set-up fee does not: that is paid once. */
+/**
+ * Returns whether another purchase of the plan, or its usage, costs anything. The set-up fee does not count, because it is charged
+ * once.
+ */
 function chargesAgain(plan: Plan): boolean {
   return requiresPayment({ ...plan, setupFeeMinor: null })
 }
 
-/** Whether a new purchase would hand out again what the last one of the plan has had in the period that runs. */
+/** Returns whether a new purchase would grant again what the last purchase of the plan had in the current period. */
 function givesTwice(plan: Plan, lastOfPlan: Purchase, now: Date): boolean {
   return effectiveCap(plan) !== null && blocksFreePlan(lastOfPlan, plan.reference, now)
 }

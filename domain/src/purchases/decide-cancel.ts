@@ -6,19 +6,22 @@ import { canMove, isEnding } from './transitions.ts'
 
 export type CancelDecision =
   /**
-   * Access goes on until then. `renewsAt`: the notice came too late for the end of the period that is paid, so the next one
-   * begins then, and is charged; null: nothing more is charged beforehand.
+   * Access continues until `endDate`. `renewsAt`: the notice came too late for the end of the paid period, so the next period
+   * begins then and is charged. Null if no further period is charged in advance.
    */
   | { readonly kind: 'schedule'; readonly endDate: Date; readonly renewsAt: Date | null }
   | { readonly kind: 'end-now' }
-  /** Asked for before. */
+  /** The purchase was cancelled before. */
   | { readonly kind: 'done' }
   | { readonly kind: 'refuse' }
 
-/** What renews ends with what is paid; everything else ends at once. */
+/**
+ * Decides how a purchase is cancelled. A renewing purchase ends with its paid period or its notice, and any other purchase ends at
+ * once.
+ */
 export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
   if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'done' }
-  // A top-up is money that was paid, not something that runs.
+  // A top-up is a past payment, so there is nothing to end.
   if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
   if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {
     const { nextBillingDate: renewsAt } = purchase
@@ -33,8 +36,8 @@ export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
 }
 
 /**
- * The end of the last period that is paid, which lies behind us while a renewal is due; of a trial its end, whatever
- * would have come after it. What costs nothing is paid for the period that runs. Undefined without periods.
+ * Returns the end of the last paid period. It is in the past while a renewal is due. For a trial it is the trial's end. A free
+ * purchase counts as paid for its current period. Undefined if the purchase has no periods.
  */
 function paidUntil(purchase: Purchase, now: Date): Date | undefined {
   const { status, endDate, nextBillingDate } = purchase
@@ -46,7 +49,7 @@ function paidUntil(purchase: Purchase, now: Date): Date | undefined {
   return periodAt(cycle, now).end
 }
 
-/** What began with a trial was sold for nothing, and costs what its plan says. */
+/** Returns whether the purchase has a price. A purchase that began with a trial has an amount of 0, so the plan's prices decide. */
 function isCharged({ amountMinor, planSnapshot }: Purchase): boolean {
   if (amountMinor > 0 || planSnapshot === null) return amountMinor > 0
   return planSnapshot.priceMinor > 0 || (planSnapshot.basePriceMinor ?? 0) > 0

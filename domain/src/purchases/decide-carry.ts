@@ -5,17 +5,17 @@ import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
 
 export type CarryDecision =
-  /** Not due, or not any more. */
+  /** The settlement is not due, or no longer needed. */
   | { readonly kind: 'nothing' }
-  /** Nothing can come any more of the period before this one: what it leaves stays as it is. */
+  /** No more usage can arrive for the period before `period`, so its remaining units are final. */
   | { readonly kind: 'settle'; readonly period: Period }
-  /** What is noted is not when that is: it is put right. */
+  /** The stored settlement time is wrong and is corrected. */
   | { readonly kind: 'align'; readonly carrySettlesAt: Date | null }
 
-/** How long after its end usage of a period may still be told as stored: none is taken after 30 days. */
+/** How long after its end a period can still get usage records. Records older than 30 days are refused. */
 const settlesAfterMs = timestampPastMsMax + 3_600_000
 
-/** What is to be done about the units that the period which runs was left. */
+/** Decides whether the units carried over into the current period can be settled. */
 export function decideCarry(purchase: Purchase, now: Date): CarryDecision {
   const { carrySettlesAt, startDate, endDate, endedAt } = purchase
   const cycle = cycleOf(purchase)
@@ -30,13 +30,13 @@ export function decideCarry(purchase: Purchase, now: Date): CarryDecision {
   return { kind: 'settle', period }
 }
 
-/** When it is known for good what the period was left; null: by then it is over itself. */
+/** Returns when the units carried over into the period are final; null if that is after the period's end. */
 export function settlementOf({ start, end }: Period): Date | null {
   const settlesAt = new Date(start.getTime() + settlesAfterMs)
   return settlesAt < end ? settlesAt : null
 }
 
-/** The period that leaves something to this one; undefined: none does. */
+/** Returns the period whose remaining units are carried over into this one, undefined if there is none. */
 export function periodThatLeaves(purchase: Purchase, { index, start }: Period): Period | undefined {
   const cycle = cycleOf(purchase)
   if (cycle === undefined || !rollsOver(purchase)) return undefined

@@ -13,7 +13,7 @@ const free = aPlan({ isDefault: true })
 
 type Input = Parameters<typeof decideProvision>[0]
 
-/** The customer has no purchase and no debts, and there is room, where the test says nothing else. */
+/** By default the customer has no purchase and no debts, and the plan is not sold out. */
 function decide(input: Partial<Input>): ReturnType<typeof decideProvision> {
   const none = { last: undefined, lastOfDefault: undefined, isSoldOut: false, hasDebts: false }
   return decideProvision({ product, plans: [free], ...none, now, ...input })
@@ -63,7 +63,7 @@ describe('with a purchase', () => {
     ['trialing', null, 'has-access'],
     ['past_due', null, 'has-access'],
     ['active', '2026-03-01T00:00:00.001Z', 'has-access'],
-    // Its last period is 28 February to 31 March, in which it ended: now.
+    // The purchase ended in its last period, 28 February to 31 March, which is the current one.
     ['active', '2026-03-01T00:00:00.000Z', 'no-purchase'],
     ['suspended', '2026-02-28T00:00:00.001Z', 'no-purchase'],
     ['cancelled', '2026-02-28T00:00:00.000Z', 'enrol'],

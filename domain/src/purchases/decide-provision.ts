@@ -6,13 +6,13 @@ import type { Purchase } from './repository.ts'
 
 export type ProvisionInput = {
   readonly product: Product
-  /** The product's. */
+  /** The plans of the product. */
   readonly plans: readonly Plan[]
-  /** The customer's deciding purchase of the product. */
+  /** The customer's purchase that decides about access to the product. */
   readonly last: Purchase | undefined
   /** The customer's latest purchase of the product's default plan. */
   readonly lastOfDefault: Purchase | undefined
-  /** Whether no more of the product's default plan is given. */
+  /** Whether the default plan's quantity is sold out. */
   readonly isSoldOut: boolean
   /** Whether the customer has unpaid invoices for the product. */
   readonly hasDebts: boolean
@@ -22,10 +22,10 @@ export type ProvisionInput = {
 export type ProvisionDecision =
   | { readonly kind: 'has-access'; readonly purchase: Purchase }
   | { readonly kind: 'enrol'; readonly plan: Plan }
-  /** With the default plan that waits for the customer's consent, if there is one. */
+  /** `awaitingPlan`: the default plan, if the customer has to activate it. */
   | { readonly kind: 'no-purchase'; readonly awaitingPlan: Plan | undefined }
 
-/** What a limit check without further ado comes to: access there is, access to be given, or none. */
+/** Decides what a limit check of a customer finds: existing access, a default plan to start now, or no access. */
 export function decideProvision({
   product,
   plans,
@@ -36,14 +36,14 @@ export function decideProvision({
   now,
 }: ProvisionInput): ProvisionDecision {
   if (last !== undefined && givesAccess(last, now)) return { kind: 'has-access', purchase: last }
-  // A customer with debts is served nothing of the product until they are paid, and can activate nothing either.
+  // A customer with unpaid invoices gets no access to the product, and cannot activate a plan either.
   if (product.status !== 'active' || hasDebts) {
     return { kind: 'no-purchase', awaitingPlan: undefined }
   }
   const plan = defaultPlanOf(plans)
   if (plan === undefined || isSoldOut) return { kind: 'no-purchase', awaitingPlan: undefined }
   if (!isAutoEnrolled(plan)) {
-    // What is hidden cannot be activated by the customer, so nothing waits for that.
+    // Customers cannot activate a hidden plan, so it is not offered.
     return { kind: 'no-purchase', awaitingPlan: isOffered(plan) ? plan : undefined }
   }
   if (lastOfDefault !== undefined && blocksFreePlan(lastOfDefault, plan.reference, now)) {

@@ -6,8 +6,8 @@ export type ReminderDecision =
   | { readonly kind: 'remind'; readonly of: 'trial-end' | 'renewal'; readonly date: Date }
 
 /**
- * Whether a date of the purchase is near enough to tell of it. Each is told of once, and none that has passed. Cancelled too
- * late for its notice, a purchase is charged once more, and is told of that.
+ * Decides whether a reminder of the next billing date is due. Each date gets one reminder, and past dates get none. A purchase
+ * cancelled too late for its notice is charged once more, so it gets a reminder too.
  */
 export function decideReminder(purchase: Purchase, now: Date, aheadMs: number): ReminderDecision {
   const { status, nextBillingDate: date, autoRenew, remindedOf } = purchase

@@ -6,32 +6,32 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { canMove, isEnding } from './transitions.ts'
 
 export type DueRenewal =
-  /** Not due, or not any more. */
+  /** The renewal is not due, or no longer needed. */
   | { readonly kind: 'nothing' }
-  /** Costs nothing beforehand. */
+  /** The period costs nothing in advance. */
   | { readonly kind: 'renew'; readonly period: Period }
-  /** Is one of the plan that the customer chose for it. */
+  /** The period begins with a plan that the customer chose before. */
   | { readonly kind: 'change'; readonly period: Period; readonly plan: PlanSnapshot }
-  /** Begins when it is paid. */
+  /** The period begins when it is paid. */
   | { readonly kind: 'charge'; readonly period: Period; readonly isFirstCharge: boolean }
 
 export type RenewalDecision =
   | DueRenewal
-  /** Its price is charged after the usage of the period before, or together with it. */
+  /** The usage of the period before must be billed first, or on the same invoice. */
   | { readonly kind: 'wait' }
 
-/** What the billing date of a purchase brings: one period, also where several have passed since. */
+/** Decides what happens on a due billing date. The result covers one period, even if several have passed since. */
 export function dueRenewal(purchase: Purchase, now: Date): DueRenewal {
   const { status, planSnapshot, nextBillingDate, autoRenew } = purchase
   const cycle = cycleOf(purchase)
-  // One that is past due waits for its invoice, which is charged again by itself.
+  // A past due purchase waits for its invoice, which has its own retries.
   if (status !== 'active' || !autoRenew || !canMove(purchase, 'renewed')) return { kind: 'nothing' }
   if (planSnapshot === null || cycle === undefined) return { kind: 'nothing' }
   if (nextBillingDate === null || nextBillingDate > now) return { kind: 'nothing' }
   const period = periodAt(cycle, nextBillingDate)
   const plan = scheduledPlanFor(purchase, period.start)
   if (plan !== undefined) return { kind: 'change', period, plan }
-  // Only a purchase that started with a renewal is due for the period that it started with.
+  // The period is the first one only if the purchase itself started with a renewal.
   const isFirstCharge = period.start.getTime() === purchase.startDate.getTime()
   const prices = pricesIn(planSnapshot, purchase.currency)
   const isFeeDue = isFirstCharge && prices !== undefined && prices.setupFeeMinor > 0n
@@ -40,14 +40,20 @@ export function dueRenewal(purchase: Purchase, now: Date): DueRenewal {
     : { kind: 'renew', period }
 }
 
-/** Returns the plan that the purchase changes to with the period that starts then; undefined: it renews with its own. */
+/**
+ * Returns the plan to which the purchase changes with the period that starts at `start`. Undefined if the purchase renews with its
+ * own plan.
+ */
 export function scheduledPlanFor(purchase: Purchase, start: Date): PlanSnapshot | undefined {
   const { scheduledPlan, scheduledPlanAt } = purchase
   if (scheduledPlan === null || isEnding(purchase)) return undefined
   return scheduledPlanAt === null || scheduledPlanAt <= start ? scheduledPlan : undefined
 }
 
-/** When the period after that one is due; null: the purchase does not renew, or ends with it. */
+/**
+ * Returns whether the purchase renews at `date`, and that date as its next billing date. The date is null if the purchase does not
+ * renew, or ends at `date` or before.
+ */
 export function nextAfter(
   { autoRenew, endDate }: Pick<Purchase, 'autoRenew' | 'endDate'>,
   date: Date,
@@ -56,14 +62,17 @@ export function nextAfter(
   return { autoRenew: goesOn, nextBillingDate: goesOn ? date : null }
 }
 
-/** The same for whoever charges nothing but the price of the next period. */
+/** Decides a renewal for callers that charge only the price of the next period. */
 export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
   const renewal = dueRenewal(purchase, now)
   if (renewal.kind !== 'charge' || !isUsageFirst(purchase, renewal.period)) return renewal
   return { kind: 'wait' }
 }
 
-/** Usage is billed before it by `usage_first`, or together with it by `combined`, and there is some that is not. */
+/**
+ * Returns whether usage must be billed first. The strategies `usage_first` and `combined` bill the usage of the period before, and
+ * it is not billed yet.
+ */
 function isUsageFirst({ planSnapshot, nextUsageBillAt }: Purchase, { start }: Period): boolean {
   const strategy = planSnapshot?.terms.billingStrategy ?? 'recurring_first'
   if (strategy === 'recurring_first' || planSnapshot?.type !== 'hybrid') return false

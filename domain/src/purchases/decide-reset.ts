@@ -3,16 +3,16 @@ import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
 
 export type ResetDecision =
-  /** Not due, or not any more. */
+  /** The reset is not due, or no longer needed. */
   | { readonly kind: 'nothing' }
-  /** The period has begun that was due. Null: it is the last one. */
+  /** A new period has begun. `nextResetAt` is null if it is the last one. */
   | { readonly kind: 'reset'; readonly period: Period; readonly nextResetAt: Date | null }
-  /** What is noted is no end of a period: it is put right, and there is nothing to tell. */
+  /** The stored time is not the end of a period. It is corrected without an event. */
   | { readonly kind: 'align'; readonly nextResetAt: Date | null }
 
 /**
- * What the end of a period brings to the counting of usage. Nothing is set to zero: usage counts in the period of its
- * own time, whatever ran first. One period at a time, also where several have passed since.
+ * Decides what the end of a usage period changes. No counter is reset to zero: each record counts in the period of its own
+ * timestamp, whatever ran first. The result covers one period, even if several have passed since.
  */
 export function decideReset(purchase: Purchase, now: Date): ResetDecision {
   const { nextResetAt, endDate, startDate } = purchase

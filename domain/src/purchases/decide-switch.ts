@@ -12,30 +12,30 @@ import { includesUnits, prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
-/** A change of plan within a period, which goes on with the new plan. */
+/** A change of plan within a period. The new plan continues that period. */
 export type PlanSwitch = {
-  /** Ends with it. */
+  /** The purchase that the change ends. */
   readonly from: Purchase
   readonly period: Period
   readonly currency: string
-  /** What is charged now, without tax; together they may be a credit. */
+  /** Lines to charge now, without tax. Their total may be a credit. */
   readonly lines: readonly InvoiceLine[]
-  /** Units that are included in the prices of the period, 10^-6; null: as many as the new plan includes. */
+  /** Units included in the prices of the period, 10^-6; null for as many as the new plan includes. */
   readonly includedMicros: bigint | null
 }
 
 export type SwitchInput = {
-  /** What the customer has of the product. */
+  /** The customer's purchase of the product that gives access now. */
   readonly held: Purchase | undefined
   readonly plan: PlanSnapshot
-  /** Whether the customer has paid for no purchase of the plan: its set-up fee is due. */
+  /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
-  /** Upper case; undefined: that of the purchase. */
+  /** Currency in upper case; undefined for the currency of the purchase. */
   readonly currency: string | undefined
   readonly at: Date
 }
 
-/** A change of plan that takes effect at a renewal of the purchase: the next one, unless a notice puts it off. */
+/** A change of plan at a renewal of the purchase: the next one, or a later one because of a notice. */
 export type ScheduledChange = {
   readonly from: Purchase
   readonly plan: PlanSnapshot
@@ -43,26 +43,28 @@ export type ScheduledChange = {
 }
 
 type ChangeDecision =
-  /** The new plan begins a period of its own, at its full price. */
+  /** The new plan begins a new period at its full price. */
   | { readonly kind: 'own-period' }
   | { readonly kind: 'now'; readonly change: PlanSwitch }
   | { readonly kind: 'at-renewal'; readonly change: ScheduledChange }
-  /** It would wait for the renewal, and none comes. `from` is paid until then, or held by its notice. */
+  /**
+   * The change would have to wait for a renewal, but the purchase does not renew. `from` is paid until `until`, or bound by its
+   * notice until then.
+   */
   | { readonly kind: 'too-early'; readonly from: Purchase; readonly until: Date }
 
 /**
  * Decides when a change of plan takes effect.
  *
- * A period of its own begins by the policy `full`, where nothing was paid for the running period, and where the new plan
- * has another currency or a period of another length. By the policy `none` the change waits for the renewal. By
- * `proportional`, which is that of plans that name none, and by `none` where no renewal comes, the price is shared out by
- * time, and so are the units that it includes.
+ * A new period begins under the policy `full`, if nothing was paid for the current period, or if the new plan has another currency
+ * or period length. Under the policy `none` the change waits for the renewal. Under `proportional`, the default, the price and its
+ * included units are prorated by time. This also applies under `none` if the purchase does not renew.
  *
- * No units are credited: which of them are used is not known here, and usage can come late. So a change from a plan that
- * includes units to a cheaper one waits for the renewal. So does one whose difference is too small to be charged by
- * itself: nobody gets units before they are paid.
+ * No units are credited, because it is not known here which of them are used, and usage can arrive late. A change from a plan that
+ * includes units to a cheaper plan therefore waits for the renewal. So does a change whose difference is too small to charge alone,
+ * because units are granted only after payment.
  *
- * A plan with a notice is left for a cheaper one when a cancellation would end it, whatever the policy.
+ * A plan with a notice can be left for a cheaper plan only when a cancellation would end it, whatever the policy.
  */
 export function decideChange(input: SwitchInput): ChangeDecision {
   const until = input.held && keptUntil(input.held, input.plan, input.at)
@@ -90,19 +92,19 @@ function changeAt(from: Purchase, { plan, isFirstCharge }: SwitchInput, at: Date
   return { kind: 'at-renewal', change: { from, plan: chosen, at } }
 }
 
-/** What cannot go on with the periods of the purchase waits for the customer to cancel it. */
+/** A plan that cannot continue the purchase's periods cannot be scheduled. The customer has to cancel the purchase first. */
 function changeAfterNotice(held: Purchase, input: SwitchInput, until: Date): ChangeDecision {
   const isRenewal = renewalFor(held, input.plan) !== undefined && canFollow(held, input)
   return isRenewal ? changeAt(held, input, until) : { kind: 'too-early', from: held, until }
 }
 
-/** The change that takes place at once; undefined: none does. */
+/** Returns the change that takes effect at once, undefined if there is none. */
 export function decideSwitch(input: SwitchInput): PlanSwitch | undefined {
   const decision = decideChange(input)
   return decision.kind === 'now' ? decision.change : undefined
 }
 
-/** Why a change is refused that would wait for a renewal. */
+/** Returns why a change is refused if it would have to wait for a renewal. */
 export function tooEarly({
   from,
   until,
@@ -118,7 +120,7 @@ export function tooEarly({
   return `${name} ${state} until ${until.toISOString()}. Take the plan then.`
 }
 
-/** What the rest of the period costs with the new plan; undefined: the change has to wait for the renewal. */
+/** Returns the change with the prorated price of the rest of the period. Undefined if the change has to wait for the renewal. */
 function shareOut(
   { held, before, period }: RunningPeriod,
   { plan, isFirstCharge, at }: SwitchInput,
@@ -142,7 +144,10 @@ function priceOf(plan: PlanSnapshot, currency: string): bigint {
   return pricesIn(plan, currency)?.priceMinor ?? 0n
 }
 
-/** The renewal that can be one of the plan. What a cancelled purchase renews by, because of its notice, is its own plan. */
+/**
+ * Returns the next renewal that can change to the plan. A cancelled purchase that still renews because of its notice renews with
+ * its own plan.
+ */
 function renewalFor(held: Purchase, plan: PlanSnapshot): Date | undefined {
   if (!held.autoRenew || isEnding(held) || !renews(plan)) return undefined
   return held.nextBillingDate ?? undefined
@@ -159,7 +164,7 @@ type RunningPeriod = {
   readonly period: Period
 }
 
-/** The period that the customer has paid for, if the new plan can go on with it. */
+/** Returns the current paid period if the new plan can continue it. */
 function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
   const { held, plan, at } = input
   if (held === undefined || held.planSnapshot === null || held.planRef === plan.reference) {
@@ -174,18 +179,18 @@ function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
   return { held, before, period: periodAt(cycle, at) }
 }
 
-/** Whether the plan has the periods and the currency of the purchase. */
+/** Returns whether the plan has the same periods as the purchase and a price in the same currency. */
 function canFollow(held: Purchase, { plan, currency = held.currency }: SwitchInput): boolean {
   if (currency !== held.currency || pricesIn(plan, currency) === undefined) return false
   return held.planSnapshot !== null && haveOneCycle(held.planSnapshot, plan)
 }
 
-/** Whether it can take place at once: what it costs is too little to be charged by itself, or a credit. */
+/** Returns whether the change takes effect without a payment, because its total is a credit or too small to charge alone. */
 export function needsNoPayment({ lines, currency }: PlanSwitch): boolean {
   return totalOf(lines) < processorMinimumOf(currency)
 }
 
-/** A renewal that is due was not paid yet. */
+/** Returns whether the current period is paid. It is not while a renewal is due. */
 function isPaidUntilLater(held: Purchase, at: Date): boolean {
   const { status, nextBillingDate } = held
   if (status !== 'active' || isLapsed(held, at)) return false

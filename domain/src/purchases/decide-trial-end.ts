@@ -5,16 +5,16 @@ import type { Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
 export type TrialEndDecision =
-  /** Not due, or not any more. */
+  /** The trial's end is not due, or needs no action. */
   | { readonly kind: 'nothing' }
-  /** Goes on without a payment. */
+  /** The purchase becomes active without a payment. */
   | { readonly kind: 'go-on'; readonly nextBillingDate: Date | null }
-  /** Goes on when the first period and the set-up fee are paid. */
+  /** The purchase becomes active when the first period and the set-up fee are paid. */
   | { readonly kind: 'charge'; readonly period: Period; readonly isFirstCharge: boolean }
-  /** A payment is needed, and there is nothing to pay with. */
+  /** A payment is due, but the customer has no card that can be charged. */
   | { readonly kind: 'suspend' }
 
-/** What the end of a trial brings. */
+/** Decides what happens at the end of a trial. */
 export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date): TrialEndDecision {
   const { status, planSnapshot, nextBillingDate: trialEnd, autoRenew } = purchase
   const cycle = cycleOf(purchase)

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { decideUndo } from './decide-undo.ts'
 import type { Purchase } from './repository.ts'
 
-/* One customer's purchases of one product in June, each in the place of the one before; a day between them. */
+/* A customer's purchases of one product in June, one each day. Each replaces the one before. */
 
 const dayMs = 86_400_000
 const june = Date.parse('2026-06-01T00:00:00Z')
 const onDay = (day: number): Date => new Date(june + day * dayMs)
 
-/** `prorated`: for the difference, with the period of the one before. `full`: at its full price. `free`: for nothing. */
+/** `prorated`: continues the period of the one before for the difference. `full`: charged at full price. `free`: costs nothing. */
 type How = 'full' | 'prorated' | 'free'
 
 type Chain = { readonly purchases: readonly Purchase[]; readonly ownPeriods: ReadonlySet<string> }
@@ -23,7 +23,7 @@ function chainOf(hows: readonly How[]): Chain {
       reference: `pur_${at}`,
       planRef: `plan_${at}`,
       planSnapshot: null,
-      // As purchases from before this was kept: what ended when they began is what they replaced.
+      // Like purchases from before `replaces` was stored: they replaced the purchase that ended when they began.
       replaces: null,
       status: isLast ? 'active' : 'expired',
       originalAmountMinor: how === 'free' ? null : 1_900,
@@ -47,7 +47,7 @@ const anyChain = fc
   .array(fc.constantFrom<How>('full', 'prorated', 'prorated'), { maxLength: 5 })
   .map((rest): How[] => ['full', ...rest])
 
-/** What a reader of the rule would say: the purchase that money of `at` and before leaves, if the last one ran on it. */
+/** Returns the expected result by the rule: the purchases that end, and the one that the payments up to `at` restore. */
 function expectedOf(hows: readonly How[], at: number): { ended: number[]; restored?: number } {
   const nextOwn = hows.findIndex((how, each) => each > at && how === 'full')
   const until = nextOwn === -1 ? hows.length : nextOwn

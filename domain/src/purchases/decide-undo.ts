@@ -5,19 +5,20 @@ import type { ChangeHistory } from './plan-change-history.ts'
 import { carriedBy, carriersOf, replacedBy } from './plan-changes.ts'
 import type { Purchase } from './repository.ts'
 
-/** What a full refund of a purchase's money means for the customer's other purchases of the product. */
+/** Effects of a full refund of a purchase on the customer's other purchases of the product. */
 type Undo = {
-  /** What went on with its period, and was charged the difference to it. Oldest first. */
+  /** Purchases that continued its period and were charged only the difference. Oldest first. */
   readonly carried: readonly Purchase[]
-  /** Those of them that end: what costs nothing needs no money to go on. */
+  /** Purchases of `carried` that end. Free purchases continue without money. */
   readonly ended: readonly Purchase[]
-  /** Active again for the rest of its period; undefined: there is none that is paid for. */
+  /** The purchase that becomes active again for the rest of its period; undefined if none is paid for. */
   readonly restored: Purchase | undefined
 }
 
 /**
- * Access follows the money that remains. What the refunded money carried ends. The purchase that it replaced is active
- * again if its own money is all there, its period is not over, and nothing else gives access.
+ * Decides which purchases end and which one is restored. Access follows the money that remains. Purchases that depended on the
+ * refunded money end. The purchase before the refunded one becomes active again if its own payments are not refunded, its period is
+ * not over, and no other purchase gives access.
  */
 export function decideUndo(
   history: ChangeHistory,
@@ -43,7 +44,10 @@ export function decideUndo(
   return { carried, ended, restored: canGoOn ? before : undefined }
 }
 
-/** It was ended by the change alone, had left its trial, and the period that it was in runs now. */
+/**
+ * Returns whether only the change of plan ended the purchase, after its trial, and its period at that time is still the current
+ * one.
+ */
 function isRestorable(before: Purchase, now: Date): boolean {
   const { status, endedAt, anchor, endDate } = before
   if (status !== 'expired' || endedAt === null || anchor > endedAt) return false
@@ -52,7 +56,7 @@ function isRestorable(before: Purchase, now: Date): boolean {
   return cycle === undefined || periodAt(cycle, endedAt).end > now
 }
 
-/** The dates of a purchase that is active again. One that was to end with its period, or does not renew, still ends then. */
+/** Returns the dates of a restored purchase. A purchase that was to end with its period, or does not renew, still ends then. */
 export function datesOfRestored(before: Purchase): PurchaseChange {
   const { endDate, endedAt } = before
   const cycle = cycleOf(before)

@@ -4,7 +4,7 @@ import { cycleOf } from './access.ts'
 import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
-/** Whether the purchase was paid for, and its periods cost something before they begin. */
+/** Returns whether the purchase was paid for and its periods are charged in advance. */
 export function isPaidBeforehand(purchase: Purchase): boolean {
   const { planSnapshot, currency, paidAt } = purchase
   if (planSnapshot === null || cycleOf(purchase) === undefined || paidAt === null) return false
@@ -12,9 +12,9 @@ export function isPaidBeforehand(purchase: Purchase): boolean {
 }
 
 /**
- * Returns since when the purchase, which is paid beforehand, gave access that was not paid for; undefined: all was paid.
- * `paidUntil`: the end of the last period that was charged and paid; null: there is none, as of a change of plan, whose
- * charge pays for the period that it went on with.
+ * Returns the time from which the purchase gave access without payment. Undefined if all of it was paid. The purchase is charged in
+ * advance. `paidUntil`: end of the last charged and paid period. It is null if no period was charged, for example after a change of
+ * plan, whose charge pays for the continued period.
  */
 export function decideUnpaidSince(
   purchase: Purchase,

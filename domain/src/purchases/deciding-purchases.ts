@@ -3,7 +3,7 @@ import { selectNames, type CustomerName } from '../customers/repository.ts'
 import { toEntitling, type EntitlingPurchase, type EntitlingRow } from './purchase-rows.ts'
 import { decidingFirst } from './repository.ts'
 
-/** The deciding one per product that the customer ever held a plan of; by the customer's own reference. */
+/** Returns the deciding purchase for each product of which the customer ever held a plan, keyed by the customer's reference. */
 export async function listDecidingPurchases(
   sql: Queryable,
   customers: readonly CustomerName[],

@@ -7,11 +7,11 @@ import { decideReset } from './decide-reset.ts'
 import { decideTrialEnd } from './decide-trial-end.ts'
 import type { Purchase } from './repository.ts'
 
-/* Dates of purchases against a calendar that is written down differently: text, and a day at a time. */
+/* Compares dates of purchases with a calendar that is implemented differently: by text, one day at a time. */
 
 const dayMs = 86_400_000
 
-/** The same day and time so many months later, or the last day of that month. */
+/** Returns the same day and time a number of months later, or the last day of that month. */
 function monthsLater(anchor: Date, months: number): Date {
   const [date, time] = anchor.toISOString().split('T') as [string, string]
   const [year, month, day] = date.split('-').map(Number) as [number, number, number]
@@ -21,7 +21,7 @@ function monthsLater(anchor: Date, months: number): Date {
   for (let last = day; ; last -= 1) {
     const text = `${yearText}-${monthText}-${String(last).padStart(2, '0')}T${time}`
     const found = new Date(text)
-    // A date that the month does not have is refused, or rolls over into the next one.
+    // A date that the month does not have is invalid or rolls over into the next month.
     if (!Number.isNaN(found.getTime()) && found.toISOString() === text) return found
   }
 }
@@ -30,7 +30,7 @@ const monthsOf = { monthly: 1, quarterly: 3, yearly: 12 } as const
 const cycles = fc.constantFrom('weekly', 'monthly', 'quarterly', 'yearly', 'custom')
 type Cycle = 'weekly' | keyof typeof monthsOf | 'custom'
 
-/** The end of period number `index`, counted from 0. */
+/** Returns the end of period number `index`, counted from 0. */
 function expectedEnd(anchor: Date, cycle: Cycle, index: number, customDays: number): Date {
   if (cycle === 'weekly') return new Date(anchor.getTime() + (index + 1) * 7 * dayMs)
   if (cycle === 'custom') return new Date(anchor.getTime() + (index + 1) * customDays * dayMs)
@@ -114,7 +114,7 @@ describe('due dates', () => {
           const before = new Date(end(index).getTime() - 1)
           expect(decideRenewal(purchase, before).kind).toBe('nothing')
           expect(decideReset(purchase, before).kind).toBe('nothing')
-          // However late somebody looks, it is this period that begins.
+          // The same period begins, however late the job runs.
           const late = new Date(end(index).getTime() + index * 40 * dayMs)
           const renewal = decideRenewal(purchase, late)
           const reset = decideReset(purchase, late)

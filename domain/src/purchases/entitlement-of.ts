@@ -4,8 +4,8 @@ import { givesAccess } from './access.ts'
 import type { EntitlingPurchase } from './purchase-rows.ts'
 
 /**
- * What the data plane may know of the purchase; undefined for a top-up, which entitles to nothing. A purchase that was
- * ended is published with its end, not taken back: the version then orders it against its successor.
+ * Returns the entitlement of the purchase for the data plane. Undefined for a top-up, which grants no access. An ended purchase is
+ * published with its end instead of being removed, so that its version orders it against its successor.
  */
 export function entitlementOf(
   purchase: EntitlingPurchase,

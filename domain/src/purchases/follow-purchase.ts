@@ -12,8 +12,8 @@ export type Predecessor = {
 }
 
 /**
- * Returns the new purchase with what it takes over from the one before it: the link, and the allowance that runs unless
- * the full price of the period was charged and nothing was used unpaid before. Every path that starts a purchase goes through here.
+ * Returns the new purchase with its link to the purchase before it and its shared allowance. It shares the running allowance unless
+ * the full price of the period was charged and no earlier usage is unpaid. Every path that starts a purchase calls this function.
  */
 export async function followPurchase(
   { sql, providerId, now }: UnitOfWork,
@@ -35,7 +35,8 @@ export async function followPurchase(
     isUnpaid: unpaid !== undefined,
   }
   const allowance = shareAllowance(given)
-  // What the allowance takes in may not have been published yet, and from now on only this purchase is.
+  // The windows that the shared allowance includes may not have been published yet, and from now on only this purchase is
+  // published.
   const windowsTakenIn = (counted?.windowsTakenIn ?? []).filter(
     ({ into }) => into === allowance?.window,
   )

@@ -2,8 +2,8 @@ import { isCreditBased } from '../plans/plan.ts'
 import type { Purchase } from './repository.ts'
 
 /**
- * Whether paying for the plan once more would give nothing. A trial, and what is behind with its payments, waits for
- * money; what does not renew can be had again; a plan that is paid by credits takes more of them.
+ * Returns whether another payment for the plan would buy nothing. A trial and a past due purchase can be paid, a plan that does not
+ * renew can be bought again, and a credit plan accepts more credits.
  */
 export function isPaidFor({ status, planSnapshot }: Purchase): boolean {
   if (planSnapshot === null || status !== 'active') return false

@@ -5,7 +5,7 @@ import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
 import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
 
-/** What else a move changes. */
+/** Fields that a transition changes besides the status. */
 export type PurchaseChange = Partial<
   Pick<
     Purchase,
@@ -25,7 +25,7 @@ export type PurchaseChange = Partial<
   >
 >
 
-/** After these no further period begins. */
+/** After these transitions no further period begins. */
 const endsCharges: ReadonlySet<PurchaseTrigger> = new Set([
   'cancellation-scheduled',
   'cancelled',
@@ -34,8 +34,8 @@ const endsCharges: ReadonlySet<PurchaseTrigger> = new Set([
 ])
 
 /**
- * Moves a purchase whose row the caller has locked: changes it, tells of it, and has its access published. Throws when
- * the table of transitions has no such move, which the caller should have found out.
+ * Moves a purchase whose row the caller has locked: stores the change, emits its event and queues the publication of its access.
+ * Throws if the transition is not allowed, so the caller checks with `canMove` first.
  */
 export async function movePurchase(
   work: UnitOfWork,
@@ -54,7 +54,7 @@ export async function movePurchase(
     status: to,
     updatedAt: work.now,
   }
-  // Sent together: each write to a socket costs more than its statement.
+  // The statements are sent together, because each write to a socket costs more than its statement.
   await Promise.all([
     updatePurchase(work.sql, work.providerId, moved),
     event === 'purchase.past_due'
@@ -62,13 +62,13 @@ export async function movePurchase(
       : recordEvent(work, event, purchaseObject(moved)),
     queuePublication(work, 'customer', purchase.customerRef),
   ])
-  // Within its notice a cancelled purchase renews, and owes the next period.
+  // A purchase cancelled too late for its notice still renews and owes the next period.
   const isOver = trigger !== 'cancellation-scheduled' || moved.nextBillingDate === null
   if (endsCharges.has(trigger) && isOver) await endCharges(work, purchase.reference)
   return moved
 }
 
-/** Ends it now: access stops with this transaction's publication. */
+/** Ends the purchase now. Access stops with the publication of this transaction. */
 export function endNow(
   work: UnitOfWork,
   purchase: Purchase,

@@ -31,7 +31,7 @@ export type UnpaidPurchase = {
   readonly now: Date
 }
 
-/** Of a purchase that has just begun. */
+/** Initial values of a new purchase. */
 const nothingHappened = {
   endDate: null,
   nextBillingDate: null,
@@ -59,7 +59,7 @@ const nothingHappened = {
   scheduledPlanAt: null,
 } as const
 
-/** A purchase that starts now and for which nothing is paid beforehand. */
+/** Returns a purchase that starts now without a payment in advance. */
 export function unpaidPurchase(given: UnpaidPurchase): Purchase {
   const { customer, product, plan, cycleMode, origin, now } = given
   const anchor = wholeSecond(now)
@@ -96,14 +96,14 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     : { ...purchase, endDate: firstPeriodEnd ?? accessEnd(plan, anchor), nextUsageBillAt }
 }
 
-/** Whether the plan can be tried before it is paid. What has no periods has none that could begin after the trial. */
+/** Returns whether the plan has a trial. A plan without periods has no period that could begin after the trial. */
 export function hasTrial({ terms }: Pick<PlanSnapshot, 'terms'>): boolean {
   return (terms.trialDays ?? 0) > 0 && terms.billingCycle !== undefined
 }
 
 /**
- * A purchase that begins with the plan's trial. Its periods are counted from the end of the trial, where it is charged
- * for the first time.
+ * Returns a purchase that begins with the plan's trial. Its periods are counted from the end of the trial, when it is charged for
+ * the first time.
  */
 export function trialPurchase(given: Omit<UnpaidPurchase, 'origin'>): Purchase {
   const { plan, now } = given
@@ -129,7 +129,7 @@ export type PurchasePrice = Pick<
   'amountMinor' | 'originalAmountMinor' | 'currency' | 'exchangeRate'
 >
 
-/** A purchase whose first payment is there, and which becomes active with the move `paid`. */
+/** Returns a purchase whose first payment succeeded. The transition `paid` makes it active. */
 export function paidPurchase(
   given: Omit<UnpaidPurchase, 'origin'>,
   price: PurchasePrice,
@@ -138,7 +138,7 @@ export function paidPurchase(
   return { ...unpaidPurchase({ ...given, origin }), ...price, status: 'pending', paidAt: given.now }
 }
 
-/** One that goes on with the period of the purchase that it replaces, from now until that period ends. */
+/** Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. */
 export function switchedPurchase(
   given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
   { from, period: { end }, includedMicros }: Omit<PlanSwitch, 'lines' | 'currency'>,
@@ -161,8 +161,8 @@ export function switchedPurchase(
 }
 
 /**
- * One that takes the place of `from` with the period that begins, and is to be charged for it. It counts where `from`
- * would have counted the period: usage may have been counted there since it began.
+ * Returns a purchase that replaces `from` at the start of a period, and is to be charged for it. It counts in the window of `from`,
+ * because usage since the start of the period may have been counted there.
  */
 export function scheduledPurchase(
   given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
@@ -188,7 +188,7 @@ export function scheduledPurchase(
   }
 }
 
-/** Of a purchase that a change of plan began: what its plan costs, whatever was charged for the change. */
+/** Returns the price of a purchase after a change of plan: the plan's price, whatever was charged for the change. */
 export function switchPrice(
   plan: PlanSnapshot,
   currency: string,
@@ -203,7 +203,7 @@ export function switchPrice(
   }
 }
 
-/** What a top-up is recorded as: it gives access to nothing, and does not end. */
+/** Returns the purchase that records a top-up. It gives access to nothing and does not end. */
 export function topUpPurchase(
   customer: Customer,
   paid: { readonly productRef: string | null; readonly amountMinor: bigint } & {

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { Purchase } from './repository.ts'
 
-/** What machines move, and what changes nothing for anybody else. */
+/** Stores dates that only jobs change, without an event or a publication. */
 export async function updateCalendar(
   sql: Queryable,
   providerId: string,
@@ -17,7 +17,7 @@ export async function updateCalendar(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** Up to where its usage is billed, and when what comes late is. */
+/** Stores up to which period usage is billed, and when late usage is billed. */
 export async function updateUsageBilling(
   sql: Queryable,
   providerId: string,
@@ -33,7 +33,7 @@ export async function updateUsageBilling(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** What was counted in windows of purchases that a refund undid, and counts in its own from its next publication on. */
+/** Stores the windows of refunded purchases that this purchase includes from its next publication on. */
 export async function updateWindowsTakenIn(
   sql: Queryable,
   providerId: string,
@@ -44,7 +44,7 @@ export async function updateWindowsTakenIn(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** The plan that it changes to, and when. */
+/** Stores the scheduled plan and its date. */
 export async function updateScheduledPlan(
   sql: Queryable,
   providerId: string,
@@ -61,7 +61,7 @@ export async function updateScheduledPlan(
     where provider_id = ${providerId} and reference = ${reference}`
 }
 
-/** What the period that runs was left, once that is settled, and when it is. */
+/** Stores the units carried over into the current period, and when they are settled. */
 export async function updateCarry(
   sql: Queryable,
   providerId: string,
@@ -80,8 +80,8 @@ export async function updateCarry(
 }
 
 /**
- * When the customer's purchase of the product before this one ended; undefined without one. Until then what was used was
- * used of that one.
+ * Returns when the customer's previous purchase of the product ended, undefined if there is none. Usage until then counts for the
+ * previous purchase.
  */
 export async function findEndOfPrevious(
   sql: Queryable,
@@ -102,7 +102,7 @@ export async function findEndOfPrevious(
   return row?.ended_at ?? undefined
 }
 
-/** The counter windows of the customers that more than one purchase counts in. */
+/** Returns the counter windows in which more than one purchase of the customers counts. */
 export async function listSharedWindows(
   sql: Queryable,
   providerId: string,
@@ -116,7 +116,7 @@ export async function listSharedWindows(
   return new Set(rows.map((row) => row.allowance_window))
 }
 
-/** Customers say there in their own words why they leave. */
+/** Deletes the cancellation reasons of a customer, because they contain the customer's own words. */
 export async function forgetCancellationReasons(
   sql: Queryable,
   providerId: string,

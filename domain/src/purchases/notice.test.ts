@@ -9,7 +9,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { mayTry } from '../billing/start-trial.ts'
 
-/* A plan with a notice of 7 days, bought on 1 June: who leaves it for a cheaper one leaves it when a cancellation would. */
+/* A plan with a notice of 7 days, bought on 1 June. It can be left for a cheaper plan when a cancellation would end it. */
 
 const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
   typeof paidPurchase

@@ -8,9 +8,8 @@ import { isEnding } from './transitions.ts'
 const dayMs = 86_400_000
 
 /**
- * Returns the end of the first period that ends no sooner than the notice of the plan allows, if the customer gives notice
- * now or gave it before. Undefined if the plan has no notice, and for trials and what does not renew: there is no next
- * period to be charged.
+ * Returns the end of the first period that ends after the plan's notice, if the customer cancels now or cancelled before. Undefined
+ * if the plan has no notice, for trials, and for purchases that do not renew, because they have no next period to charge.
  */
 export function noticedEnd(purchase: Purchase, now: Date): Date | undefined {
   const { status, autoRenew, endDate, nextBillingDate } = purchase
@@ -28,8 +27,8 @@ export function noticedEnd(purchase: Purchase, now: Date): Date | undefined {
 }
 
 /**
- * Returns when a purchase can be left for that plan, if not at once: a cheaper plan starts when a cancellation would end the
- * purchase. Otherwise a change to a free plan would avoid the charge that the notice secures.
+ * Returns when the purchase can be left for the plan. Undefined if it can be left at once. A cheaper plan starts when a
+ * cancellation would end the purchase. Otherwise a change to a free plan would avoid the charge that the notice secures.
  */
 export function keptUntil(purchase: Purchase, plan: PlanSnapshot, now: Date): Date | undefined {
   if (plan.reference === purchase.planRef || !isCheaper(plan, purchase)) return undefined
@@ -40,7 +39,7 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
   return planSnapshot?.type === 'recurring' ? (planSnapshot.terms.cancellationNoticeDays ?? 0) : 0
 }
 
-/** A change to a cheaper plan that waits for its date is a notice that was given. */
+/** A scheduled change to a cheaper plan counts as a notice that was already given. */
 function givenBefore(purchase: Purchase): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
   if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
@@ -48,8 +47,8 @@ function givenBefore(purchase: Purchase): Date | undefined {
 }
 
 /**
- * Returns whether the plan costs less than that of the purchase, or as much with a shorter notice, in the currency of the
- * purchase. Of plans that are not sold in it only a free one is known to be cheaper.
+ * Returns whether the plan costs less than the plan of the purchase, or costs the same with a shorter notice. Prices are compared
+ * in the currency of the purchase. If the plan has no price in it, only a free plan counts as cheaper.
  */
 function isCheaper(plan: PlanSnapshot, purchase: Purchase): boolean {
   const { planSnapshot: held, currency } = purchase
@@ -66,7 +65,7 @@ function isCheaper(plan: PlanSnapshot, purchase: Purchase): boolean {
   return costsAfter < costsBefore || (costsAfter === costsBefore && hasShorterNotice)
 }
 
-/** The days that each price is paid for; as many for both if one of the plans has no periods. */
+/** Returns the number of days that each price pays for. Both are 1 if one of the plans has no periods. */
 function daysToCompare(held: PlanSnapshot, plan: PlanSnapshot): { heldDays: bigint; days: bigint } {
   const [heldDays, days] = [held, plan].map(({ terms: { billingCycle, billingCycleDays } }) =>
     billingCycle === undefined

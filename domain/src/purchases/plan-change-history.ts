@@ -4,7 +4,7 @@ import { listPurchases, type Purchase } from './repository.ts'
 
 const pageRows = 1_000
 
-/** A customer's purchases of plans of a product, and those of them whose own periods were charged. */
+/** A customer's purchases of the plans of one product, and which of them were charged for a period of their own. */
 export type ChangeHistory = {
   readonly purchases: readonly Purchase[]
   readonly ownPeriods: OwnPeriods
@@ -16,7 +16,7 @@ export async function readChangeHistory(
   { customerRef, productRef }: Pick<Purchase, 'customerRef' | 'productRef'>,
 ): Promise<ChangeHistory> {
   const found: Purchase[] = []
-  // However many there are: money further back decides, too.
+  // All pages are read, because payments of old purchases matter too.
   for (let rows = pageRows; rows === pageRows;) {
     const filter = { customerRef, productRef, rowsMax: pageRows, offset: found.length }
     const page = await listPurchases(sql, providerId, filter)

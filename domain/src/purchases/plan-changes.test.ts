@@ -3,22 +3,22 @@ import { describe, expect, test } from 'vitest'
 import { carriedBy, carriersOf, replacedBy } from './plan-changes.ts'
 import type { Purchase } from './repository.ts'
 
-/* Purchases of one product. A model of the links walks them one by one, and is compared with what the rules find. */
+/* Purchases of one product. A model follows their links one by one, and its result is compared with that of the rules. */
 
 const start = Date.parse('2026-06-01T00:00:00Z')
 const atSecond = (second: number): Date => new Date(start + second * 1000)
 
 type Change = {
-  /** `again`: after a pause, in which nothing gave access. */
+  /** `again`: after a pause without access. */
   readonly how: 'own' | 'prorated' | 'again' | 'suspended'
-  /** Seconds until it: within one second several can happen. */
+  /** Seconds until the change. Several changes can happen within one second. */
   readonly after: number
 }
 
 type Model = {
   readonly purchases: readonly Purchase[]
   readonly ownPeriods: ReadonlySet<string>
-  /** Which purchase each one took the place of, and which of them goes on with its period, by position. */
+  /** The purchase that each one replaced, by position, and whether it continues that purchase's period. */
   readonly before: readonly (number | undefined)[]
   readonly isProrated: readonly boolean[]
 }
@@ -76,7 +76,7 @@ describe('purchases that followed each other', () => {
       fc.property(cases, ({ model, at, seed }) => {
         const { purchases, ownPeriods, before, isProrated } = model
         const named = purchases[at]!
-        // Whatever order they are read in.
+        // The order in which purchases are read does not matter.
         const keys = new Map(purchases.map((each) => [each, seed.next().value as number]))
         const history = purchases.toSorted((one, other) => keys.get(one)! - keys.get(other)!)
         const link = before[at]

@@ -2,11 +2,11 @@ import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
 /*
- * How the purchases of one product followed each other. A purchase that takes the place of another one names it, and ends it
- * in the transaction that creates it. A purchase that was restored since is no longer replaced.
+ * Links between the purchases of one product. A purchase that replaces another stores its reference, and ends it in the transaction
+ * that creates it. A restored purchase no longer counts as replaced.
  */
 
-/** The purchase that gave access until this one took its place; undefined: none did. */
+/** Returns the purchase that gave access until this one replaced it, undefined if there is none. */
 export function replacedBy(
   history: readonly Purchase[],
   { reference }: Purchase,
@@ -14,10 +14,12 @@ export function replacedBy(
   return linksOf(history).before.get(reference)
 }
 
-/** References of purchases whose own periods were charged: what carries them is their own money. */
+/** References of purchases that were charged for a period of their own, so they do not depend on payments of earlier purchases. */
 export type OwnPeriods = ReadonlySet<string>
 
-/** The purchases that the money of this one carries: each goes on with the period of the one before it. Oldest first. */
+/**
+ * Returns the purchases that depend on the payment of this one, because each continues the period of the one before. Oldest first.
+ */
 export function carriedBy(
   history: readonly Purchase[],
   purchase: Purchase,
@@ -35,7 +37,7 @@ export function carriedBy(
   }
 }
 
-/** The purchases whose money carries this one: itself, and those whose period it goes on with. Newest first. */
+/** Returns the purchases whose payments this one depends on: itself, and those whose period it continues. Newest first. */
 export function carriersOf(
   history: readonly Purchase[],
   purchase: Purchase,
@@ -53,18 +55,18 @@ export function carriersOf(
   return carriers
 }
 
-/** Whether it goes on with the period of the purchase before it, and was charged the difference to it. */
+/** Returns whether the purchase continues the period of the one before and was charged only the difference. */
 function isProrated(purchase: Purchase, before: Purchase): boolean {
   return purchase.isRecurring && purchase.anchor.getTime() === before.anchor.getTime()
 }
 
-/** The purchase before and behind each one, by reference. */
+/** The purchases before and after each purchase, by reference. */
 type Links = {
   readonly before: ReadonlyMap<string, Purchase>
   readonly next: ReadonlyMap<string, Purchase>
 }
 
-/** One pass, so that many changes of plan cost no more than reading them. */
+/** Links all purchases in one pass, so that the cost stays linear in the number of purchases. */
 function linksOf(history: readonly Purchase[]): Links {
   const before = new Map<string, Purchase>()
   const next = new Map<string, Purchase>()
@@ -77,7 +79,7 @@ function linksOf(history: readonly Purchase[]): Links {
     const replaced = purchase.replaces === null ? undefined : named.get(purchase.replaces)
     if (replaced !== undefined && endsWith(replaced, purchase)) link(purchase, replaced)
   }
-  // Purchases from before `replaces` name none: what ended when they began is what they replaced.
+  // Purchases from before `replaces` was stored have no link. They replaced the purchase that ended when they were created.
   const unlinked = history.filter((each) => each.endedAt !== null && !next.has(each.reference))
   const ended = new Map(unlinked.map((each) => [each.endedAt!.getTime(), each]))
   for (const purchase of history.filter(({ replaces }) => replaces === null)) {
@@ -89,7 +91,7 @@ function linksOf(history: readonly Purchase[]): Links {
   return { before, next }
 }
 
-/** Whether the purchase gave access until that one was created. */
+/** Returns whether the purchase gave access until the other one was created. */
 function endsWith(purchase: Purchase, { createdAt }: Purchase): boolean {
   return purchase.endedAt?.getTime() === createdAt.getTime() && !endedSuspended(purchase)
 }

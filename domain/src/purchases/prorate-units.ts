@@ -5,27 +5,27 @@ import { cycleOf } from './access.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
-/* The price of a plan includes units. A change within a period shares them out as it shares out the price. */
+/* The price of a plan includes units. A change within a period prorates the units in the same way as the price. */
 
-/** Whether the price of the plan includes a number of units, so that using them all is using what was paid for. */
+/** Returns whether the price of the plan includes a limited number of units. */
 export function includesUnits(plan: PlanSnapshot): boolean {
   return (includedMicros(plan) ?? 0n) > 0n
 }
 
-/** What a change charges for the rest of a period, without a set-up fee. Minor units. */
+/** Charge of a change for the rest of a period, without a set-up fee. Minor units. */
 type ChargedChange = {
   readonly oldMinor: bigint
   readonly newMinor: bigint
-  /** The share of the difference, rounded. */
+  /** The prorated and rounded difference. */
   readonly chargedMinor: bigint
   readonly period: Period
   readonly changedAt: Date
 }
 
 /**
- * Units that the prices of the period include once `held` changes to `plan`, 10^-6; null: as many as `plan` includes. Each
- * plan gives its units for the share of the period that is paid for it. After a plan without a limit they are counted from
- * the change on.
+ * Returns the units that the prices of the period include after `held` changes to `plan`, 10^-6. Null for as many as `plan`
+ * includes. Each plan grants its units for the share of the period that is paid for it. After a plan without a limit, units are
+ * counted from the change on.
  */
 export function prorateUnits(
   held: Purchase,
@@ -38,7 +38,7 @@ export function prorateUnits(
   const now = given === null ? 0n : (includedNow(held, before, change.changedAt) ?? 0n)
   const difference = next - (given ?? 0n)
   const { part, whole } = given === null ? shareOfTime(change) : shareOfPrice(change)
-  // Plans of whole units stay so.
+  // If both numbers are whole units, the result is too.
   const step = [now, difference].every((micros) => micros % unit === 0n) ? unit : 1n
   const included = now + floor(difference * part, whole * step) * step
   return included > 0n ? included : 0n
@@ -46,7 +46,7 @@ export function prorateUnits(
 
 const unit = BigInt(microsPerUnit)
 
-/** What the running period of the purchase includes, which a change may have shared out before. */
+/** Returns the units that the current period of the purchase includes. An earlier change may have prorated them. */
 function includedNow(held: Purchase, before: PlanSnapshot, at: Date): bigint | null {
   const period = usagePeriodAt(cycleOf(held)!, held.startDate, at)
   return includedMicros(planOfPeriod(before, held, period))
@@ -54,7 +54,7 @@ function includedNow(held: Purchase, before: PlanSnapshot, at: Date): bigint | n
 
 type Share = { readonly part: bigint; readonly whole: bigint }
 
-/** Rounded with the price: no unit is given for a cent that is not charged. */
+/** Returns the share by the rounded price, so that no unit is granted for a fraction that is not charged. */
 function shareOfPrice(change: ChargedChange): Share {
   const whole = change.newMinor - change.oldMinor
   return whole > 0n ? { part: change.chargedMinor, whole } : shareOfTime(change)

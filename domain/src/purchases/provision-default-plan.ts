@@ -20,9 +20,9 @@ export type ProvisionOutcome =
   | { readonly kind: 'product-not-found' }
 
 /**
- * The customer's purchase of the product; made now, once, when there is none and the product's default plan is free.
- * The customer's row is locked, so of calls that arrive together the first makes it and the others find it; the
- * unique index on purchases with access stands behind that.
+ * Returns the customer's purchase of the product. If there is none and the product's default plan is free, one is created. The
+ * customer's row is locked: of concurrent calls the first creates the purchase and the others find it. The unique index on
+ * purchases with access is a second safeguard.
  */
 export async function provisionDefaultPlan(
   work: UnitOfWork,
@@ -33,7 +33,7 @@ export async function provisionDefaultPlan(
   const { sql, providerId, now } = work
   const product = await holdProduct(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
-  // Deleted meanwhile: it gets nothing any more.
+  // The customer was deleted meanwhile and gets no purchase.
   if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
     return { kind: 'no-purchase', awaitingPlan: undefined }
   }

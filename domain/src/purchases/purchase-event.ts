@@ -6,7 +6,7 @@ import { pricesIn } from '../pricing/plan-prices.ts'
 import { scheduledPlanFor } from './decide-renewal.ts'
 import type { Purchase } from './repository.ts'
 
-/** `data.object` of most purchase events; the status is the new one. */
+/** Returns `data.object` of most purchase events, with the new status. */
 export function purchaseObject(purchase: Purchase): EventObject<'purchase.created'> {
   return {
     id: purchase.reference,
@@ -23,7 +23,7 @@ export function purchaseObject(purchase: Purchase): EventObject<'purchase.create
   }
 }
 
-/** `data.object` of purchase.plan_changed: the new plan. */
+/** Returns `data.object` of purchase.plan_changed, with the new plan. */
 export function planChangedObject(purchase: Purchase): EventObject<'purchase.plan_changed'> {
   return {
     id: purchase.reference,
@@ -36,7 +36,7 @@ export function planChangedObject(purchase: Purchase): EventObject<'purchase.pla
   }
 }
 
-/** `data.object` of purchase.past_due. */
+/** Returns `data.object` of purchase.past_due. */
 export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_due'> {
   return {
     id: purchase.reference,
@@ -51,7 +51,7 @@ export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_du
   }
 }
 
-/** `data.object` of purchase.trial_ending. */
+/** Returns `data.object` of purchase.trial_ending. */
 export function trialEndingObject(
   purchase: Purchase,
   trialEndsAt: Date,
@@ -59,7 +59,7 @@ export function trialEndingObject(
   return { ...purchaseObject(purchase), trialEndsAt: unixSeconds(trialEndsAt) }
 }
 
-/** `data.object` of purchase.renewal_reminder: the plan and the amount of the period that begins. */
+/** Returns `data.object` of purchase.renewal_reminder, with the plan and the amount of the period that begins. */
 export function renewalReminderObject(
   purchase: Purchase,
   nextBillingAt: Date,
@@ -71,7 +71,7 @@ export function renewalReminderObject(
   return { ...reminder, plan: changed.reference, amount: Number(priceMinor + setupFeeMinor) }
 }
 
-/** `data.object` of usage.reset. */
+/** Returns `data.object` of usage.reset. */
 export function usageResetObject(
   purchase: Purchase,
   period: Period,

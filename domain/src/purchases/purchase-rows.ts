@@ -56,7 +56,7 @@ export type PurchaseRow = {
   updated_at: Date
 }
 
-/** What of a purchase decides about access and counting. */
+/** Fields of a purchase that decide about access and counting. */
 export type EntitlingPurchase = Pick<
   Purchase,
   | 'reference'
@@ -79,7 +79,7 @@ export type EntitlingPurchase = Pick<
   | 'firstIncludedMicros'
 >
 
-/** What a top-up of no product is called. */
+/** Product name of a top-up without a product. */
 export const topUpName = 'Credit top-up'
 
 export type EntitlingRow = Pick<

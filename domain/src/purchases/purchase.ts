@@ -9,21 +9,21 @@ export type Purchase = {
   readonly reference: string
   readonly customerRef: string
   readonly customerEmail: string
-  /** '' for a top-up of no product. */
+  /** Reference of the product; empty for a top-up without one. */
   readonly productRef: string
   readonly productName: string
-  /** Null for a credit top-up, like the snapshot. */
+  /** Reference of the plan; null for a top-up, like the snapshot. */
   readonly planRef: string | null
   readonly planSnapshot: PlanSnapshot | null
   readonly status: PurchaseStatus
   readonly origin: PurchaseOrigin
-  /** USD cents. */
+  /** Amount in USD cents. */
   readonly amountMinor: number
-  /** Minor units of `currency`. */
+  /** Amount in minor units of `currency`. */
   readonly originalAmountMinor: number | null
   readonly currency: string
   readonly exchangeRate: string | null
-  /** Where its periods are counted from. */
+  /** Instant from which periods are counted. */
   readonly anchor: Date
   readonly cycleMode: CycleMode
   readonly billingCycle: string | null
@@ -37,36 +37,41 @@ export type Purchase = {
   readonly cancellationReason: string | null
   readonly endedAt: Date | null
   readonly metadata: JsonObject
-  /** The billing date, or the end of the trial, that was told of beforehand. */
+  /** The billing date or trial end for which a reminder was sent. */
   readonly remindedOf: Date | null
-  /** Where the period ends in which usage counts now; null: there is no next one. */
+  /** End of the current usage period; null if no further period follows. */
   readonly nextResetAt: Date | null
-  /** Charges in a row that failed for the period that is due, and when the next one is tried. */
+  /** Number of consecutive failed charges for the due period, and when the next charge is tried. */
   readonly retryCount: number
   readonly nextRetryAt: Date | null
-  /** The end of the first period whose usage is not billed yet; null: none is to be billed. */
+  /** End of the first period whose usage is not billed yet; null if no usage is to be billed. */
   readonly nextUsageBillAt: Date | null
-  /** Of one that has ended: when the usage of it that came late is billed, for the last time; null: not ended, or done. */
+  /** When late usage of an ended purchase is billed for the last time; null if it has not ended, or that is done. */
   readonly usageClosesAt: Date | null
-  /** When it was last suspended, and when access was given back after that; null: it was not, or nobody noted it. */
+  /**
+   * When the purchase was last suspended, and when its access was restored after that. Null if it was not, or if that was not
+   * recorded.
+   */
   readonly suspendedAt: Date | null
   readonly accessRestoredAt: Date | null
-  /** Where the period begins whose left units are settled, and how many they are, 10^-6. Null: none are. */
+  /** Start of the period into which units were carried over, and their number, 10^-6. Null if nothing was settled. */
   readonly carriedInto: Date | null
   readonly carriedOverMicros: bigint | null
-  /** When nothing can come any more of the period before, and what it leaves is settled; null: that does not matter. */
+  /** When the units carried over into the current period become final; null if no units are carried over. */
   readonly carrySettlesAt: Date | null
-  /** The purchase that gave access until this one took its place; null: there was none. */
+  /** The purchase that gave access until this one replaced it; null if there was none. */
   readonly replaces: string | null
-  /** What its first period shares with the purchase before it; null: it starts a full allowance of its own. */
+  /** The allowance that its first period shares with the purchase before it; null if it starts a full allowance. */
   readonly allowance: SharedAllowance | null
-  /** Of purchases that a refund undid: what was counted in their windows counts in one of its own. Oldest first. */
+  /** Windows of refunded purchases. Their usage counts in a window of this purchase. Oldest first. */
   readonly windowsTakenIn: readonly WindowMove[]
-  /** Units that the price of its first period includes, 10^-6, after a change within a period; null: as many as the plan. */
+  /**
+   * Units included in the price of the first period after a change within a period, 10^-6; null for as many as the plan includes.
+   */
   readonly firstIncludedMicros: bigint | null
-  /** The plan that it changes to at a renewal; null: it stays with its plan. */
+  /** The plan to which the purchase changes at a renewal; null if it keeps its plan. */
   readonly scheduledPlan: PlanSnapshot | null
-  /** When it does; null: at its next renewal. */
+  /** When the purchase changes to that plan; null for its next renewal. */
   readonly scheduledPlanAt: Date | null
   readonly createdAt: Date
   readonly updatedAt: Date

@@ -5,7 +5,7 @@ import { movePurchase } from './move-purchase.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 import { canMove } from './transitions.ts'
 
-/** Why a purchase cannot be reactivated; the states that clients tell apart. */
+/** Why a purchase cannot be reactivated, as the API distinguishes it. */
 export type ReactivateRefusal =
   'fully-cancelled' | 'ended' | 'not-pending-cancellation' | 'other-status'
 
@@ -14,7 +14,7 @@ export type ReactivateOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'refused'; readonly purchase: Purchase; readonly reason: ReactivateRefusal }
 
-/** Takes back a cancellation before it has come into force. */
+/** Withdraws a cancellation before it takes effect. */
 export async function reactivatePurchase(
   work: UnitOfWork,
   reference: string,
@@ -32,15 +32,15 @@ export async function reactivatePurchase(
 }
 
 /**
- * A cancellation let the purchase end where the next period begins. What its plan does not renew ends all the same: of a
- * trial, after the one period that it is sold for.
+ * Returns the dates that the purchase had before its cancellation, which had set its end to the next billing date. A purchase that
+ * does not renew still ends: a trial ends after the one period that follows it.
  */
 export function datesBeforeCancel(
   purchase: Purchase,
 ): Pick<Purchase, 'autoRenew' | 'nextBillingDate' | 'endDate'> {
   const { endDate, planSnapshot, status } = purchase
   const autoRenew = planSnapshot?.terms.autoRenew ?? true
-  // Cancelled too late for the notice, it still has the date of the next period.
+  // A purchase cancelled too late for its notice still has its billing date.
   const nextBillingDate = purchase.nextBillingDate ?? endDate
   if (autoRenew) return { autoRenew, nextBillingDate, endDate: null }
   const cycle = cycleOf(purchase)

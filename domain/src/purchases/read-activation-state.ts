@@ -5,7 +5,7 @@ import { hasPaidForPlan, type PlanOfCustomer } from './charged-plans.ts'
 import type { ActivationInput } from './decide-activation.ts'
 import { findDecidingPurchase, findLastOfPlan } from './repository.ts'
 
-/** What the customer had of the product, and of the plan, as far as it decides what starting the plan costs. */
+/** Reads the customer's purchases, debts and card as far as they decide how the plan starts. */
 export async function readActivationState(
   sql: Queryable,
   providerId: string,
@@ -17,7 +17,7 @@ export async function readActivationState(
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const lastOfPlan = await findLastOfPlan(sql, providerId, ofPlan)
   const isFirstCharge = lastOfPlan === undefined || !(await hasPaidForPlan(sql, providerId, ofPlan))
-  // Only who had the product can owe for it.
+  // Only customers who had the product can have debts for it.
   const hasDebts = last !== undefined && (await listDebts(sql, providerId, ofPlan)).length > 0
   const hasCard = (await findReusablePaymentMethod(sql, providerId, customerRef)) !== undefined
   return { last, lastOfPlan, isFirstCharge, hasDebts, hasCard }

@@ -7,15 +7,18 @@ import { defaultPlanOf, type ProvisionInput } from './decide-provision.ts'
 import { findDecidingPurchase, findLastOfPlan } from './repository.ts'
 
 export type ProvisionQuery = {
-  /** The customer's own reference. */
+  /** Reference of the customer. */
   readonly customerRef: string
   readonly productRef: string
-  /** The product's. */
+  /** The plans of the product. */
   readonly plans: readonly Plan[]
   readonly now: Date
 }
 
-/** What was bought before, as far as it decides. One query where the customer has access, which is nearly always. */
+/**
+ * Reads the customer's purchases as far as they decide about the default plan. If the customer has access, which is the usual case,
+ * this takes one query.
+ */
 export async function readProvisionState(
   sql: Queryable,
   providerId: string,
@@ -30,7 +33,7 @@ export async function readProvisionState(
   if (last === undefined) return { ...nothing, isSoldOut: soldOut }
   const { reference: planRef } = plan
   const hasDebts = (await listDebts(sql, providerId, { customerRef, productRef })).length > 0
-  // Another plan may have been held since.
+  // The latest purchase of the product may be of another plan.
   const lastOfDefault = await findLastOfPlan(sql, providerId, { customerRef, productRef, planRef })
   return { last, lastOfDefault, isSoldOut: soldOut, hasDebts }
 }

@@ -4,7 +4,7 @@ import { nextAfter } from './decide-renewal.ts'
 import { movePurchase } from './move-purchase.ts'
 import type { Purchase } from './repository.ts'
 
-/** The period has begun, and all that was due beforehand is paid. The caller has locked the row. */
+/** Begins the period, after all that was due in advance is paid. The caller has locked the row. */
 export function renewPurchase(
   work: UnitOfWork,
   purchase: Purchase,

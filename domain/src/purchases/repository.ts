@@ -9,7 +9,7 @@ export type { Purchase }
 
 export type PurchaseFilter = {
   readonly reference?: string | undefined
-  /** The customer's own reference. */
+  /** Reference of the customer. */
   readonly customerRef?: string | undefined
   readonly productRef?: string | undefined
   readonly planRef?: string | undefined
@@ -17,14 +17,14 @@ export type PurchaseFilter = {
   /** Leaves out free recurring purchases and automatic enrolments. */
   readonly withoutFree?: boolean | undefined
   readonly rowsMax: number
-  /** Rows to skip. */
+  /** Number of rows to skip. */
   readonly offset?: number | undefined
 }
 
-/** The states in which a purchase gives access to its product. */
+/** The statuses in which a purchase gives access to its product. */
 export const statusesWithAccess = ['active', 'trialing', 'past_due'] as const
 
-/** Breaks a unique constraint when the customer has a purchase with access to the product already. */
+/** Inserts a purchase. Breaks a unique constraint if the customer already has a purchase with access to the product. */
 export async function insertPurchase(
   sql: Queryable,
   providerId: string,
@@ -52,7 +52,7 @@ export async function insertPurchase(
       ${purchase.createdAt}, ${purchase.updatedAt})`
 }
 
-/** Everything about a purchase that changes in its life. */
+/** Stores all fields of a purchase that transitions change. */
 export async function updatePurchase(
   sql: Queryable,
   providerId: string,
@@ -70,7 +70,7 @@ export async function updatePurchase(
     where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
-/** Newest first. */
+/** Returns the matching purchases, newest first. */
 export async function listPurchases(
   sql: Queryable,
   providerId: string,
@@ -94,7 +94,7 @@ function selectPurchases(sql: Queryable): Fragment {
       and products.reference = purchases.product_ref`
 }
 
-/** All that the filter lets through, whatever page of them it asks for. */
+/** Returns the number of matching purchases on all pages. */
 export async function countPurchases(
   sql: Queryable,
   providerId: string,
@@ -125,7 +125,7 @@ function matchingPurchases(
     }`
 }
 
-/** The customer's latest purchase of a plan, whatever became of it. */
+/** Returns the customer's latest purchase of a plan, in any status. */
 export async function findLastOfPlan(
   sql: Queryable,
   providerId: string,
@@ -135,7 +135,7 @@ export async function findLastOfPlan(
   return purchase
 }
 
-/** Whoever changes a purchase locks it first, and decides by what is found then. */
+/** Returns a purchase and locks its row. Every process that changes a purchase locks it first and decides by the locked state. */
 export async function lockPurchase(
   sql: Queryable,
   providerId: string,
@@ -148,7 +148,7 @@ export async function lockPurchase(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** The purchase of a plan that decides about access: the one that gives it, else the latest. */
+/** Returns the purchase that decides about access to the product: the one that gives access, otherwise the latest. */
 export async function findDecidingPurchase(
   sql: Queryable,
   providerId: string,

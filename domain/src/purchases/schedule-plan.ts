@@ -5,8 +5,8 @@ import { purchaseObject } from './purchase-event.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 
 /**
- * Notes the plan that the purchase changes to at a renewal, in place of one that was noted before; null: it stays with its
- * plan. Returns the purchase; undefined when it has ended since.
+ * Stores the plan to which the purchase changes at a renewal, and replaces an earlier choice. With null the purchase keeps its
+ * plan. Returns the purchase, or undefined if it has ended.
  */
 export async function schedulePlan(
   work: UnitOfWork,

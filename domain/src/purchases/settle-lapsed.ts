@@ -4,7 +4,7 @@ import { endNow } from './move-purchase.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
 import { isEnding } from './transitions.ts'
 
-/** Gives a purchase whose end has passed the status that it has since then. Undefined when it is not lapsed any more. */
+/** Ends a purchase whose end date has passed. Returns undefined if the purchase is not lapsed. */
 export async function settleLapsed(
   work: UnitOfWork,
   reference: string,

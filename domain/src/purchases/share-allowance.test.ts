@@ -20,7 +20,7 @@ describe('a purchase has what is left of the allowance that runs', () => {
     world.wait(1).take(priced(1_000))
     expect(world.remaining()).toBe(0)
     world.wait(1).take(priced(1_500))
-    // 28 of 31 days of 500 units more.
+    // 28 of 31 days of 500 additional units.
     expect(world.use(5_000)).toBe(451)
     expect(world.take(priced(1_000)).remaining()).toBe(0)
     // The renewal is charged in full.
@@ -145,7 +145,7 @@ describe('a change to another price shares out units as it shares out the price'
   })
 })
 
-/* The model knows nothing of windows: it counts what was charged in full, and months that have passed. */
+/* The model has no windows. It counts full charges and the months that have passed. */
 describe('whatever is changed when', () => {
   const units = fc.integer({ min: 1, max: 120 })
   const step = (daysMax: number) =>
@@ -203,7 +203,7 @@ describe('whatever is changed when', () => {
     )
   })
 
-  /* Each plan asks the same price for a unit, so that no plan serves units that are worth more than their price. */
+  /* All plans have the same price for a unit, so no plan serves units that are worth more than they cost. */
   test('value served never exceeds value paid, net of credits, whatever the prices and limits are', () => {
     const catalog = fc.array(fc.integer({ min: 100, max: 9_999 }), { minLength: 2, maxLength: 5 })
     const choice = fc.nat({ max: 4 })
@@ -239,7 +239,7 @@ describe('whatever is changed when', () => {
     )
   })
 
-  /* The limits have nothing to do with the prices: a unit is worth what it costs where it is cheapest. */
+  /* Limits do not depend on prices. A unit is worth its price on the plan where it is cheapest. */
   test('units cost at least what they cost on the plan that is cheapest for a unit', () => {
     const priceAndLimit = fc.tuple(
       fc.integer({ min: 50, max: 999 }),

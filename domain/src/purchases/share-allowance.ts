@@ -8,25 +8,25 @@ import type { Purchase } from './repository.ts'
 import type { SharedAllowance } from '../entitlements/shared-allowance.ts'
 
 /*
- * A customer gets a full allowance (limit, free units) for each period whose full price was charged, and one for each
- * period that costs nothing beforehand. A purchase that starts in any other way shares the allowance that runs: usage
- * since the start of that allowance counts against its first period. So does usage of a period that was never paid.
+ * A customer gets a full allowance (limit, free units) for each period whose full price was charged, and for each period that costs
+ * nothing in advance. A purchase that starts in any other way shares the current allowance: usage since the start of that allowance
+ * counts against its first period. So does usage of a period that was never paid.
  */
 
 export type AllowanceInput = {
-  /** The purchase of the product whose usage may count: the latest, as it was before the new one took its place. */
+  /** The purchase of the product whose usage may count: the latest one, as it was before the new one replaced it. */
   readonly previous: Purchase | undefined
   /** When the customer's purchase before `previous` ended, if there is one. */
   readonly endBeforePrevious: Date | undefined
   /** The new purchase. */
   readonly purchase: Purchase
-  /** Whether the full price of its first period was charged for it. */
+  /** Whether the full price of the first period was charged. */
   readonly isPaidInFull: boolean
-  /** Whether `previous` gave access without being paid for it. It may be earlier than the latest. */
+  /** Whether `previous` gave access without being paid for. In that case it may be older than the latest purchase. */
   readonly isUnpaid: boolean
 }
 
-/** Returns what the new purchase shares; null: it starts a full allowance of its own. */
+/** Returns the allowance that the new purchase shares; null if it starts a full allowance. */
 export function shareAllowance(input: AllowanceInput): SharedAllowance | null {
   const { previous, purchase, isPaidInFull } = input
   if (previous === undefined) return null
@@ -36,14 +36,14 @@ export function shareAllowance(input: AllowanceInput): SharedAllowance | null {
   const at = purchase.startDate
   const running = allowanceAt(previous, endBeforePrevious, purchase)
   if (running === undefined || running.until <= at) return null
-  // A change to a longer period makes the allowance last longer, otherwise changing back would end it early.
+  // A change to a longer period extends the allowance. Otherwise a change back would end it early.
   const until = periodEndFrom(purchase, running.since)
   return until > running.until ? { ...running, until } : running
 }
 
 /**
- * One price pays for one allowance: units that were used of a period which was not paid count against the one that is. Not
- * those of a plan that includes any number, of which nobody knows what they are worth.
+ * One price pays for one allowance, so units used in an unpaid period count against the paid one. Units of a plan without a limit
+ * do not, because their value is not known.
  */
 function shareUnpaid(
   { endBeforePrevious, purchase, isUnpaid }: AllowanceInput,
@@ -57,13 +57,13 @@ function shareUnpaid(
     : { ...unpaid, until: periodEndFrom(purchase, purchase.startDate) }
 }
 
-/** Whether the units of a change within a period are those of its rest alone: the plan before included any number. */
+/** Returns whether the units of a change within a period cover only the rest of it, because the plan before had no limit. */
 function countsFromChange({ planSnapshot }: Purchase, { firstIncludedMicros }: Purchase): boolean {
   if (firstIncludedMicros === null || planSnapshot === null) return false
   return includedMicros(planSnapshot) === null
 }
 
-/** The allowance of `previous` in the period in which the new purchase takes its place. */
+/** Returns the allowance of `previous` in the period in which the new purchase replaces it. */
 function allowanceAt(
   previous: Purchase,
   endBeforePrevious: Date | undefined,
@@ -86,13 +86,19 @@ function allowanceAt(
   }
 }
 
-/** Before its end, or before the new purchase: the instant that starts a period belongs to the next one. */
+/**
+ * Returns the last instant before the end of the purchase, or before the new purchase. The instant at which a period starts belongs
+ * to that period, not to the one before.
+ */
 function lastInstant({ endedAt, endDate, startDate }: Purchase, now: Date): Date {
   const ends = [endedAt, endDate, now].flatMap((end) => (end === null ? [] : [end.getTime()]))
   return new Date(Math.max(startDate.getTime(), Math.min(...ends) - 1))
 }
 
-/** A plan without a cycle has one allowance for as long as it gives access. One that is replaced lasts for a period more. */
+/**
+ * A plan without a cycle has one allowance for as long as it gives access. If it is replaced, the allowance lasts for one more
+ * period.
+ */
 function endOfTerm(previous: Purchase, purchase: Purchase): Date {
   if (!givesAccess(previous, purchase.startDate)) return purchase.startDate
   return periodEndFrom(purchase, purchase.startDate)

@@ -17,7 +17,7 @@ const purchase: SuspendablePurchase = {
   accessRestoredAt: null,
 }
 
-/** As if it had been moved to the status at that instant. */
+/** Returns the purchase after a transition to the status at that instant. */
 function moved(
   given: SuspendablePurchase,
   status: SuspendablePurchase['status'],
@@ -34,12 +34,12 @@ function weekStart(atMs: number): number {
   return atMs - ((atMs - anchor.getTime()) % weekMs)
 }
 
-/** A purchase that is suspended and restored in turns, and every time without access that it had. */
+/** A purchase that is suspended and restored alternately, with a record of each time without access. */
 class Story {
   held = purchase
   nowMs = anchor.getTime()
   suspensions: { from: number; until: number }[] = []
-  /** Starts of periods that somebody may still ask about: where it runs, and where it was moved last. */
+  /** Starts of periods that may still be read: the current one, and the one of the last transition. */
   asked = new Set<number>()
 
   wait(ms: number): void {

@@ -8,7 +8,7 @@ export type SuspendablePurchase = CyclingPurchase &
   Suspension &
   Pick<Purchase, 'status' | 'startDate'>
 
-/** What the purchase knows of its last time without access once it is in that status. */
+/** Returns the suspension dates of the purchase once it is in that status. */
 export function suspensionAfter(
   purchase: SuspendablePurchase,
   status: Purchase['status'],
@@ -18,17 +18,17 @@ export function suspensionAfter(
   const wasSuspended = purchase.status === 'suspended'
   if (wasSuspended && isOpen({ status })) return { suspendedAt, accessRestoredAt: now }
   if (wasSuspended || status !== 'suspended') return { suspendedAt, accessRestoredAt }
-  // Twice in one period is one time without access: what the period was left stays decided by the first one.
+  // Two suspensions in one period count as one. The first one decides how many units the period was left.
   const goesOn = accessRestoredAt !== null && periodStart(purchase, now) <= accessRestoredAt
   return { suspendedAt: goesOn ? (suspendedAt ?? anchor) : now, accessRestoredAt: null }
 }
 
-/** Whether the purchase had no access when it ended, because it was suspended. */
+/** Returns whether the purchase was suspended, and so without access, when it ended. */
 export function endedSuspended({ suspendedAt, accessRestoredAt }: Suspension): boolean {
   return suspendedAt !== null && accessRestoredAt === null
 }
 
-/** Without a cycle there is one period. */
+/** A purchase without a cycle has one period. */
 function periodStart(purchase: SuspendablePurchase, now: Date): Date {
   const cycle = cycleOf(purchase)
   return cycle === undefined ? purchase.anchor : usagePeriodAt(cycle, purchase.startDate, now).start

@@ -8,7 +8,7 @@ import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
-/* Changes of plan within a period: what they come to, whichever days they are made on. */
+/* Changes of plan within a period: their charges, whatever the days on which they are made. */
 
 const customer = {
   reference: 'cus_1',
@@ -94,7 +94,7 @@ test.each([
   [4_900, 1_900, -2_000n, true],
   [4_900, 0, -3_267n, true],
   [4_900, 4_900, 0n, true],
-  // 49 cents are too little to be charged by themselves.
+  // 49 cents are too little to charge alone.
   [1_900, 1_973, 49n, true],
   [1_900, 1_975, 50n, false],
 ])('from %i to %i with 20 of 30 days left: %i', (from, to, cents, isFree) => {
@@ -116,7 +116,7 @@ describe('a plan that includes a number of units', () => {
 
   test('is changed to a dearer one at once, for units and a price of the days that are left', () => {
     const decision = decided(bought(small, june), large)
-    // 20 of 30 days of 200 units more.
+    // 20 of 30 days of 200 additional units.
     expect(decision).toMatchObject({ kind: 'now', change: { includedMicros: 233_000_000n } })
   })
 
@@ -187,7 +187,7 @@ test('hybrid plans change at their base prices', () => {
   expect(totalOf(changeOf(held, planOf(4_900, {}, 'hybrid'), later)!.lines)).toBe(2_000n)
 })
 
-/* Times the price of each plan by the seconds that it was held, as one fraction: no period, no line and no rounding. */
+/* Multiplies the price of each plan by the seconds it was held, as one fraction without periods, lines or rounding. */
 test('a period costs what its plans cost for the time that each was held, whatever is changed when', () => {
   const anchors = fc
     .integer({ min: 1_577_836_800, max: 2_208_988_800 })
@@ -223,7 +223,7 @@ test('a period costs what its plans cost for the time that each was held, whatev
       }
       const seconds = BigInt(length / 1000)
       exact += BigInt(minor) * BigInt((end.getTime() - from.getTime()) / 1000)
-      // Each change is rounded by itself, to half a cent at most.
+      // Each change is rounded separately, by at most half a cent.
       const off = 2n * (paid * seconds - exact)
       const most = BigInt(inOrder.length) * seconds
       expect(off <= most && -off <= most).toBe(true)

@@ -3,8 +3,8 @@ import { purchaseStatuses, type PurchaseStatus } from '@tollgate/schemas/http/pu
 import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
 
 /*
- * The rows of the wire contract's table of purchase states, written down a second time: from, what happens, to.
- * "ending" is active with a cancellation pending.
+ * The table of purchase states of the wire contract, written a second time: from, trigger, to. "ending" is active with a pending
+ * cancellation.
  */
 type Row = readonly [from: string, on: PurchaseTrigger, to: PurchaseStatus]
 
@@ -18,7 +18,7 @@ const rows: readonly Row[] = [
   ['active', 'renewed', 'active'],
   ['past_due', 'renewed', 'active'],
   ['active', 'renewal-failed', 'past_due'],
-  // Cancelled too late for its notice, it renews once more.
+  // A purchase cancelled too late for its notice renews once more.
   ['active ending', 'renewed', 'active'],
   ['active ending', 'renewal-failed', 'past_due'],
   ['past_due', 'debt-paid', 'active'],

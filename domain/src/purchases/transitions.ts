@@ -1,7 +1,7 @@
 import type { EventType } from '@tollgate/schemas/event-types'
 import type { PurchaseStatus } from '@tollgate/schemas/http/purchases'
 
-/** What can happen to a purchase after it was made. */
+/** Causes of transitions of a purchase. */
 export type PurchaseTrigger =
   | 'paid'
   | 'trial-converted'
@@ -30,17 +30,17 @@ type MoveEvent = Exclude<
 
 export type Transition = {
   readonly from: readonly PurchaseStatus[]
-  /** Whether a cancellation at the period's end must be pending (true), must not be (false), or does not matter. */
+  /** Whether a cancellation must be pending (true), must not be pending (false), or does not matter (absent). */
   readonly pendingCancellation?: boolean
-  /** Absent: the status stays. */
+  /** Absent if the status stays. */
   readonly to?: PurchaseStatus
-  /** The event that tells of it. */
+  /** The event that the transition emits. */
   readonly event: MoveEvent
 }
 
 const unended = ['pending', 'active', 'trialing', 'past_due', 'suspended'] as const
 
-/** Every move that a purchase can make. What is not in this table does not happen. */
+/** All transitions of a purchase. Others are not allowed. */
 export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> = {
   paid: { from: ['pending', 'suspended'], to: 'active', event: 'purchase.activated' },
   'trial-converted': {
@@ -49,7 +49,7 @@ export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> 
     to: 'active',
     event: 'purchase.trial_converted',
   },
-  // Nothing was to be paid, so nothing was converted.
+  // No payment was due, so this is not a conversion.
   'trial-ended-free': {
     from: ['trialing'],
     pendingCancellation: false,
@@ -57,7 +57,7 @@ export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> 
     event: 'purchase.updated',
   },
   'trial-unpaid': { from: ['trialing'], to: 'suspended', event: 'purchase.suspended' },
-  // Also of one that was cancelled too late for its notice: it has a billing date until its last period begins.
+  // Also allowed for a purchase cancelled too late for its notice, which has a billing date until its last period begins.
   renewed: {
     from: ['active', 'past_due'],
     to: 'active',
@@ -68,16 +68,16 @@ export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> 
     to: 'past_due',
     event: 'purchase.past_due',
   },
-  // Usage was paid for: no period begins by it.
+  // The payment was for usage, so no period begins.
   'debt-paid': { from: ['past_due'], to: 'active', event: 'purchase.updated' },
   'retries-spent': { from: ['past_due'], to: 'suspended', event: 'purchase.suspended' },
-  // The customer's bank took back what was paid for it.
+  // The customer's bank withdrew the payment for the purchase.
   'charged-back': {
     from: ['active', 'past_due'],
     to: 'suspended',
     event: 'purchase.suspended',
   },
-  // And gave it back after all.
+  // The customer's bank returned the payment.
   'dispute-won': { from: ['suspended'], to: 'active', event: 'purchase.activated' },
   'cancellation-scheduled': {
     from: ['active', 'trialing'],
@@ -96,11 +96,11 @@ export const purchaseTransitions: Readonly<Record<PurchaseTrigger, Transition>> 
     to: 'refunded',
     event: 'purchase.refunded',
   },
-  // The change of plan that had ended it was paid back.
+  // The change of plan that had ended the purchase was refunded.
   restored: { from: ['expired'], to: 'active', event: 'purchase.activated' },
 }
 
-/** What of a purchase decides which moves it can make. */
+/** Fields of a purchase that decide which transitions it allows. */
 export type PurchaseState = {
   readonly status: PurchaseStatus
   readonly cancelledAt: Date | null
@@ -112,7 +112,7 @@ export function canMove(purchase: PurchaseState, trigger: PurchaseTrigger): bool
   return pendingCancellation === undefined || pendingCancellation === isEnding(purchase)
 }
 
-/** Cancelled, with access until the end of what is paid. */
+/** Returns whether the purchase is cancelled but still gives access until its end. */
 export function isEnding({ status, cancelledAt }: PurchaseState): boolean {
   return (status === 'active' || status === 'trialing') && cancelledAt !== null
 }

@@ -3,13 +3,13 @@ import { pricesIn } from '../pricing/plan-prices.ts'
 import { listPurchases, type Purchase } from './repository.ts'
 import { findUnpaidSince } from './unpaid-since.ts'
 
-/** Purchases of the product that are looked back over, newest first. */
+/** Maximum number of earlier purchases of the product that are read, newest first. */
 const purchasesReadMax = 50
 
 /**
- * Returns the newest purchase of the product that gave access without being paid for it: `previous` or one before it.
- * Undefined without one, and once a price as high was paid for a purchase after it. A free or cheaper plan in between
- * pays for nothing.
+ * Returns the newest purchase of the product that gave access without being paid for: `previous` or an earlier one. Undefined if
+ * there is none, or if a later purchase was paid at the same price or a higher one. A free or cheaper plan in between pays for
+ * nothing.
  */
 export async function findUnpaidPurchase(
   sql: Queryable,
@@ -24,7 +24,7 @@ export async function findUnpaidPurchase(
       const priceMinor = priceOf(each)
       if (priceMinor > paidMinor && (await findUnpaidSince(sql, providerId, each, now))) return each
       if (each.paidAt === null || priceMinor === 0n) continue
-      // It was paid with an allowance of its own, so nothing before it was left unpaid.
+      // The purchase was paid and had an allowance of its own, so no earlier purchase was left unpaid.
       isAllPaid = each.allowance === null || each.currency !== previous.currency
       if (isAllPaid) return undefined
       if (priceMinor > paidMinor) paidMinor = priceMinor

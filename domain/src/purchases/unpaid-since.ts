@@ -3,8 +3,8 @@ import { decideUnpaidSince, isPaidBeforehand } from './decide-unpaid-since.ts'
 import type { Purchase } from './repository.ts'
 
 /**
- * Returns since when the purchase gave access without being paid for it: a renewal that was not charged yet, or that
- * failed, and that is void because the purchase has ended. Undefined: all of it was paid, or nothing is due beforehand.
+ * Returns the time from which the purchase gave access without payment, because a renewal was not charged yet, or failed and was
+ * voided when the purchase ended. Undefined if all of it was paid, or nothing is due in advance.
  */
 export async function findUnpaidSince(
   sql: Queryable,
@@ -16,7 +16,7 @@ export async function findUnpaidSince(
   return decideUnpaidSince(purchase, await findPaidUntil(sql, providerId, purchase.reference), now)
 }
 
-/** Returns the end of the last period whose invoice was paid; null: no invoice charged a period. */
+/** Returns the end of the last period whose invoice was paid; null if no invoice charged a period. */
 async function findPaidUntil(
   sql: Queryable,
   providerId: string,

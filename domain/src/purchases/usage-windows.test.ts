@@ -6,11 +6,11 @@ const second = (iso: string): number => at(iso).getTime() / 1000
 const purchase = { startDate: at('01T12:00:00') }
 
 test.each([
-  // The first one counts five minutes before it, but nothing of the purchase before.
+  // The first period also counts 5 minutes before it, but nothing of the previous purchase.
   ['01T12:00:00', '31T12:00:00', undefined, '01T11:55:00', '31T12:00:00'],
   ['01T12:00:00', '31T12:00:00', '01T11:00:00', '01T11:55:00', '31T12:00:00'],
   ['01T12:00:00', '31T12:00:00', '01T11:58:30', '01T11:58:30', '31T12:00:00'],
-  // The second in which one ended is its own.
+  // The second in which a purchase ended belongs to it.
   ['01T12:00:00', '31T12:00:00', '01T12:00:00.400', '01T12:00:01', '31T12:00:00'],
   ['01T12:00:00', '01T12:00:00.900', '01T12:00:00.400', '01T12:00:01', '01T12:00:01'],
   ['01T12:00:00', '10T08:00:00.001', undefined, '01T11:55:00', '10T08:00:01'],

@@ -6,8 +6,9 @@ import type { Purchase } from './repository.ts'
 import type { UsageWindow } from '../stored-usage/query-stored-usage.ts'
 
 /**
- * The time whose usage is billed with a period: its own, and of the first one a little before it, as it is counted. What
- * lies before the end of the customer's purchase before belongs to that, and to the whole second in which that ended.
+ * Returns the time window whose usage is billed with a period: the period itself, and for the first period a short tolerance before
+ * it, as in counting. Usage before the end of the customer's previous purchase belongs to that purchase, including the whole second
+ * in which it ended.
  */
 export function windowOf(
   { startDate }: Pick<Purchase, 'startDate'>,
@@ -24,8 +25,8 @@ export function windowOf(
 }
 
 /**
- * The time before the first period of a purchase in which its shared allowance was used; undefined for every other
- * period, and where nothing is shared. It ends where the period's own time begins.
+ * Returns the time before the first period of a purchase in which its shared allowance was used. It ends where the window of the
+ * period begins. Undefined for other periods, and if no allowance is shared.
  */
 export function windowBefore(
   purchase: Pick<Purchase, 'startDate' | 'allowance'>,
@@ -38,7 +39,7 @@ export function windowBefore(
   return { fromSecond: Math.min(unixSecond(allowance.since), toSecond), toSecond }
 }
 
-/** Billed periods that can have got records since they were last looked at, of some that are given newest first. */
+/** Returns the billed periods that can have received records since they were billed last. `billed` is sorted newest first. */
 export function periodsToLookAtAgain(
   billed: readonly BilledPeriod[],
   lateMs: number,

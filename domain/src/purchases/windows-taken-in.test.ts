@@ -4,7 +4,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { windowsTakenIn } from './windows-taken-in.ts'
 
-/* Purchases of one customer, a day after each other in June; each starts a period of its own. */
+/* Purchases of one customer in June, one each day. Each starts a new period. */
 
 const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
   typeof paidPurchase

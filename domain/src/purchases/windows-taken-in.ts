@@ -3,8 +3,9 @@ import { purchasePeriodAt, purchaseWindowOf } from '../entitlements/compile-enti
 import type { Purchase } from './repository.ts'
 
 /**
- * Returns what the restored purchase takes in, with what it did before. Usage of the undone purchases counts in the period
- * that it is active in again: under a window of their own they would have started a full allowance that is not paid any more.
+ * Returns the windows that the restored purchase includes, with those it included before. Usage of the refunded purchases counts in
+ * the period in which it is active again. Under windows of their own they would have started a full allowance that is no longer
+ * paid.
  */
 export function windowsTakenIn(
   restored: Purchase,
@@ -15,7 +16,7 @@ export function windowsTakenIn(
   if (planSnapshot === null) return before
   const into = purchaseWindowOf(restored, purchasePeriodAt(restored, planSnapshot, now))
   const known = new Set([into, ...before.map(({ window }) => window)])
-  // What an undone purchase takes in itself may not have been published yet.
+  // The windows that a refunded purchase includes may not have been published yet.
   const windows = undone.flatMap((purchase) => [
     ...purchase.windowsTakenIn.map(({ window }) => window),
     ...windowsUntil(purchase, now),

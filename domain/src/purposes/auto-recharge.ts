@@ -2,7 +2,7 @@ import type { PaymentHandler } from './payment-handler.ts'
 import { settleRecharge } from './settle-recharge.ts'
 import { topUp } from './top-up.ts'
 
-/** Credits that are bought on a saved card because the balance is low. The next one can begin once this has ended. */
+/** Credits bought on a saved card because the balance is low. The next recharge can begin once this one has ended. */
 export const autoRecharge: PaymentHandler = {
   onSucceeded: async (work, payment) => {
     const booking = await topUp.onSucceeded(work, payment)
@@ -10,7 +10,7 @@ export const autoRecharge: PaymentHandler = {
     return booking
   },
 
-  /** A decline is counted: after 3 in a row nothing is bought until the card changes. */
+  /** The decline is counted. After 3 consecutive declines, recharges stop until the card changes. */
   onFailed: async (work, failure) => {
     if (failure.kind === 'payment-ended') await settleRecharge(work, failure.intent)
   },

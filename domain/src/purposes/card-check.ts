@@ -1,11 +1,11 @@
 import type { CardCheckHandler } from './payment-handler.ts'
 import { saveCard } from './save-card.ts'
 
-/** A card that the customer enters to be charged later. */
+/** A card that the customer enters for later charges. */
 export const cardCheck: CardCheckHandler = {
-  /** The card is charged from now on, also for what is unpaid. */
+  /** Saves the card, which is charged from now on, also for unpaid invoices. */
   onSucceeded: (work, customerRef, card) => saveCard(work, customerRef, card),
 
-  /** The card before stays. */
+  /** The previous card stays. */
   onFailed: async () => undefined,
 }

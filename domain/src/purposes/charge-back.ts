@@ -11,12 +11,12 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { SeenDispute } from './payment-handler.ts'
 
 /*
- * What a dispute does to the purchase that the payment paid for, in the transaction that records it. The caller has locked
- * the payment and the customer, because a change of plan would otherwise go on with a purchase that is suspended here, and
- * has saved the dispute, so the disputed card is no longer charged unless its holder is present.
+ * Effects of a dispute on the purchase that the payment paid for, in the transaction that records it. The caller has locked the
+ * payment and the customer, because a concurrent change of plan could otherwise continue a purchase that is suspended here. The
+ * caller has also saved the dispute, so the disputed card is not charged off-session.
  */
 
-/** Suspends the purchase if the money is taken, and gives access back if the money is. */
+/** Suspends the purchase if the dispute takes access away, and resumes it if the dispute gives access back. */
 export async function moveAccess(
   work: UnitOfWork,
   intent: PaymentIntent,
@@ -33,18 +33,21 @@ async function chargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void
   await movePurchase(work, purchase, 'charged-back')
 }
 
-/** Something else may keep the purchase suspended. */
+/** Resumes the purchase, unless unpaid invoices or another dispute keep it suspended. */
 async function undoChargeBack(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId } = work
   const purchase = await lockPaidFor(work, intent)
   if (purchase === undefined || !canMove(purchase, 'dispute-won')) return
-  // Paying what is open gives access back then.
+  // Paying the open invoices resumes the purchase then.
   if (await hasUnpaid(sql, providerId, purchase.reference)) return
   if (await isPurchaseChargedBack(sql, providerId, purchase)) return
   await resumePurchase(work, purchase, 'dispute-won')
 }
 
-/** Also where a change of plan has replaced it since, by one that runs for the difference. */
+/**
+ * Locks the purchase that the payment paid for. If changes of plan have replaced it and were charged only the difference, this is
+ * the latest of those purchases.
+ */
 async function lockPaidFor(
   { sql, providerId }: UnitOfWork,
   { purchaseRef }: PaymentIntent,
@@ -55,7 +58,7 @@ async function lockPaidFor(
   const { purchases, ownPeriods } = await readChangeHistory(sql, providerId, named)
   const last = carriedBy(purchases, named, ownPeriods).at(-1)
   if (last === undefined) return named
-  // What costs nothing needs no money to go on.
+  // A free purchase continues without money.
   return (last.originalAmountMinor ?? 0) > 0
     ? lockPurchase(sql, providerId, last.reference)
     : undefined

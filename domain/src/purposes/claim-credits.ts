@@ -20,14 +20,14 @@ export async function claimRefunded(
   else await claimCredits(work, intent, { reference, cause: 'refund', amountMinor })
 }
 
-/** Claims the credits that the disputed money had bought, for as long as it is away. */
+/** Claims the credits that the disputed money had bought, for as long as it is withdrawn. */
 export async function claimDisputed(
   work: UnitOfWork,
   intent: PaymentIntent,
   { id, amountMinor, movements }: SeenDispute,
 ): Promise<void> {
   const { times, isTaken } = takingsOf(movements)
-  // Each time is a claim of its own. All but the last came back, also where no look was had in between.
+  // Each withdrawal has its own claim. All but the last were reversed, even if no state in between was read.
   for (let time = 1; time <= times; time += 1) {
     const reference = time > 1 ? `${id}:${time}` : id
     await claimCredits(work, intent, { reference, cause: 'dispute', amountMinor })
@@ -36,8 +36,8 @@ export async function claimDisputed(
 }
 
 /**
- * Claims the credits that the money had bought. A job takes them, because that needs the hot state. Nothing changes if the
- * reference has a claim. The caller has locked the payment.
+ * Claims the credits that the money had bought. A job debits them, because that needs hot state. If the reference already has a
+ * claim, nothing changes. The caller has locked the payment.
  */
 async function claimCredits(
   { sql, providerId, now }: UnitOfWork,
@@ -45,7 +45,7 @@ async function claimCredits(
   { reference, cause, amountMinor }: Pick<TakeBack, 'reference' | 'cause' | 'amountMinor'>,
 ): Promise<void> {
   const { reference: intentRef, customerRef } = intent
-  // Without a purchase nothing was given.
+  // Without a purchase no credits were granted.
   if (intent.credits === null || intent.purchaseRef === null) return
   const others = await listClaims(sql, providerId, intentRef, reference)
   const credits = claimedCredits(boughtBy(intent), others, amountMinor)
@@ -53,7 +53,10 @@ async function claimCredits(
   await insertClaim(sql, providerId, claim, now)
 }
 
-/** The money has come back: so do the credits. What other claims have a right to is claimed for them instead. */
+/**
+ * Undoes a claim after its money came back, so its credits are given back. If other claims are entitled to more credits than they
+ * have, the missing credits are claimed for them.
+ */
 async function undoClaim(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,

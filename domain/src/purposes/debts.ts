@@ -11,13 +11,13 @@ import { settlePaid } from '../billing/settle-paid.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { Booking, Debt, Failure, Payment } from './payment-handler.ts'
 
-/** Locks the invoice that the payment pays; undefined: it pays none. */
+/** Locks the invoice that the payment pays. Returns undefined if the payment pays none. */
 export async function lockDebt(
   { sql, providerId }: UnitOfWork,
   { invoiceRef, purchaseRef }: PaymentIntent,
 ): Promise<Debt | undefined> {
   if (invoiceRef === null) return undefined
-  // Everybody locks the purchase before the invoice.
+  // All code locks the purchase before the invoice.
   const [purchase, invoice, period] = await together([
     purchaseRef === null ? undefined : lockPurchase(sql, providerId, purchaseRef),
     lockInvoice(sql, providerId, invoiceRef),
@@ -32,7 +32,7 @@ export function debtOf({ intent, debt }: Payment): Debt {
   return debt
 }
 
-/** Whether the payment is over what is due of the invoice, and still can pay it. */
+/** Returns whether the payment has the amount that is due on the invoice and can still pay it. */
 export function isPayable(invoice: Invoice, { originalAmountMinor }: PaymentIntent): boolean {
   if (dueMinor(invoice) !== originalAmountMinor) return false
   return decideMove(invoice, 'paid', originalAmountMinor).kind === 'moved'
@@ -40,7 +40,7 @@ export function isPayable(invoice: Invoice, { originalAmountMinor }: PaymentInte
 
 export const notPayable = 'The invoice is not due any more'
 
-/** Pays the invoice, and has its purchase go on: the period that the invoice charges begins, or the debt is settled. */
+/** Pays the invoice and continues its purchase: the charged period begins, or the debt is settled. */
 export async function payDebt(
   work: UnitOfWork,
   { intent }: Payment,
@@ -52,7 +52,7 @@ export async function payDebt(
   return { kind: 'booked', purchaseRef }
 }
 
-/** An open invoice over too little for the processor is settled by the customer's next invoice, which asks for it. */
+/** Carries an open invoice below the processor's minimum over to the customer's next invoice, which charges it. */
 export async function carryOverTooSmall(
   work: UnitOfWork,
   { intent, isTooSmall }: Extract<Failure, { kind: 'payment-ended' }>,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ClaimInForce } from '../payments/take-backs-repository.ts'
 import { claimedCredits, claimsAfterUndo } from './decide-claims.ts'
 
-/* Refunds and disputes of one payment come and are undone in any order. */
+/* Refunds and disputes of one payment occur and are undone in any order. */
 
 type Step = { readonly kind: 'claim'; readonly percent: number } | { readonly kind: 'undo' }
 
@@ -41,7 +41,7 @@ test('the claims in force come to the credits that the money which is away had b
         const owed = Math.floor((credits * Math.min(away, amount)) / amount)
         const inForce = claims.reduce((sum, claim) => sum + Number(claim.credits), 0)
         expect(inForce).toBeGreaterThanOrEqual(owed)
-        // Each claim was rounded with those before it, which may be undone.
+        // Each claim was rounded together with earlier claims, which may have been undone.
         expect(inForce).toBeLessThanOrEqual(Math.min(credits, owed + claims.length))
       })
     }),

@@ -1,16 +1,16 @@
 import type { ClaimInForce } from '../payments/take-backs-repository.ts'
 
-/** What a payment had bought. */
+/** Credits that a payment had bought. */
 export type BoughtCredits = {
-  /** Whole credits. */
+  /** Number of whole credits. */
   readonly credits: bigint
-  /** What they cost: minor units of the payment's currency. */
+  /** Their price in minor units of the payment's currency. */
   readonly amountMinor: bigint
 }
 
 /**
- * Returns how many credits a part of the payment claims that has gone back to the customer, beside the claims of other
- * parts. Rounded down for all that has gone back by now, so that claims never exceed what all of it had bought.
+ * Returns how many credits a refunded or disputed part of the payment claims, in addition to the claims of other parts. The number
+ * is rounded down on the running total, so claims never exceed the credits that were bought.
  */
 export function claimedCredits(
   bought: BoughtCredits,
@@ -23,15 +23,15 @@ export function claimedCredits(
 }
 
 export type ClaimsAfterUndo = {
-  /** References of claims without money of their own that are undone as well: they had stood in for the undone one. */
+  /** References of claims without an amount that are undone as well, because they replaced credits of the undone claim. */
   readonly undone: readonly string[]
-  /** What the claims that are left lack of their right; undefined: nothing. */
+  /** Credits that the remaining claims are entitled to but lack; undefined if they lack none. */
   readonly rest: Pick<ClaimInForce, 'cause' | 'credits'> | undefined
 }
 
 /**
- * Decides what becomes of the claims in force once the money of another claim has come back. Claims that came second found
- * fewer credits left than their money had bought, and now have a right to the rest.
+ * Decides what happens to the claims in force after the money of another claim came back. Later claims may have found fewer credits
+ * than their money had bought, and are now entitled to the rest.
  */
 export function claimsAfterUndo(
   bought: BoughtCredits,

@@ -8,23 +8,23 @@ import { undeliverable, type Undeliverable } from './payment-handler.ts'
 export type PlanSaleFacts = {
   /** The plan that was paid for. */
   readonly plan: PlanSnapshot
-  /** The customer's purchase of the product that gives access now; undefined: none. */
+  /** The customer's purchase of the product that gives access now; undefined if there is none. */
   readonly held: Purchase | undefined
   readonly buysCredits: boolean
   readonly isSoldOut: boolean
-  /** The checkout may not end a plan, and the customer has got one since. */
+  /** The checkout is not allowed to end another plan, and the customer has started one since. */
   readonly isBeyondCheckout: boolean
   readonly now: Date
 }
 
 export type PlanSaleDecision =
-  /** The plan begins, in place of `held`. */
+  /** The plan begins and replaces `held`. */
   | { readonly kind: 'begin' }
-  /** The customer has the plan, and buys more credits for it. */
+  /** The customer already has the plan and buys more credits for it. */
   | { readonly kind: 'add-credits'; readonly held: Purchase }
   | Undeliverable
 
-/** Decides what a plan that was paid for gives. All of it may have changed since the payment was made. */
+/** Decides what a payment for a plan delivers. Everything may have changed since the payment was created. */
 export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
   const { plan, held, now } = facts
   if (held !== undefined && held.planRef === plan.reference) {

@@ -4,11 +4,9 @@ import { isStillPaid } from '../payments/refunds-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { endRefunded } from './undo-change.ts'
 
-/*
- * Which refund ends what its payment paid for. Without a purchase nothing was given, so there is nothing to end.
- */
+/* Decides which refund ends what its payment paid for. Without a purchase nothing was delivered, so there is nothing to end. */
 
-/** Ends the purchase if the invoice charged its newest period and is refunded in full. Earlier periods are used. */
+/** Ends the purchase if the invoice charged its newest period and is refunded in full. Earlier periods were used. */
 export async function endRefundedPeriod(
   work: UnitOfWork,
   { purchaseRef, invoiceRef }: PaymentIntent,
@@ -19,8 +17,8 @@ export async function endRefundedPeriod(
 }
 
 /**
- * The same for a plan that was sold by the payment. If no period of it was charged, it ends once no payment of it is left:
- * credits for a plan are bought more than once.
+ * Ends the purchase of a plan that the payment sold, under the same condition. If no period of the purchase was charged, it ends
+ * once all its payments are refunded, because credits for a plan are bought more than once.
  */
 export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { purchaseRef, invoiceRef } = intent
@@ -30,7 +28,7 @@ export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): 
   if (isRefunded) await endRefunded(work, purchaseRef)
 }
 
-/** Ends the purchase once no payment of it is left. */
+/** Ends the purchase once all its payments are refunded. */
 export async function endUnpaid(
   work: UnitOfWork,
   { customerRef, purchaseRef }: PaymentIntent,

@@ -5,7 +5,7 @@ import { mintCredits } from './give-credits.ts'
 import type { PaymentHandler } from './payment-handler.ts'
 import { sellPlan } from './sell-plan.ts'
 
-/** A plan that begins a period of its own, or is bought for good, or the credits that a plan asks for. */
+/** A plan that begins a new period or is bought once for all time, or the first credits of a credit plan. */
 export const firstSale: PaymentHandler = {
   onSucceeded: async (work, { intent }) => {
     const booking = await sellPlan(work, intent)
@@ -13,10 +13,10 @@ export const firstSale: PaymentHandler = {
     return (await mintCredits(work, intent, intent.credits)) ?? booking
   },
 
-  /** Nothing was given, and the customer can pay by another payment. */
+  /** Nothing was delivered, and the customer can make another payment. */
   onFailed: async () => undefined,
 
-  /** Credits are taken back in proportion. The purchase ends once no payment of it is left. */
+  /** Credits are taken back in proportion. The purchase ends once all its payments are refunded. */
   onRefunded: async (work, intent, refund) => {
     await claimRefunded(work, intent, refund)
     if (!refund.isReturned) await endRefundedSale(work, intent)

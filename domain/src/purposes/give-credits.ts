@@ -8,7 +8,7 @@ import { topUpCredits } from '../wallet/top-up-credits.ts'
 import { saleOfCredits } from './invoice-sale.ts'
 import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
 
-/** Puts the credits into the wallet. Their purchase gives access to nothing. */
+/** Adds the credits to the wallet. The purchase that records them gives access to nothing. */
 export async function giveTopUp(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
   const { sql, providerId, now } = work
   const { credits } = intent
@@ -23,7 +23,7 @@ export async function giveTopUp(work: UnitOfWork, intent: PaymentIntent): Promis
   return { kind: 'booked', purchaseRef: purchase.reference, sale }
 }
 
-/** Undefined: the wallet has taken them. */
+/** Adds the credits to the wallet. Returns undefined, or why the wallet cannot take them. */
 export async function mintCredits(
   work: UnitOfWork,
   intent: PaymentIntent,

@@ -13,17 +13,17 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { priceOf } from '../payments/taxed-terms.ts'
 
-/** What a payment has bought, as its invoice tells it. */
+/** What a payment has bought, as shown on its invoice. */
 export type Sale = {
-  /** What was recorded of it, or what it was bought for. */
+  /** The purchase that was created or that the credits are for. */
   readonly purchaseRef: string
-  /** Without tax: they come to the price that was paid. */
+  /** Lines without tax. Their total is the price that was paid. */
   readonly lines: readonly InvoiceLine[]
-  /** The period that begins with it. */
+  /** The period that begins with the sale. */
   readonly claims: readonly PeriodClaim[]
 }
 
-/** A plan, taken for its first period or for good. */
+/** Returns the sale of a plan for its first period or for all time. */
 export function saleOfPlan(intent: PaymentIntent, plan: PlanSnapshot, purchase: Purchase): Sale {
   const cycle = cycleOf(purchase)
   const period = cycle === undefined ? null : periodOf(cycle, 0)
@@ -39,9 +39,9 @@ export function saleOfCredits(intent: PaymentIntent, credits: bigint, purchaseRe
 }
 
 /**
- * Issues the invoice of what was bought and pays it, in the transaction that gives it: at the tax that was paid, and with
- * nothing of earlier invoices, so that it comes to the payment. Returns its reference. The caller does it last, as others
- * wait for the number from here until the transaction ends.
+ * Issues and pays the invoice of a sale in the transaction that delivers it, and returns its reference. It states the tax that was
+ * paid and nothing of earlier invoices, so its total is the payment's amount. The caller calls this last, because from here until
+ * the end of the transaction others wait for the next invoice number.
  */
 export async function invoiceSale(
   work: UnitOfWork,

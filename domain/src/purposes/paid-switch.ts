@@ -9,8 +9,8 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { priceOf } from '../payments/taxed-terms.ts'
 
 /**
- * The change of plan that was paid for, as it was priced. `gone`: what was to be changed has ended, or its period has,
- * while the customer took its time.
+ * Returns the change of plan that was paid for, as it was priced. `gone`: the purchase to be changed or its period has ended before
+ * the payment.
  */
 export function findSwitch(
   intent: PaymentIntent,
@@ -34,7 +34,7 @@ type Given = {
   readonly now: Date
 }
 
-/** Becomes active with the move `paid`. */
+/** Returns the new purchase. The transition `paid` makes it active. */
 export function paidSwitch(
   given: Given,
   change: PlanSwitch,

@@ -8,30 +8,30 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { Sale } from './invoice-sale.ts'
 
 /**
- * What follows for one purpose of payment, in the transaction that records what the processor answered. The caller has
- * locked the payment, records its events and postings, and may call again after a crash: nothing of it was committed then.
+ * Effects for one purpose of payment, in the transaction that records the processor's answer. The caller has locked the payment,
+ * and records its events and postings. After a crash the caller calls again, and nothing of the first call was committed.
  */
 export type PaymentHandler = {
-  /** Gives the customer what was paid for. */
+  /** Delivers what was paid for. */
   onSucceeded(work: UnitOfWork, payment: Payment): Promise<Booking>
   onFailed(work: UnitOfWork, failure: Failure): Promise<void>
   onRefunded(work: UnitOfWork, intent: PaymentIntent, refund: SettledRefund): Promise<void>
   onDisputed(work: UnitOfWork, intent: PaymentIntent, dispute: SeenDispute): Promise<void>
 }
 
-/** A payment with what it pays, both locked. */
+/** A payment and the invoice that it pays, both locked. */
 export type Payment = {
   readonly intent: PaymentIntent
-  /** Undefined: it buys something, and its invoice is issued when the money is there. */
+  /** The invoice to pay; undefined for a sale, whose invoice is issued when the payment succeeds. */
   readonly debt: Debt | undefined
 }
 
 /** An invoice that was issued before its payment. */
 export type Debt = {
   readonly invoice: Invoice
-  /** Undefined: nothing was bought but credits. */
+  /** The purchase of the invoice; undefined if the customer bought only credits. */
   readonly purchase: Purchase | undefined
-  /** The period that the invoice charges; undefined: none. */
+  /** The period that the invoice charges; undefined if it charges none. */
   readonly period: ChargedPeriod | undefined
 }
 
@@ -39,12 +39,12 @@ export type Booking =
   | {
       readonly kind: 'booked'
       readonly purchaseRef: string | null
-      /** What its invoice has to say; absent: the payment has paid an invoice that exists. */
+      /** Content of the invoice to issue; absent if the payment has paid an existing invoice. */
       readonly sale?: Sale
     }
   | Undeliverable
 
-/** Nothing can be given for the money: it is paid back. */
+/** What was paid for cannot be delivered, so the payment is refunded. */
 export type Undeliverable = { readonly kind: 'undeliverable'; readonly reason: string }
 
 export function undeliverable(reason: string): Undeliverable {
@@ -52,30 +52,30 @@ export function undeliverable(reason: string): Undeliverable {
 }
 
 export type Failure =
-  /** A charge of the saved card failed. The invoice has counted it and says when the next charge is, if there is one. */
+  /** A charge of the saved card failed. The invoice has counted it and stores when the next charge is, if there is one. */
   | { readonly kind: 'charge-failed'; readonly debt: Debt }
   /** The payment has ended without money. */
   | (Payment & {
       readonly kind: 'payment-ended'
-      /** The processor takes no amount as small as that of the invoice. */
+      /** The invoice's amount is below the processor's minimum. */
       readonly isTooSmall: boolean
     })
 
 export type SettledRefund = {
-  /** The processor's id. */
+  /** The processor's id of the refund. */
   readonly id: string
-  /** Minor units of the payment's currency. */
+  /** Amount in minor units of the payment's currency. */
   readonly amountMinor: bigint
-  /** True: the refund failed after it had succeeded, so the money is here again. */
+  /** The refund failed after it had succeeded, so the money was returned to the provider. */
   readonly isReturned: boolean
 }
 
 export type SeenDispute = Pick<Dispute, 'id' | 'amountMinor' | 'movements'> & {
-  /** Whether the dispute now takes away, or gives back, the access that the payment paid for. */
+  /** Whether the dispute now takes away or gives back the access that was paid for. */
   readonly access: 'taken' | 'given-back' | 'unchanged'
 }
 
-/** A check moves no money, so there is nothing to refund or dispute. */
+/** A card check moves no money, so there is nothing to refund or dispute. */
 export type CardCheckHandler = {
   onSucceeded(work: UnitOfWork, customerRef: string, card: SeenCard): Promise<void>
   onFailed(work: UnitOfWork, customerRef: string): Promise<void>

@@ -15,7 +15,7 @@ type Handlers = Readonly<Record<PaymentPurpose, PaymentHandler>> & {
   readonly 'card-check': CardCheckHandler
 }
 
-/** What the customer's money does, by what it was paid for. */
+/** Handlers by purpose of payment. */
 export const paymentHandlers: Handlers = {
   'first-sale': firstSale,
   'plan-change': planChange,
@@ -30,7 +30,7 @@ export function handlerOf({ intent, debt }: Payment): PaymentHandler {
   return paymentHandlers[purposeOf(intent, debt?.period !== undefined)]
 }
 
-/** The same without locking what the payment has paid: a refund and a dispute lock the customer first. */
+/** Returns the handler without locking the invoice, because refunds and disputes lock the customer first. */
 export async function findHandler(
   { sql, providerId }: UnitOfWork,
   intent: PaymentIntent,

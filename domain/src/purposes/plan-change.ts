@@ -3,14 +3,14 @@ import { endRefundedSale } from './end-refunded.ts'
 import type { PaymentHandler } from './payment-handler.ts'
 import { sellPlanChange } from './sell-plan.ts'
 
-/** The difference that another plan costs within a period that is paid. */
+/** The price difference of another plan within a paid period. */
 export const planChange: PaymentHandler = {
   onSucceeded: (work, { intent }) => sellPlanChange(work, intent),
 
-  /** The customer keeps the plan before, and can pay by another payment. */
+  /** The customer keeps the previous plan, and can make another payment. */
   onFailed: async () => undefined,
 
-  /** The new purchase ends, and the one before is active again if it is still paid for. */
+  /** The new purchase ends. The previous one becomes active again if it is still paid for. */
   onRefunded: async (work, intent, { isReturned }) => {
     if (!isReturned) await endRefundedSale(work, intent)
   },

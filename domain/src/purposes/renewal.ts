@@ -6,9 +6,9 @@ import { carryOverTooSmall, debtOf, isPayable, notPayable, payDebt } from './deb
 import { endRefundedPeriod } from './end-refunded.ts'
 import { undeliverable, type PaymentHandler } from './payment-handler.ts'
 
-/** An invoice that charges a period of a purchase, also the first one after a trial. */
+/** An invoice that charges a period of a purchase, including the first period after a trial. */
 export const renewal: PaymentHandler = {
-  /** The period begins. Money for a period that cannot begin any more is paid back. */
+  /** The period begins. A payment for a period that can no longer begin is refunded. */
   onSucceeded: async (work, payment) => {
     const debt = debtOf(payment)
     const { invoice, purchase, period } = debt
@@ -21,8 +21,8 @@ export const renewal: PaymentHandler = {
   },
 
   /**
-   * After a failed charge the purchase is past due, and suspended after the last one; a trial is suspended at once. Once
-   * the payment has ended, what the invoice charges for a period that will not begin is not owed.
+   * After a failed charge the purchase is past due, and after the last one it is suspended. A trial is suspended at once. Once the
+   * payment has ended, charges for a period that will not begin are cancelled.
    */
   onFailed: async (work, failure) => {
     if (failure.kind === 'charge-failed') {
@@ -40,7 +40,7 @@ export const renewal: PaymentHandler = {
     await carryOverTooSmall(work, failure, { ...debt, invoice: owed })
   },
 
-  /** The purchase ends if the money was for its newest period and all of it was paid back. */
+  /** The purchase ends if the payment was for its newest period and is refunded in full. */
   onRefunded: async (work, intent, { isReturned }) => {
     if (!isReturned) await endRefundedPeriod(work, intent)
   },

@@ -3,7 +3,9 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { chargeUnpaidNow } from '../invoices/unpaid.ts'
 import { findReusablePaymentMethod, keepCard, type SeenCard } from '../cards/repository.ts'
 
-/** Keeps what is known of a card that was paid with or set up; what waits for one that may be charged again begins. */
+/**
+ * Stores the card that paid or was set up. If it can be charged again, pending recharges and unpaid invoices use it from now on.
+ */
 export async function saveCard(
   work: UnitOfWork,
   customerRef: string,

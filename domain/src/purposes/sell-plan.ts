@@ -24,9 +24,9 @@ import { findSwitch, paidSwitch } from './paid-switch.ts'
 import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
 
 /**
- * Gives the customer the plan that was paid for, in place of another plan of the product, or finds the purchase that its
- * credits are for. Other payments for the product that are still open are withdrawn. If two payments of one plan succeed
- * at the same moment all the same, the second one has nothing left to give.
+ * Starts the plan that was paid for in place of another plan of the product, or finds the purchase that the credits are for. Other
+ * open payments for the product are cancelled. If two payments for one plan succeed at the same moment, the second delivers
+ * nothing.
  */
 export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
   const { credits, cycleMode, currency } = intent
@@ -40,7 +40,7 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
-  // Money that buys credits is not the price of a period, and a set-up fee is not either.
+  // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
   const purchase = await start(work, intent, offer, started, isPaidInFull)
   return booked(
@@ -50,7 +50,7 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   )
 }
 
-/** Changes the plan as it was priced, within the period that is paid. */
+/** Changes the plan within the paid period, as it was priced. */
 export async function sellPlanChange(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
   const offer = await readOffer(work, intent)
   if (offer.kind === 'undeliverable') return offer
@@ -70,11 +70,11 @@ type Offer = {
   readonly plan: PlanSnapshot
   /** The customer's latest purchase of the product. */
   readonly last: Purchase | undefined
-  /** The same if it gives access now. */
+  /** The same purchase if it gives access now. */
   readonly held: Purchase | undefined
 }
 
-/** Locks the customer, and the plan if only some can be sold. */
+/** Locks the customer, and the plan if its quantity is limited. */
 async function readOffer(work: UnitOfWork, intent: PaymentIntent): Promise<Offer | Undeliverable> {
   const { sql, providerId, now } = work
   const { customerRef, productRef, planSnapshot: plan, credits } = intent
@@ -83,7 +83,7 @@ async function readOffer(work: UnitOfWork, intent: PaymentIntent): Promise<Offer
   if (customer === undefined) return undeliverable('The customer was deleted')
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
-  // Who paid after the last one was sold is paid back.
+  // A payment that succeeds after the plan was sold out is refunded.
   const sold = await currentTermsOf(sql, providerId, productRef, plan)
   const decision = decidePlanSale({
     plan,
@@ -115,7 +115,7 @@ async function start(
   return purchase
 }
 
-/** The provider may have raised the quantity since the payment was made. */
+/** Reads the current plan, because the provider may have raised its quantity since the payment was created. */
 async function currentTermsOf(
   sql: Queryable,
   providerId: string,
@@ -126,7 +126,7 @@ async function currentTermsOf(
   return (await findPlan(sql, providerId, productRef, plan.reference)) ?? plan
 }
 
-/** The purchase that a bound checkout must not end may have begun after the payment did. */
+/** A purchase that a bound checkout must not end may have begun after the payment was created. */
 async function isBeyondCheckout(
   { sql, providerId, now }: UnitOfWork,
   { checkoutSessionId }: PaymentIntent,
@@ -141,7 +141,7 @@ function booked(sale: Sale): Booking {
   return { kind: 'booked', purchaseRef: sale.purchaseRef, sale }
 }
 
-/** Money that buys credits is no price of the plan, and tax is none either. */
+/** A payment for credits is not the price of the plan, and neither is tax. */
 function planPriceOf(intent: PaymentIntent): PurchasePrice {
   const { currency, exchangeRate } = intent
   if (intent.credits !== null) {

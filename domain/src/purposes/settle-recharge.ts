@@ -3,7 +3,7 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { afterRecharge } from '../auto-recharge/decide-recharge.ts'
 import { lockRechargeInFlight, updateRecharge } from '../auto-recharge/repository.ts'
 
-/** The customer's recharge is not under way any more: what came of its payment. Nothing for other payments. */
+/** Ends the customer's recharge in progress with the result of its payment. Does nothing for other payments. */
 export async function settleRecharge(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { sql, providerId, now } = work
   const recharge = await lockRechargeInFlight(sql, providerId, intent)

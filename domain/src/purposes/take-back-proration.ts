@@ -9,10 +9,9 @@ import { makeInvoice } from '../invoices/make-invoice.ts'
 import { listInvoices } from '../invoices/repository.ts'
 
 /**
- * Takes back what a change of plan left for the customer's next invoice, a credit or an amount too small to be charged,
- * because the money that the change was counted from was paid back. An invoice with the opposite lines, which name the first
- * one, settles it at once.
- * What a later invoice has taken over already stays there.
+ * Reverses what a change of plan carried over to the customer's next invoice, a credit or an amount too small to charge, because
+ * the payment on which the change was based was refunded. An invoice with the opposite lines, which name the first invoice, settles
+ * it at once. Amounts that a later invoice has already taken over stay there.
  */
 export async function takeBackProration(
   work: UnitOfWork,
@@ -40,12 +39,12 @@ function isCarriedWhole({ status, carriedMinor, paidMinor }: Invoice): boolean {
   return status === 'paid' && carriedMinor !== 0n && paidMinor === 0n
 }
 
-/** Whether as much of the same sign still waits. */
+/** Returns whether at least this amount, with the same sign, is still carried over. */
 function covers(waitingMinor: bigint, amountMinor: bigint): boolean {
   return amountMinor < 0n ? waitingMinor <= amountMinor : waitingMinor >= amountMinor
 }
 
-/** Tax is computed again, from the lines. */
+/** Returns the line with the opposite amount. Tax is calculated again from the lines. */
 function opposite({ inputs, description, period }: InvoiceLine, taken: string): InvoiceLine[] {
   switch (inputs.kind) {
     case 'proration': {

@@ -7,7 +7,7 @@ import type { PaymentHandler } from './payment-handler.ts'
 export const topUp: PaymentHandler = {
   onSucceeded: (work, { intent }) => giveTopUp(work, intent),
 
-  /** Nothing was given, and the customer can pay by another payment. */
+  /** Nothing was delivered, and the customer can make another payment. */
   onFailed: async () => undefined,
 
   onRefunded: async (work, intent, refund) => {

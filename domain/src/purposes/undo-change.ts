@@ -15,19 +15,19 @@ import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { isChargedBack } from '../billing/charged-back.ts'
 
 /**
- * Ends a purchase whose payment was paid back in full, and all that went on with its period for the difference. If it had
- * taken the place of a purchase that is still paid for, that one is active again. All of it commits together: after a crash
- * the refund is applied again, from the start. The caller has locked the payment.
+ * Ends a purchase whose payment was refunded in full, and all purchases that continued its period for the difference. If it had
+ * replaced a purchase that is still paid for, that one becomes active again. All of this commits together: after a crash the refund
+ * is applied again from the start. The caller has locked the payment.
  */
 export async function endRefunded(work: UnitOfWork, reference: string): Promise<void> {
   const { sql, providerId, now } = work
   const [found] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
   if (found === undefined) return
-  // Whoever changes the customer's plan locks the customer first, too.
+  // Changes of plan lock the customer first as well, in the same order.
   await lockCustomer(sql, providerId, found.customerRef)
   const named = await lockPurchase(sql, providerId, reference)
   if (named === undefined || !canMove(named, 'refunded')) return
-  // Top-ups are of no plan, and replace nothing.
+  // Top-ups have no plan and replace no purchase.
   if (named.planRef === null) return refund(work, named)
   const history = await readChangeHistory(sql, providerId, named)
   const unpaid = await listUnpaidPeriods(sql, providerId, refsOf(history.purchases))

@@ -3,16 +3,16 @@ import { moveAccess } from './charge-back.ts'
 import { carryOverTooSmall, debtOf, isPayable, notPayable, payDebt } from './debts.ts'
 import { undeliverable, type PaymentHandler } from './payment-handler.ts'
 
-/** An invoice that charges usage, or what earlier invoices left, and no period. */
+/** An invoice that charges usage or amounts carried over from earlier invoices, and no period. */
 export const usage: PaymentHandler = {
-  /** The purchase goes on if it was behind with its payments and nothing else of it is unpaid. */
+  /** A past due purchase continues if none of its other invoices is unpaid. */
   onSucceeded: async (work, payment) => {
     const debt = debtOf(payment)
     if (!isPayable(debt.invoice, payment.intent)) return undeliverable(notPayable)
     return payDebt(work, payment, debt)
   },
 
-  /** After a failed charge the purchase is past due, and suspended after the last one. Usage stays owed. */
+  /** After a failed charge the purchase is past due, and after the last one it is suspended. Usage stays owed. */
   onFailed: async (work, failure) => {
     if (failure.kind === 'payment-ended') {
       await carryOverTooSmall(work, failure, debtOf(failure))
@@ -22,7 +22,7 @@ export const usage: PaymentHandler = {
     if (purchase !== undefined) await markPastDue(work, purchase, invoice)
   },
 
-  /** Usage that was billed has been used: the purchase goes on. */
+  /** The billed usage was consumed, so the purchase continues. */
   onRefunded: async () => undefined,
 
   onDisputed: (work, intent, { access }) => moveAccess(work, intent, access),

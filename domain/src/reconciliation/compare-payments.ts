@@ -7,7 +7,7 @@ import type {
 import { isFinal, type IntentState } from '../payments/transitions.ts'
 import type { Difference } from './finding.ts'
 
-/** A row of ours about something that the processor has as well. */
+/** A row of ours about an object that the processor has as well. */
 export type OwnRow = {
   readonly providerId: string
   readonly reference: string
@@ -26,7 +26,7 @@ export type Compared = {
 
 type Sum = Pick<OwnRow, 'status' | 'amountMinor' | 'currency'>
 
-/** Undefined: both have the same, or the payment is under way. */
+/** Returns the difference. Undefined if both sides agree or the payment is in progress. */
 export function comparePayment(
   ours: OwnRow | undefined,
   theirs: ProcessorIntent | undefined,
@@ -34,7 +34,7 @@ export function comparePayment(
   return compare(ours, theirs && sumOfPayment(theirs), isSamePayment)
 }
 
-/** While nothing is final the two are told of each other by looks. */
+/** Only final states are compared. Before that, webhooks and polls bring the two sides in line. */
 function isSamePayment(ours: Sum, theirs: Sum): boolean {
   const hasEnded = isFinal(ours.status as IntentState)
   switch (theirs.status) {
@@ -51,7 +51,7 @@ function sumOfPayment({ status, amountMinor, receivedMinor, currency }: Processo
   return { status, currency, amountMinor: status === 'succeeded' ? receivedMinor : amountMinor }
 }
 
-/** Some refunds wait for the customer to say where the money shall go. */
+/** A refund that needs the customer to name an account for the money (`requires_action`) counts as pending. */
 export function compareRefund(
   ours: OwnRow | undefined,
   theirs: Refund | undefined,

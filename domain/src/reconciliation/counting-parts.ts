@@ -11,7 +11,7 @@ import { listPublications } from '../publications/repository.ts'
 import type { StoredPart } from '../stored-usage/query-stored-usage.ts'
 import { waitUntilStored } from '../stored-usage/stored-up-to.ts'
 
-/** Where usage is counted, and where its records are. */
+/** Services that count usage and store its records. */
 export type CountingParts = {
   readonly eventLog: Pick<EventLog, 'partitionCount' | 'head' | 'position'>
   readonly hotState: Pick<
@@ -25,13 +25,19 @@ export type CountingParts = {
   >
   readonly usageStore: Pick<UsageStore, 'query'>
   readonly now: () => Date
-  /** How long to wait for the counters, and for the usage store, to have what was acknowledged. */
+  /** How long to wait until the counters and the usage store have all acknowledged usage, in milliseconds. */
   readonly storedWaitMs: number
-  /** Before each of five more looks at what did not agree: what differed for that long was not on its way. */
+  /**
+   * Pause before each of up to 5 further checks of a difference, in milliseconds. A difference that lasts through all of them is
+   * not a change in progress.
+   */
   readonly lookAgainMs: number
 }
 
-/** Of every partition: what was acknowledged before this was called is stored in these. Throws UsageBehindError. */
+/**
+ * Waits until all usage acknowledged before the call is stored, in every partition. Returns the stored parts. Throws
+ * UsageBehindError.
+ */
 export async function waitUntilAllStored(
   parts: CountingParts,
   environment: Environment,
@@ -42,8 +48,8 @@ export async function waitUntilAllStored(
 }
 
 /**
- * Waits until the counters have what was acknowledged before this was called, and says how far that is by partition: counters
- * that are behind it later were lost, and say nothing. Throws UsageBehindError.
+ * Waits until the counters have all usage acknowledged before the call. Returns the offset of each partition. Counters that are
+ * behind it later were lost and cannot be compared. Throws UsageBehindError.
  */
 export async function waitUntilAllCounted(
   { eventLog, hotState, storedWaitMs }: CountingParts,
@@ -82,8 +88,9 @@ type LookAgain = <Seen>(
 ) => Promise<readonly Seen[]>
 
 /**
- * Looks again at what did not agree, until it does or has had its time, and returns what still does not. Once so many stand,
- * everything is wrong, and the rest is returned as it was seen first: page by page, looking again would take hours.
+ * Checks differences again until they are gone or the checks are used up, and returns those that remain. Once `standingMax`
+ * differences remain, something general is wrong, and further differences are returned unchecked. Checking every page again would
+ * take hours.
  */
 export function lookingAgain(standingMax: number, pauseMs: number): LookAgain {
   let standing = 0
@@ -99,7 +106,10 @@ export function lookingAgain(standingMax: number, pauseMs: number): LookAgain {
   }
 }
 
-/** References of those, all of one provider, of which the hot state is about to hear: how far behind it is, other figures tell. */
+/**
+ * Returns the references of customers that have a queued publication. All customers belong to one provider. Other metrics report
+ * how old queued publications are.
+ */
 export async function listUnpublished(
   sql: Queryable,
   customers: readonly CustomerName[],

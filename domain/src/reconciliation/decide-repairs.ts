@@ -2,7 +2,7 @@ import type { PossibleRepair, Repair } from './finding.ts'
 import type { Scope } from './scope.ts'
 import type { Gap } from './tallies.ts'
 
-/** What is left as it is, though something would set it right. */
+/** A repair that is possible but not carried out. */
 export type WithheldRepair = {
   readonly repair: Repair
   readonly reason: 'records are gone' | 'one provider alone' | 'wallets not compared'
@@ -14,8 +14,9 @@ export type DecidedRepairs = {
 }
 
 /**
- * Counts of a partition hold what wallets paid, of all providers: made again of records of which some are gone, they would
- * give that back. So all those wallets have to be compared with the ledger, which knows.
+ * Decides which repairs can be carried out. The counts of a partition include the debits of wallets of all providers. If they were
+ * rebuilt from records of which some are lost, those debits would be given back. So counts are rebuilt only if all wallets of the
+ * partition were compared with the ledger.
  */
 export function decideRepairs(
   possible: readonly PossibleRepair[],

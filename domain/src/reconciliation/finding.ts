@@ -1,68 +1,68 @@
-/** What is compared, each with where its truth lies besides our own rows. */
+/** Kinds of comparisons, each with the sources that are compared. */
 export const comparedKinds = [
-  // With the payment processor.
+  // Compared with the payment processor.
   'payment',
   'refund',
   'dispute',
   'payout',
-  // Payments, refunds, disputes and payouts with the postings they left in the ledger.
+  // Payments, refunds, disputes and payouts, compared with their postings in the ledger.
   'posting',
-  // Credits that were put in with the payments that bought them.
+  // Top-up credits, compared with the payments that bought them.
   'top_up',
-  // Counters of running periods with the records.
+  // Counters of current periods, compared with the usage records.
   'counter',
-  // What an invoice charged usage for with the records.
+  // Usage charged on invoices, compared with the usage records.
   'billed_usage',
-  // Credits with the ledger, and with the hot state.
+  // Wallets, compared with the ledger and with hot state.
   'wallet',
-  // Invoices with what their inputs come to.
+  // Invoices, compared with the amounts calculated from their stored inputs.
   'invoice',
 ] as const
 export type ComparedKind = (typeof comparedKinds)[number]
 
 export type Difference =
-  /** Only the other side has it. */
+  /** Only the other side has the object. */
   | 'missing_here'
-  /** Only we have it. */
+  /** Only we have the object. */
   | 'missing_there'
-  /** Both have it, and not alike. */
+  /** Both sides have the object, with different values. */
   | 'differs'
 
-/** Something that is not the same on both sides, and was not in the middle of changing. */
+/** A difference between two sides that is not a change in progress. */
 export type Finding = {
-  /** Undefined where it is no provider's that we know. */
+  /** The provider of the object; undefined if it is unknown. */
   readonly providerId: string | undefined
   readonly kind: ComparedKind
   readonly difference: Difference
-  /** Ours, or the other side's where we have none. */
+  /** Our reference, or the other side's id if we have none. */
   readonly reference: string
-  /** What each side has, in words and numbers for people; null where it has nothing. */
+  /** What each side has, as text for people; null if it has nothing. */
   readonly ours: string | null
   readonly theirs: string | null
-  /** Since when it is so, as far as the two sides tell. */
+  /** Since when the difference exists, as far as is known. */
   readonly since: Date
-  /** Looking again has set it right. */
+  /** Whether applying the processor's state again has repaired the difference. */
   readonly isRepaired: boolean
 }
 
-/** What is made of something else, and can be made again of it without anybody deciding anything. */
+/** Derived data that can be rebuilt from its source without a decision by a person. */
 export type Repair =
-  /** The counts of a partition of the log, of the records. */
+  /** The counts of a log partition, rebuilt from the records. */
   | { readonly kind: 'counts'; readonly partition: number }
-  /** What is published of a customer, of the database. */
+  /** The published documents of a customer, rebuilt from the database. */
   | { readonly kind: 'published'; readonly providerId: string; readonly customerRef: string }
 
-/** Whether what it would be made of was found to be wrong itself. */
+/** `isForbidden`: the source of the rebuild is itself wrong. */
 export type PossibleRepair = { readonly repair: Repair; readonly isForbidden: boolean }
 
-/** Hears what was compared, and what came of it. */
+/** Collects what was compared, and the results. */
 export type Tally = {
   compared(providerId: string, kind: ComparedKind, count?: number): void
   found(finding: Finding): void
-  /** What would set right something that was found. */
+  /** Adds a repair that would fix a finding. */
   canRepair(repair: Repair): void
-  /** What that would be made of is wrong itself. */
+  /** Forbids a repair, because its source is itself wrong. */
   mustNotRepair(repair: Repair): void
-  /** Something of that kind could not be compared. */
+  /** Records that objects of the kind could not be compared. */
   gaveUp(kind: ComparedKind, reason: string): void
 }

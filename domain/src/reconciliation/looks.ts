@@ -6,10 +6,12 @@ import { followObject, type PaymentJobParts } from '../settlement/work-off-inbox
 import type { SharedKind } from './own-rows.ts'
 import type { Scope } from './scope.ts'
 
-/** Objects of the processor that are compared together. */
+/** Number of the processor's objects that are compared together. */
 const itemsPerBatch = 100
 
-/** What the processor has changed so lately that its webhook may be on its way. */
+/**
+ * Returns the ids of objects that changed at the processor within the grace time, so that their webhooks may still be on their way.
+ */
 export async function idsInMotion(
   processor: PaymentProcessor,
   now: Date,
@@ -22,7 +24,7 @@ export async function idsInMotion(
   return ids
 }
 
-/** What cannot be applied is told of as it stands. */
+/** Applies the processor's current state of an object. If that fails, the difference is reported as it is. */
 export async function lookAgain(
   parts: PaymentJobParts,
   { environment }: Scope,

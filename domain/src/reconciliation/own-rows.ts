@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { OwnRow } from './compare-payments.ts'
 
-/** What the processor and we both keep. */
+/** Kinds of objects that both the processor and we store. */
 export type SharedKind = 'payment_intent' | 'refund' | 'dispute' | 'payout'
 
 type Row = {
@@ -14,7 +14,7 @@ type Row = {
   updated_at: Date
 }
 
-/** Of any provider, by the ids that the processor gave. */
+/** Returns rows of all providers, keyed by the processor's id. */
 export async function findOwnRows(
   sql: Queryable,
   kind: SharedKind,
@@ -25,7 +25,7 @@ export async function findOwnRows(
   return new Map(rows.map((row) => [row.processor_id, fromRow(row)]))
 }
 
-/** Those that were made in that time, of which the end is not part. */
+/** Returns the rows created from `from` until before `to`. */
 export async function listOwnRows(
   sql: Queryable,
   kind: SharedKind,

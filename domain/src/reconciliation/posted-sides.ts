@@ -2,11 +2,14 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { Scope } from './scope.ts'
 
 /*
- * What rows of ours say that the ledger should have, and what it has. Each is a query of: provider_id, subject, at, account,
- * unit, expected (null: nothing is known of it here), posted (null: nothing is posted). Minor units, or 10^-6 credits.
+ * Queries that compare amounts expected from our rows with amounts in the ledger. Columns: provider_id, subject, at, account, unit,
+ * expected (null if our rows have nothing), posted (null if nothing is posted). Amounts are minor units, or 10^-6 credits.
  */
 
-/** What was paid before a provider's payments were posted is not in the ledger, nor is what became of it. */
+/**
+ * Returns when postings of each provider began. Payments from before that are not in the ledger, and neither are their refunds and
+ * disputes.
+ */
 function postingsBegan(sql: Queryable) {
   return sql`
     select provider_id, min(created_at) as began from ledger_transactions
@@ -17,7 +20,7 @@ function ofProvider(sql: Queryable, table: string, { providerId }: Scope) {
   return providerId === undefined ? sql`` : sql`and ${sql(table)}.provider_id = ${providerId}`
 }
 
-/** What a succeeded payment brought. */
+/** Compares the amounts of successful payments. */
 export function paymentPostings(sql: Queryable, scope: Scope) {
   return sql`
     select paid.provider_id, paid.reference as subject, succeeded_at as at, 'clearing' as account,
@@ -32,7 +35,10 @@ export function paymentPostings(sql: Queryable, scope: Scope) {
       and succeeded_at < ${scope.to} ${ofProvider(sql, 'paid', scope)}`
 }
 
-/** What a refund took of the processor's balance, and what of it is owed. What it was exchanged from is posted apart. */
+/**
+ * Compares what refunds took from the processor's balance and what is still owed for them. Currency conversion has postings of its
+ * own.
+ */
 export function refundPostings(sql: Queryable, scope: Scope) {
   return sql`
     select refunds.provider_id, processor_refund_id as subject, refunds.created_at as at, account,
@@ -59,7 +65,7 @@ export function refundPostings(sql: Queryable, scope: Scope) {
       ${ofProvider(sql, 'refunds', scope)}`
 }
 
-/** What of a payout is at the bank. */
+/** Compares the amounts of payouts that arrived at the bank. */
 export function payoutPostings(sql: Queryable, scope: Scope) {
   return sql`
     select payouts.provider_id, processor_payout_id as subject, created_at as at, 'bank' as account,
@@ -81,7 +87,7 @@ export function payoutPostings(sql: Queryable, scope: Scope) {
       ${ofProvider(sql, 'payouts', scope)}`
 }
 
-/** Credits that a payment bought. One that gave nothing bought none, and is paid back. */
+/** Compares credits with the payments that bought them. A payment that was not delivered bought none and is refunded. */
 export function boughtCredits(sql: Queryable, scope: Scope) {
   return sql`
     select paid.provider_id, paid.reference as subject, succeeded_at as at, 'wallet' as account,
@@ -96,7 +102,7 @@ export function boughtCredits(sql: Queryable, scope: Scope) {
       ${ofProvider(sql, 'paid', scope)}`
 }
 
-/** Credits that were put in for a payment that there is not, or that brought nothing. */
+/** Finds top-up credits without a successful payment. */
 export function creditsOfNoPayment(sql: Queryable, scope: Scope) {
   return sql`
     select posted.provider_id, posted.reference as subject, posted.created_at as at,

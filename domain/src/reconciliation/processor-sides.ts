@@ -23,10 +23,13 @@ import type { SharedKind } from './own-rows.ts'
 
 export type Thing = { readonly id: string; readonly createdAt: Date }
 
-/** Undefined: somebody else's, who uses the same account. Null: it says ours, and of nobody we know. */
+/**
+ * Provider of an object. Undefined if the object belongs to another user of the same processor account. Null if it is marked as
+ * ours but has no known provider.
+ */
 export type Owner = string | null | undefined
 
-/** A kind of thing that the processor and we both keep. */
+/** A kind of object that both the processor and we store. */
 export type Side<Theirs extends Thing> = {
   readonly kind: SharedKind
   readonly told: ComparedKind
@@ -40,11 +43,11 @@ export type ProcessorSides = {
   readonly payment: Side<ProcessorIntent>
   readonly refund: Side<Refund>
   readonly dispute: Side<Dispute>
-  /** Undefined where several providers share the account: payouts are the operator's then. */
+  /** Payouts; undefined if several providers share the processor account, because payouts then belong to the operator. */
   readonly payout: Side<Payout> | undefined
 }
 
-/** How each kind is told to be whose, and compared. */
+/** Returns for each kind how its provider is found and how it is compared. */
 export async function processorSides(
   { everyone }: PaymentJobParts,
   processor: PaymentProcessor,
@@ -96,7 +99,7 @@ async function payoutSide(
   return {
     ...atProcessor(processor, 'payout'),
     told: 'payout',
-    // What the account paid out before it sold through us is not ours.
+    // Payouts of the account from before the provider existed are not ours.
     ownersOf: async (payouts) =>
       payouts.map(({ createdAt }) => (createdAt < provider.createdAt ? undefined : sole)),
     compare: comparePayout,

@@ -14,12 +14,15 @@ import { waitUntilAllStored, type CountingParts } from './counting-parts.ts'
 import type { Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
 
-/** Lines of one provider and meter that are looked at together: their names go into the address of a query. */
+/**
+ * Maximum number of lines that are checked together. The customers' references are part of the URL of a query, so it must not grow
+ * too long.
+ */
 const linesAtOnce = 200
 
 type Place = { readonly createdAt: Date; readonly invoiceRef: string; readonly line: number }
 
-/** A line of an invoice that charges usage. */
+/** An invoice line that charges usage. */
 type UsageLine = Place & {
   readonly providerId: string
   readonly purchase: {
@@ -30,14 +33,14 @@ type UsageLine = Place & {
     readonly createdAt: Date
   }
   readonly period: { readonly start: Date; readonly end: Date }
-  /** All that had been billed of the period with this line. 10^-6 units. */
+  /** Usage of the period billed up to and including this line, 10^-6 units. */
   readonly billedMicros: bigint
   readonly reading: UsageReading
 }
 
 /**
- * Sums up once more what invoices of the time have charged usage for, of the very records that were there to be billed. What came
- * late has a later place in the log, so it is no difference: a line of its own charges it. Throws UsageBehindError.
+ * Sums the usage of invoice lines again, over exactly the records that were available when it was billed. Late records have a later
+ * offset in the log and are charged by a line of their own, so they are no difference. Throws UsageBehindError.
  */
 export async function reconcileBilledUsage(
   sql: Queryable,
@@ -64,7 +67,7 @@ type Run = {
   readonly stored: readonly StoredPart[]
 }
 
-/** Lines that one query sums up. */
+/** Groups lines that one query can sum: those of one provider and meter. */
 function groupsOf(lines: readonly UsageLine[]): Iterable<readonly UsageLine[]> {
   const groups = new Map<string, UsageLine[]>()
   for (const line of lines) {
@@ -120,7 +123,7 @@ function judge(line: UsageLine, recordedMicros: bigint, tally: Tally): void {
   })
 }
 
-/** As it was billed. Only the first period of a purchase can begin where the one before it ended. */
+/** Returns the time window that was billed. Only the first period of a purchase can depend on the end of the previous one. */
 async function windowOfLine(
   sql: Queryable,
   { providerId, purchase, period }: UsageLine,
@@ -145,7 +148,7 @@ type Row = {
   inputs: { usedUnits: string; lateUnits?: string; reading: UsageReading }
 }
 
-/** In the order of their invoices, after that one. */
+/** Returns a page of usage lines in the order of their invoices, after `after`. */
 async function listUsageLines(
   sql: Queryable,
   { from, to, providerId }: Scope,

@@ -25,10 +25,13 @@ import {
 import type { Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
 
-/** Customers of one provider that are looked at together: their names go into the address of a query. */
+/**
+ * Maximum number of customers of one provider that are checked together. Their references are part of the URL of a query, so it
+ * must not grow too long.
+ */
 const customersAtOnce = 200
 
-/** The running period of a purchase. 10^-6 units. */
+/** The current period of a purchase. Amounts are 10^-6 units. */
 type Counted = {
   readonly providerId: string
   readonly customerRef: string
@@ -36,7 +39,7 @@ type Counted = {
   readonly window: CountingWindow
   readonly countedMicros: bigint
   readonly recordedMicros: bigint
-  /** Of the log, where the references of the customer are counted. */
+  /** Log partitions in which the customer's references are counted. */
   readonly partitions: readonly number[]
 }
 
@@ -44,14 +47,15 @@ type Run = {
   readonly sql: Queryable
   readonly parts: CountingParts
   readonly scope: Scope
-  /** By partition: counters that are not as far were lost. */
+  /** Offset of each partition. Counters behind it were lost. */
   readonly countedTo: readonly number[]
 }
 
 /**
- * Compares what is counted of running periods with the records. Both change all the time, so each counter is read together
- * with its place in the log, and held against the records before that place: they are equal at every moment. What a
- * publication is just about to change is looked at again, and left out while that waits. Throws UsageBehindError while counters are made again.
+ * Compares the counters of current periods with the records. Both change all the time, so each counter is read together with its
+ * offset in the log and compared with the records before that offset, where they must be equal. Differences are checked again,
+ * because a publication may be about to change the counter. Customers with a queued publication are skipped. Throws
+ * UsageBehindError while counters are being rebuilt.
  */
 export async function reconcileCounters(
   sql: Queryable,
@@ -93,7 +97,7 @@ function tell(tally: Tally, { providerId, purchaseRef, window, ...counted }: Cou
   })
 }
 
-/** Customers with access to something, of one provider at a time. */
+/** Yields the customers with access to a product, those of one provider per page. */
 async function* customerPages(
   sql: Queryable,
   { providerId, stopping }: Scope,
@@ -125,12 +129,12 @@ type Window = Omit<Counted, 'countedMicros' | 'recordedMicros' | 'partitions'> &
   readonly customerRefs: readonly string[]
 }
 
-/** All of one provider. */
+/** Reads counters and records of customers of one provider. */
 async function readPage(run: Run, customers: readonly CustomerName[]): Promise<Counted[]> {
   const { parts, scope } = run
   const windows = await listRunningWindows(run, customers)
   const counted = await Promise.all(windows.map((window) => readCounters(run, window)))
-  // After the counters: their places in the log are stored by then.
+  // This runs after the counters were read, so that all records before their offsets are stored.
   const stored = await waitUntilAllStored(parts, scope.environment)
   const recorded = await sumCountedUsage(
     parts.usageStore,
@@ -180,7 +184,7 @@ type Counters = Pick<Counted, 'countedMicros' | 'partitions'> & {
   readonly references: readonly CountedReference[]
 }
 
-/** By reference, each as of one moment: the counters of two may be at different places. */
+/** Reads the counters of each reference atomically. Counters of two references may be at different offsets. */
 async function readCounters(
   { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
   { providerId, productRef, customerRefs, window }: Window,

@@ -6,7 +6,7 @@ import type { Tally } from './finding.ts'
 import { idsInMotion, inBatches, lookAgain } from './looks.ts'
 import { isAsked, type Scope } from './scope.ts'
 
-/** A movement of the processor's balance. Minor units, the fee taken off. */
+/** A movement of the processor's balance. Minor units, net of the fee. */
 type Moved = {
   readonly providerId: string
   readonly dispute: Dispute
@@ -16,8 +16,8 @@ type Moved = {
 }
 
 /**
- * Compares what disputes took of the processor's balance and gave back to it with what is posted of that. What is not posted
- * is looked at once more, as after a webhook. Throws PaymentProcessorUnavailableError.
+ * Compares the balance movements of disputes at the processor with their postings. A difference is repaired by applying the dispute
+ * again, as after a webhook. Throws PaymentProcessorUnavailableError.
  */
 export async function reconcileDisputes(
   parts: PaymentJobParts,
@@ -45,7 +45,7 @@ export async function reconcileDisputes(
   }
 }
 
-/** Of payments that are posted: what became of others is not. */
+/** Returns the movements of disputes whose payments are posted. Disputes of other payments are not posted. */
 async function listMoved(
   sql: Queryable,
   scope: Scope,
@@ -65,7 +65,7 @@ async function listMoved(
   })
 }
 
-/** Whose they are, by the processor's id. */
+/** Returns the providers of the posted payments, keyed by the processor's id. */
 async function findPostedPayments(
   sql: Queryable,
   processorPaymentIds: readonly string[],
@@ -78,7 +78,7 @@ async function findPostedPayments(
   return new Map(rows.map((row) => [row.processor_payment_id, row.provider_id]))
 }
 
-/** What was posted at the processor of each; undefined: nothing. */
+/** Returns the posted clearing amount of each movement; undefined if it is not posted. */
 async function findPosted(
   sql: Queryable,
   moved: readonly Moved[],

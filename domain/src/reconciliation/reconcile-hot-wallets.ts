@@ -17,25 +17,28 @@ import {
 import type { Repair, Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
 
-/** Wallets of one provider that are looked at together: their names go into the address of a query. */
+/**
+ * Maximum number of wallets of one provider that are checked together. Their references are part of the URL of a query, so it must
+ * not grow too long.
+ */
 const walletsAtOnce = 200
 
-/** 10^-6 credits. */
+/** Amounts in 10^-6 credits. */
 type KeptWallet = CustomerName &
   WalletSums & {
-    /** Of usage, by the ledger. */
+    /** Usage posted in the ledger. */
     readonly postedMicros: bigint
-    /** Up to where usage is posted of the wallet's log partition, as of the same moment. */
+    /** Offset up to which usage of the wallet's log partition is posted, read at the same moment. */
     readonly postedTo: number
   }
 
 type SeenWallet = CustomerName & {
   readonly kept: KeptWallet
-  /** Whether what is put in and taken out is still to be published. */
+  /** Whether a publication of the wallet is queued. */
   readonly isUnpublished: boolean
-  /** What is published, and counted of usage. */
+  /** The published sums, and counted usage. */
   readonly hot: WalletSums & { readonly spentMicros: bigint; readonly partition: number }
-  /** The same by the records: as far as they are counted, and as far as they are posted. */
+  /** Usage by the records, up to the offset of the counters and up to the offset of the postings. */
   readonly recorded: { readonly countedMicros: bigint; readonly postedMicros: bigint }
 }
 
@@ -43,14 +46,14 @@ type Run = {
   readonly sql: Queryable
   readonly parts: CountingParts
   readonly scope: Scope
-  /** By partition: counters that are not as far were lost. */
+  /** Offset of each partition. Counters behind it were lost. */
   readonly countedTo: readonly number[]
 }
 
 /**
- * Compares the wallets with what the hot state has of them, and both with what the records say that they paid. Hot state
- * and ledger follow the records, each at its own place in the log, and are held against the records before that place. What
- * is put in or taken out just now is published a moment later, and looked at again; while that waits it is not compared. Throws UsageBehindError.
+ * Compares wallets with hot state, and both with the debits in the records. Hot state and the ledger follow the records at offsets
+ * of their own, so each is compared with the records before its offset. Recent additions and removals are published a moment later,
+ * so differences are checked again. While a publication is queued, the published sums are not compared. Throws UsageBehindError.
  */
 export async function reconcileHotWallets(
   sql: Queryable,
@@ -80,12 +83,12 @@ function differs(seen: SeenWallet): boolean {
   return comparisonsOf(seen).some(({ ours, theirs }) => ours !== theirs)
 }
 
-/** 10^-6 credits. */
+/** Amounts in 10^-6 credits. */
 type Comparison = {
   readonly what: string
   readonly ours: bigint
   readonly theirs: bigint
-  /** What is not the hot state's own is for people. */
+  /** The rebuild that fixes the difference; absent if a person has to decide. */
   readonly repair?: Repair['kind']
 }
 
@@ -120,14 +123,14 @@ function tell(tally: Tally, seen: SeenWallet, since: Date): void {
       since,
       isRepaired: false,
     })
-    // Records that the ledger knows are gone: counts made of the others would give back what was paid for them.
+    // If the ledger has debits whose records are lost, counts rebuilt from the remaining records would give these debits back.
     if (repair === undefined) tally.mustNotRepair({ kind: 'counts', partition: hot.partition })
     if (repair === 'counts') tally.canRepair({ kind: repair, partition: hot.partition })
     if (repair === 'published') tally.canRepair({ kind: repair, providerId, customerRef })
   }
 }
 
-/** Of customers that are there; those of one provider at a time. */
+/** Returns a page of wallets of active customers, all of one provider. */
 async function listWalletPage(
   sql: Queryable,
   { providerId }: Scope,
@@ -147,7 +150,7 @@ async function listWalletPage(
     .map((row) => ({ providerId: row.provider_id, customerRef: row.customer_ref }))
 }
 
-/** All of one provider. */
+/** Reads wallets of one provider from the database, hot state and the records. */
 async function readWallets(run: Run, names: readonly CustomerName[]): Promise<SeenWallet[]> {
   const { parts, scope } = run
   const [kept, unpublished] = await Promise.all([
@@ -155,7 +158,7 @@ async function readWallets(run: Run, names: readonly CustomerName[]): Promise<Se
     listUnpublished(run.sql, names),
   ])
   const hot = await Promise.all(kept.map((wallet) => readHot(run, wallet)))
-  // After both: their places in the log are stored by then.
+  // This runs after both were read, so that all records before their offsets are stored.
   const stored = await waitUntilAllStored(parts, scope.environment)
   const recorded = await sumCountedDebits(
     parts.usageStore,
@@ -181,7 +184,7 @@ type KeptRow = {
   posted_micros: string
 }
 
-/** One statement, and so one moment: a posting moves the wallet, its entries and the position together. */
+/** Reads all values in one statement, and so at one moment: a posting changes the wallet, its entries and the position together. */
 async function listKeptWallets(
   { sql, parts, scope }: Run,
   names: readonly CustomerName[],
@@ -211,7 +214,7 @@ async function listKeptWallets(
   })
 }
 
-/** As of one moment, with its place in the log. */
+/** Reads the wallet in hot state atomically, with its offset in the log. */
 async function readHot(
   { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
   { providerId, customerRef }: CustomerName,

@@ -13,10 +13,10 @@ type InvoiceRow = {
   created_at: Date
 }
 
-/** Held in memory with their lines. */
+/** Number of invoices held in memory with their lines. */
 const invoicesAtOnce = 500
 
-/** Prices every invoice of the time again from what is stored with its lines. */
+/** Calculates every invoice of the time again from the inputs stored with its lines. */
 export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tally): Promise<void> {
   let after: InvoiceRow | undefined
   do {
@@ -46,7 +46,7 @@ export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tal
   } while (after !== undefined)
 }
 
-/** Undefined: to the same cent. */
+/** Returns the differences as text. Undefined if every amount matches to the minor unit. */
 function recomputed(
   invoice: { readonly lines: readonly InvoiceLine[]; readonly totalMinor: bigint },
   currency: string,

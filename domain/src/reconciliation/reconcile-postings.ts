@@ -21,8 +21,8 @@ type Row = {
 }
 
 /**
- * Compares payments, refunds and payouts with what the ledger says is at the processor, and at the bank, of them; and the
- * credits that were paid for with those that were put in. Both are written in one transaction, so nothing is ever under way.
+ * Compares payments, refunds and payouts with their postings at the processor and at the bank, and purchased credits with the
+ * credits added. Both sides are written in one transaction, so no difference can be a change in progress.
  */
 export async function reconcilePostings(
   sql: Queryable,

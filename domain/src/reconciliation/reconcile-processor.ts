@@ -7,13 +7,13 @@ import { findOwnRows, listOwnRows } from './own-rows.ts'
 import { processorSides, type Owner, type Side, type Thing } from './processor-sides.ts'
 import { isAsked, type Scope } from './scope.ts'
 
-/** What is held in memory at a time: the ids of that long. */
+/** Time span whose object ids are held in memory at once. */
 const sliceMs = 6 * 3_600_000
 
 /**
- * Compares payments, refunds, disputes and payouts with what the processor has. What is not alike is looked at once more, as
- * after a webhook, and is told of whether that set it right or not. What the processor has changed within the time of
- * grace is left to the webhooks. Throws PaymentProcessorUnavailableError.
+ * Compares payments, refunds, disputes and payouts with the processor. The processor's state of each difference is applied again,
+ * as after a webhook, and the difference is reported, repaired or not. Objects that changed at the processor within the grace time
+ * are left to their webhooks. Throws PaymentProcessorUnavailableError.
  */
 export async function reconcileProcessor(
   parts: PaymentJobParts,
@@ -42,7 +42,7 @@ type Run = {
 
 type Slice = { readonly from: Date; readonly to: Date }
 
-/** Something that is not alike at first sight. */
+/** An object with a difference at the first comparison. */
 type Suspect = { readonly id: string; readonly owner: string | null; readonly seen: Compared }
 
 function* slicesOf({ from, to }: Scope): Iterable<Slice> {
@@ -77,7 +77,7 @@ async function reconcileSlice<Theirs extends Thing>(
     const own = await findOwnRows(sql, side.kind, ids)
     for (const [at, each] of objects.entries()) look(owners[at], own.get(each.id), each)
   }
-  // Their time of it may lie in another slice: one by one these are asked for.
+  // The processor's creation time may be in another slice, so these objects are retrieved one by one.
   for (const ours of await listOwnRows(sql, side.kind, slice)) {
     if (met.has(ours.processorId) || !isAsked(scope, ours.providerId)) continue
     look(undefined, ours, await side.retrieve(ours.processorId))

@@ -4,7 +4,7 @@ import { listUnbalancedWallets } from '../money-ledger/ledger.ts'
 import type { Tally } from './finding.ts'
 import { isAsked, type Scope } from './scope.ts'
 
-/** Compares the balance that is kept of each wallet with its entries in the ledger and with what is left of its grants. */
+/** Compares the stored balance of each wallet with its entries in the ledger and with the remaining credits of its grants. */
 export async function reconcileWallets(
   sql: Queryable,
   scope: Scope,

@@ -22,23 +22,24 @@ import { drawReference } from '../unit-of-work/draw-reference.ts'
 export type ReconcileParts = PaymentJobParts & { readonly counting: CountingParts }
 
 export type ReconcileLimits = {
-  /** What of a provider is kept; the rest is counted. */
+  /** Maximum number of findings stored for each provider. Further findings are only counted. */
   readonly findingsMax: number
 }
 
-/** Of what would set right some of it nothing is done that nobody asks for. */
+/** Result of a reconciliation. Its repairs are only proposed here. The caller decides whether to carry them out. */
 export type Outcome = {
   readonly reports: readonly Reconciliation[]
-  /** Of nobody that we know: for the operator alone. */
+  /** Findings without a known provider, for the operator only. */
   readonly strangers: readonly Finding[]
 } & DecidedRepairs
 
-/** One thing that is compared, and what cannot be told of while it fails. */
+/** A comparison, and the kinds that are not reported if it fails. */
 type Check = { readonly kinds: readonly ComparedKind[]; readonly run: () => Promise<void> }
 
 /**
- * Compares what we have with what others have of the same, and keeps a report for each provider that has any of it. It
- * changes nothing but what a look at the processor sets right. Where a part is away the report says so, and has the rest.
+ * Compares our data with the processor, the ledger, hot state and the records, and stores a report for each provider with data. It
+ * changes nothing except by applying the processor's state again. If a comparison fails, the report lists it as a gap and contains
+ * the others.
  */
 export async function reconcile(
   parts: ReconcileParts,
@@ -54,7 +55,7 @@ export async function reconcile(
       kinds: ['payment', 'refund', 'dispute', 'payout'],
       run: () => reconcileProcessor(parts, scope, tallies),
     },
-    // After it: what a look at the processor sets right is posted then.
+    // This runs after the processor comparison, which posts what it repairs.
     { kinds: ['posting'], run: () => reconcileDisputes(parts, scope, tallies) },
     {
       kinds: ['posting', 'top_up'],
@@ -95,7 +96,7 @@ export async function reconcile(
   return { reports, strangers: tallies.strangers, ...decided }
 }
 
-/** For providers, who are told nothing of our insides. */
+/** Returns the reason of a gap as shown to providers, without internals. */
 function reasonOf(error: unknown): string {
   if (error instanceof PaymentProcessorUnavailableError) {
     return 'the payment processor did not answer'
@@ -111,7 +112,7 @@ function reportsOf(
   startedAt: Date,
   finishedAt: Date,
 ): Reconciliation[] {
-  // Who asked gets a report, also where there was nothing to compare.
+  // The provider that was asked for gets a report even if there was nothing to compare.
   if (asked !== undefined) tallies.compared(asked, 'payment', 0)
   return [...tallies.byProvider].map(([providerId, { compared, findings, found, repaired }]) => ({
     providerId,

@@ -4,7 +4,7 @@ import { jsonb } from '../postgres/jsonb.ts'
 import type { ComparedKind, Difference, Finding } from './finding.ts'
 import type { Gap } from './tallies.ts'
 
-/** What one reconciliation came to, for one provider. */
+/** Result of one reconciliation for one provider. */
 export type ReconciliationSummary = {
   readonly providerId: string
   readonly reference: string
@@ -18,7 +18,7 @@ export type ReconciliationSummary = {
   readonly repaired: number
 }
 
-/** With its findings, no more than are kept. */
+/** A summary with its stored findings. */
 export type Reconciliation = ReconciliationSummary & { readonly findings: readonly Finding[] }
 
 type ReconciliationRow = {
@@ -45,10 +45,10 @@ type FindingRow = {
   is_repaired: boolean
 }
 
-/** Rows of one statement. */
+/** Maximum number of rows in one statement. */
 const rowsAtOnce = 500
 
-/** All of them or none. */
+/** Stores all reports in one transaction. */
 export async function keepReports(
   pool: ReturnType<Database['in']>,
   reports: readonly Reconciliation[],
@@ -64,7 +64,7 @@ export async function keepReports(
   })
 }
 
-/** Newest first. */
+/** Returns a page of summaries, newest first. */
 export async function listReconciliations(
   sql: Queryable,
   providerId: string,
@@ -90,7 +90,7 @@ export async function findReconciliation(
   return { ...fromRow(row), findings: findings.map(findingFrom) }
 }
 
-/** What was not set right by the newest reports of all providers, by kind; of what is kept. */
+/** Returns the number of stored findings that the newest report of each provider has not repaired, by kind. */
 export async function countStanding(sql: Queryable): Promise<ReadonlyMap<ComparedKind, number>> {
   const rows = await sql<{ kind: ComparedKind; count: number }[]>`
     select kind, count(*)::int from (
@@ -103,7 +103,7 @@ export async function countStanding(sql: Queryable): Promise<ReadonlyMap<Compare
   return new Map(rows.map(({ kind, count }) => [kind, count]))
 }
 
-/** Deletes reports that were begun before that time, some at a time. Returns how many. */
+/** Deletes reports started before that time, at most `rowsMax` of them. Returns the number of deleted reports. */
 export async function sweepReconciliations(
   sql: Queryable,
   before: Date,

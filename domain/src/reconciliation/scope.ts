@@ -1,16 +1,16 @@
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** What a reconciliation looks at. */
+/** What a reconciliation compares. */
 export type Scope = {
   readonly environment: Environment
-  /** Undefined: all providers. */
+  /** The only provider to compare; undefined for all providers. */
   readonly providerId: string | undefined
-  /** What was made in this time, the end left out; whole seconds. */
+  /** Objects created from `from` until before `to` are compared. Whole seconds. */
   readonly from: Date
   readonly to: Date
-  /** What has changed within it may be known to one side alone. */
+  /** Grace time in milliseconds. A change within it may be known to one side only. */
   readonly graceMs: number
-  /** Aborted, the comparison throws soon after. */
+  /** The comparison throws soon after the signal is aborted. */
   readonly stopping?: AbortSignal | undefined
 }
 

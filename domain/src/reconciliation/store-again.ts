@@ -19,9 +19,9 @@ export type StoringAgainParts = {
 
 export type LogPlace = { readonly environment: Environment; readonly partition: number }
 
-/** How far the sink is with one partition. */
+/** Progress of the sink in one partition. */
 export type StoringProgress = LogPlace & {
-  /** `waiting`: no sink has begun with it. */
+  /** `waiting`: no sink has started with the partition. */
   readonly phase: 'waiting' | 'comparing' | 'storing' | 'done'
   readonly offset: number
   readonly endOffset: number
@@ -30,9 +30,9 @@ export type StoringProgress = LogPlace & {
 const pollIntervalMs = 500
 
 /**
- * Has the sinks compare the log with ClickHouse, partition by partition, and store again what is missing there; returns
- * when they are done. The sinks keep how far they are, so a call that was cut off goes on when it is repeated. Returns
- * false when it was told to stop before.
+ * Makes the sinks compare the log with ClickHouse, partition by partition, and store missing records again. Returns true when they
+ * are done, false if `stopping` was aborted before. The sinks store their progress, so a repeated call continues an interrupted
+ * one.
  */
 export async function haveSinksStoreAgain(
   parts: StoringAgainParts,
@@ -46,13 +46,13 @@ export async function haveSinksStoreAgain(
     for (const place of places) progress.push(await progressOf(parts, place))
     report(progress)
     if (progress.every(({ phase }) => phase === 'done')) return true
-    // The only rejection is the abort.
+    // The sleep rejects only if it is aborted.
     await sleep(pollIntervalMs, undefined, { signal: stopping }).catch(() => undefined)
     if (stopping.aborted) return false
   }
 }
 
-/** What was asked for before is on its way, and keeps its place. */
+/** An earlier request is still in progress and keeps its offset. */
 async function ask(
   { hotState, now }: StoringAgainParts,
   { environment, partition }: LogPlace,

@@ -2,10 +2,10 @@ import type { ComparedKind, Finding, PossibleRepair, Repair, Tally } from './fin
 
 export type Gap = { readonly kind: ComparedKind; readonly reason: string }
 
-/** What came of a reconciliation, for one provider. */
+/** Result of a reconciliation for one provider. */
 export type ProviderTally = {
   readonly compared: ReadonlyMap<ComparedKind, number>
-  /** No more than are kept. */
+  /** The stored findings, at most the maximum. */
   readonly findings: readonly Finding[]
   readonly found: number
   readonly repaired: number
@@ -18,7 +18,7 @@ type Counted = {
   repaired: number
 }
 
-/** Adds up what is compared and found, by provider; of each provider so many findings are kept. */
+/** Sums what is compared and found for each provider, and stores up to `findingsMax` findings of each. */
 export class Tallies implements Tally {
   readonly #byProvider = new Map<string, Counted>()
   readonly #strangers: Finding[] = []
@@ -63,12 +63,12 @@ export class Tallies implements Tally {
     return this.#byProvider
   }
 
-  /** Of nobody that we know. */
+  /** Findings without a known provider. */
   get strangers(): readonly Finding[] {
     return this.#strangers
   }
 
-  /** Each once, and no more than findings are kept of a provider: the rest is found again. */
+  /** Returns each repair once, at most `findingsMax` in all. Others are found again by the next reconciliation. */
   get repairs(): readonly PossibleRepair[] {
     return [...this.#repairs].map(([name, repair]) => {
       return { repair, isForbidden: this.#notToRepair.has(name) }

@@ -10,8 +10,8 @@ export type ReleaseParts = {
 }
 
 /**
- * Gives back the units and the credits that a reservation of this provider holds. False when it holds nothing, or there is
- * none of that name.
+ * Releases the units and the credits that a reservation of this provider holds. Returns false if it holds nothing or does not
+ * exist.
  */
 export async function releaseReservation(
   { hotState, partitionCount }: ReleaseParts,

@@ -1,7 +1,7 @@
 import { integerSetting } from '@tollgate/platform/config/settings'
 import { reservationSecondsMax } from '@tollgate/schemas/limits'
 
-/** How every service that reserves is told what may be reserved; all should be told the same. */
+/** Limits of reservations. All services that reserve should have the same values. */
 export const reservationSettings = {
   reservationSecondsMax: integerSetting(
     'TOLLGATE_RESERVATION_SECONDS_MAX',

@@ -4,7 +4,10 @@ import { numberFromMicros } from '@tollgate/schemas/quantity'
 import { limitsAnswer } from '../entitlements/limit-answer.ts'
 import type { ReservedUsage } from './reserve-usage.ts'
 
-/** The answer to who asked to reserve units. What remains is what nobody has used or reserved, this caller included. */
+/**
+ * Returns the response to a reservation request. The remaining units are those that are neither used nor reserved, including by
+ * this request.
+ */
 export function answerReserve(
   reserved: Extract<ReservedUsage, { kind: 'decided' }>,
   offer: PublishedOffer | undefined,

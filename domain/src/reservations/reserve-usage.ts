@@ -28,30 +28,30 @@ import type { Reading, UsageParts, UsageQuery } from '../entitlements/usage-quer
 export type ReserveQuery = Omit<UsageQuery, 'tailRecordsMax' | 'customerRefs'> & {
   readonly unitsMicros: bigint
   readonly ttlMs: number
-  /** Undefined or empty: the reservation is a new one each time. */
+  /** Idempotency key of the request. If it is undefined or empty, each call makes a new reservation. */
   readonly idempotencyKey: string | undefined
-  /** Which period it is. */
+  /** Time that selects the period. */
   readonly nowMs: number
   readonly reservationsMax: number
-  /** Holds of one wallet at a time, those of usage on its way included. */
+  /** Maximum number of holds in one wallet at a time, including those of usage in progress. */
   readonly creditsHeldMax: number
 }
 
 export type ReservedUsage =
-  /** No published purchase answers for now, and the control plane must be asked. */
+  /** No published purchase applies now, so the control plane must be asked. */
   | { readonly kind: 'unknown' }
-  /** The customer has as many reservations of the product, or of credits, as there may be. */
+  /** The customer has the maximum number of reservations of the product or holds of credits. */
   | { readonly kind: 'full' }
   | {
       readonly kind: 'decided'
       readonly entitlement: Entitlement
-      /** What is used and what is reserved, over all references of the customer, with what was reserved now. */
+      /** Units used and reserved over all references of the customer, including this reservation. */
       readonly takenMicros: bigint
-      /** What may be used of the period; null: any amount. */
+      /** Units that can be used in the period; null for any number. */
       readonly allowedMicros: bigint | null
-      /** What the wallet has left beside all that is held; 0 for plans that no wallet pays for. 10^-6 credits. */
+      /** Credits left in the wallet after all holds, 10^-6; 0 for plans that are not paid from a wallet. */
       readonly creditMicros: bigint
-      /** Undefined: denied, and nothing is reserved. */
+      /** The reservation; undefined if it was denied. */
       readonly reservation: Reservation | undefined
     }
 
@@ -62,22 +62,22 @@ export type Reservation = {
 }
 
 /**
- * Reserves units of a customer's cap, beside all that was used and acknowledged before the call and all that is
- * reserved. A reservation is kept at the customer's own reference, so that those who ask under different references
- * meet. What other partitions have counted for the customer is read before; HotState refuses what was read too early to
- * see the usage of a reservation that it does not hold any more ('behind'), and then all is read again.
+ * Reserves units of a customer's cap, in addition to everything used and acknowledged before the call and everything reserved. A
+ * reservation is stored under the customer's own reference, so that requests under different references share one cap. Counts of
+ * other partitions are read first. Hot state refuses counts that were read too early to include the usage of a reservation that has
+ * since ended ('behind'), and then everything is read again.
  *
- * Which references the customer has is said by the entry of its own one, which is published last. What follows from it
- * is refused in the same way once another is published, so that usage under a reference that is linked meanwhile is seen.
+ * The entry of the customer's own reference lists all references of the customer, and is published last. If another entry is
+ * published meanwhile, the step is refused in the same way, so that usage under a newly linked reference is included.
  *
- * On a plan that a wallet pays for, the same step holds the credits that the units cost: there is room in both or nothing
- * is reserved.
+ * For a plan that is paid from a wallet, the same step holds the credits that the units cost. Either both fit, or nothing is
+ * reserved.
  *
- * The log's tail is not added as in a plain check: what it would settle is not settled yet. Throws UsageBehindError
- * when the counters do not come in time.
+ * Unlike in a plain check, the tail of the log is not added, because its records are not settled yet. Throws UsageBehindError if
+ * the counters do not catch up in time.
  */
 export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Promise<ReservedUsage> {
-  // Real time, not the clock of the business: a test that stops that one must not stop this loop's end.
+  // Real time is used instead of the injected clock, so that a test that stops that clock cannot stop the end of this loop.
   const deadline = performance.now() + query.waitMs
   const references = new References(parts, query)
   for (;;) {
@@ -91,7 +91,7 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
     const readings = await references.readOthers([own, asked], entitlement.customerRefs)
     const here = readings.filter(({ at }) => at.partition === own.at.partition)
     const elsewhere = readings.filter((reading) => !here.includes(reading))
-    // HotState sees to the counters of the current period here, and not to those that say what it was left.
+    // Hot state checks the counters of the current period in this partition, but not those that determine the carried-over units.
     const readFirst = entitlement.rollOver === undefined ? elsewhere : readings
     const credits = await creditsOf(parts, query, entitlement)
     if (credits !== 'unpublished' && !readFirst.some(isBehind)) {
@@ -115,7 +115,10 @@ export async function reserveUsage(parts: UsageParts, query: ReserveQuery): Prom
   }
 }
 
-/** A reference is behind, or not, what its partition's log held when it was first read: that was acknowledged before. */
+/**
+ * Reads references. Whether a reference is behind is decided by the head of its partition's log at the first read, because usage up
+ * to there was acknowledged before.
+ */
 class References {
   readonly #parts: UsageParts
   readonly #query: ReserveQuery
@@ -135,7 +138,7 @@ class References {
     return reading
   }
 
-  /** Those that were read already, and all others. */
+  /** Returns the given readings and those of all other references. */
   async readOthers(known: readonly Reading[], customerRefs: readonly string[]): Promise<Reading[]> {
     const readings = new Map(known.map((reading) => [reading.customerRef, reading]))
     const others = customerRefs.filter((ref) => !readings.has(ref))
@@ -143,7 +146,7 @@ class References {
   }
 }
 
-/** What to hold in the wallet of a plan that pays from it. 'unpublished': a lost wallet is not published again yet. */
+/** Returns what to hold in the wallet of a plan that is paid from it. 'unpublished': a lost wallet is not published again yet. */
 async function creditsOf(
   parts: UsageParts,
   { environment, providerId, unitsMicros, creditsHeldMax }: ReserveQuery,
@@ -197,7 +200,7 @@ function usedIn(readings: readonly Reading[], window: string): UsedElsewhere {
   return { amount, appliedOffsets }
 }
 
-/** What the outcome of a step does not say. */
+/** Values that the outcome of a step does not contain. */
 type OutsideOfPlaces = { readonly usedElsewhere: bigint; readonly grantedMicros: bigint }
 
 function answerOf(
@@ -249,7 +252,7 @@ function decided(
   return { kind: 'decided', ...allowed, takenMicros: taken, creditMicros, reservation }
 }
 
-/** How long it takes until a reading that was too early has a better one. */
+/** Pause before a reading that was too early is repeated. */
 const readAgainAfterMs = 2
 
 async function waitForLateReadings(

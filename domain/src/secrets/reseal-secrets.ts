@@ -4,7 +4,7 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import { sealedColumns } from '@tollgate/schemas/sealed-columns'
 import { nameActor, type Actor } from '../audit/actor.ts'
 
-/** Of each the table has one row for each (provider, id). */
+/** Columns of tables that have one row for each (provider, id). */
 const keptColumns = sealedColumns.filter(({ schema }) => schema === 'environment')
 
 type KeptColumn = (typeof keptColumns)[number]
@@ -12,8 +12,8 @@ type KeptColumn = (typeof keptColumns)[number]
 const rowsPerRound = 200
 
 /**
- * Seals every secret anew that an older key sealed, after which that key can go. Returns how many there were. May be
- * stopped and run again at any time: each row opens with one of the keys, before and after its turn.
+ * Seals every secret again that an older key sealed, after which the older key can be removed. Returns the number of resealed
+ * secrets. It can be stopped and run again at any time, because each row can be opened with one of the keys before and after.
  */
 export async function resealSecrets(
   database: Database,
@@ -47,7 +47,7 @@ async function resealColumn(
       order by ${pool(id)} limit ${rowsPerRound}`
     for (const row of rows.filter(({ sealed }) => !secrets.isCurrent(sealed))) {
       const anew = secrets.reseal(row.sealed, { table, column, owner: row.provider_id })
-      // What was replaced meanwhile is the newest key's already.
+      // A secret that was replaced meanwhile is already sealed with the newest key, so the condition on the old value skips it.
       const rowsOfProvider = database.of(row.provider_id).in(environment)
       await rowsOfProvider.write((sql) => {
         nameActor(sql, actor)

@@ -3,9 +3,10 @@ import { givesAccess } from '../purchases/access.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
 /**
- * Whether a checkout that may not change plans sells this plan to a customer whose deciding purchase of the product is
- * `last`. Such a link was issued with a key that may not manage purchases, so whoever holds it must not end one. The
- * exception is the upgrade from a plan that never charges to one that is paid for first: the customer loses nothing paid.
+ * Returns whether a checkout that is not allowed to change plans sells this plan to a customer whose deciding purchase of the
+ * product is `last`. Such a link was issued with a key that cannot manage purchases, so its holder must not end a purchase. The
+ * exception is the upgrade from a plan that never charges to one that is paid in advance: the customer loses nothing that was paid
+ * for.
  */
 export function sellsOnBoundCheckout(
   plan: PlanCosts & { readonly reference: string },

@@ -13,25 +13,25 @@ import { TooManySessionsError } from './too-many-sessions-error.ts'
 export type CheckoutSession = {
   readonly sessionId: string
   readonly reference: string
-  /** The customer's own reference. */
+  /** Reference of the customer. */
   readonly customerRef: string
   readonly purpose: 'product' | 'credit_topup'
   readonly productRef: string | null
-  /** Null: the customer chooses. */
+  /** Reference of the plan; null until the customer chooses one. */
   readonly planRef: string | null
   readonly returnUrl: string | null
-  /** False: it sells no plan that ends another purchase of the customer. */
+  /** False if the checkout must not sell a plan that ends another purchase of the customer. */
   readonly mayChangePlan: boolean
-  /** The actor who issued it; null in rows of older versions. */
+  /** The actor who issued the session; null in rows of older versions. */
   readonly issuedBy: string | null
-  /** The portal that it was opened in; null: it was issued with a key. */
+  /** The portal in which the checkout was opened; null if it was issued with a key. */
   readonly portalHandle: string | null
-  /** A language with or without a region, such as `pt-BR`; null: that of the browser. */
+  /** A language with or without a region, such as `pt-BR`; null for the browser's language. */
   readonly locale: string | null
-  /** The digest of the cookie of the only browser that sent a form of it; see `claimCheckout` for what else it holds. */
+  /** Digest of the cookie of the only browser that sent a form of the checkout. See `claimCheckout` for its other values. */
   readonly browserSha256: string | null
   readonly status: 'active' | 'used' | 'expired'
-  /** Minor units of `currency`; null while the customer has not chosen. */
+  /** Amount in minor units of `currency`; null until the customer has chosen a plan. */
   readonly amountMinor: number | null
   readonly currency: string | null
   readonly expiresAt: Date
@@ -60,7 +60,7 @@ type CheckoutSessionRow = {
   updated_at: Date
 }
 
-/** An idempotency key, and the digest of the request that came with it. */
+/** An idempotency key, and the digest of its request. */
 export type CheckoutKey = { readonly text: string; readonly inputSha256: string }
 
 export type CheckoutRequest = {
@@ -70,11 +70,11 @@ export type CheckoutRequest = {
   readonly plan: Plan | undefined
   readonly returnUrl: string | null
   readonly mayChangePlan: boolean
-  /** The portal that it is opened in. Default: none. */
+  /** The portal in which the checkout is opened. Default: none. */
   readonly portalHandle?: string | null
-  /** Of the page. Default: that of the browser. */
+  /** Language of the page. Default: the browser's language. */
   readonly locale?: string | null
-  /** Default: none. */
+  /** Idempotency key of the request. Default: none. */
   readonly key?: CheckoutKey
 }
 
@@ -121,8 +121,8 @@ async function insertAndEmit(
 }
 
 /**
- * Returns undefined if one more checkout may be opened, otherwise the milliseconds until the first one expires. Locks the
- * customer, so that requests that arrive together do not go beyond the limit.
+ * Returns undefined if one more checkout can be opened, otherwise the milliseconds until the first one expires. Locks the customer,
+ * so that concurrent requests do not exceed the limit.
  */
 async function waitForRoomMs(
   { sql, providerId, now }: UnitOfWork,
@@ -139,10 +139,10 @@ async function waitForRoomMs(
 }
 
 /**
- * The same for requests that only add a link to their answer. Returns the newest open checkout that the same actor issued
- * with the same terms, if at least half of its time is left: a client that polls does not use up what its customer may
- * have open. When the customer has as many open as allowed, returns the newest one that leads to the same plan and may
- * do as much, whoever issued it, or undefined.
+ * Opens a checkout for a request that only adds a link to its response. Returns the newest open checkout that the same actor issued
+ * with the same terms, if at least half of its time is left, so that a polling client does not use up the customer's limit. If the
+ * customer has the maximum of open checkouts, returns the newest one that leads to the same plan and has the same permission,
+ * issued by any actor, or undefined.
  */
 export async function offerCheckoutSession(
   work: UnitOfWork,
@@ -165,7 +165,7 @@ export async function offerCheckoutSession(
   if (fresh !== undefined) return fromRow(fresh)
   const waitMs = await waitForRoomMs(work, hosted.limits, request)
   if (waitMs === undefined) return insertAndEmit(work, hosted.hostedUrl, request)
-  // Where no plan is asked for, any will do. A checkout without a plan lets the customer choose it.
+  // If no plan is requested, any plan matches. A checkout without a plan lets the customer choose it.
   const [open] = await sql<CheckoutSessionRow[]>`
     select * from checkout_sessions
     where ${isAlike} and expires_at > ${now}
@@ -174,7 +174,7 @@ export async function offerCheckoutSession(
   return open === undefined ? undefined : fromRow(open)
 }
 
-/** What is due before the plan starts. */
+/** Returns the amount due before the plan starts, in minor units. */
 async function firstChargeMinor(
   { sql, providerId }: UnitOfWork,
   { customerRef, productRef }: Pick<CheckoutRequest, 'customerRef' | 'productRef'>,
@@ -204,7 +204,7 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
 }
 
-/** Returns the checkout that was opened with the idempotency key, and the digest of that request. */
+/** Returns the checkout that was opened with the idempotency key, and the digest of its request. */
 export async function findKeyedCheckout(
   sql: Queryable,
   providerId: string,
@@ -221,7 +221,7 @@ export type PlacedCheckoutSession = {
   readonly session: CheckoutSession
 }
 
-/** Whether a checkout of that session may sell no plan that ends another purchase. */
+/** Returns whether a checkout of the session must not sell a plan that ends another purchase. */
 export async function isBoundCheckout(
   sql: Queryable,
   providerId: string,
@@ -233,7 +233,7 @@ export async function isBoundCheckout(
   return rows.length > 0
 }
 
-/** Of any provider: nobody knows yet whose link it is. */
+/** Returns a checkout and its provider, looked up across all providers, because the link does not name one. */
 export async function placeCheckoutSession(
   sql: Queryable,
   sessionId: string,
@@ -243,10 +243,7 @@ export async function placeCheckoutSession(
   return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
 }
 
-/**
- * Gives a checkout whose time is up the status that it has since then, and tells of it: once, whoever else looks. False:
- * there is nothing to tell.
- */
+/** Marks a checkout as expired if its time is over, and emits the event once. Returns false if there was nothing to mark. */
 export async function expireCheckoutSession(
   work: UnitOfWork,
   hostedUrl: string,
@@ -263,9 +260,9 @@ export async function expireCheckoutSession(
 }
 
 /**
- * Notes that a browser has sent a form that may complete the checkout. `browserSha256` is the digest of the browser's cookie.
- * After forms of two browsers the checkout belongs to neither: whoever has the link can send one while the customer pays in
- * another browser.
+ * Records that a browser has sent a form that may complete the checkout. `browserSha256` is the digest of the browser's cookie.
+ * After forms from two browsers the checkout belongs to neither of them, because anyone with the link can send a form while the
+ * customer pays in another browser.
  */
 export async function claimCheckout(
   sql: Queryable,
@@ -280,7 +277,10 @@ export async function claimCheckout(
       and (browser_sha256 is null or browser_sha256 not in (${browserSha256}, ${openedPortal}))`
 }
 
-/** Notes that the browser opens the portal. Returns false if it did so before, or is not the one that has sent a form. */
+/**
+ * Records that the browser opens the portal. Returns false if it did so before, or if it is not the only browser that has sent a
+ * form.
+ */
 export async function useCheckoutBrowser(
   sql: Queryable,
   providerId: string,
@@ -293,16 +293,16 @@ export async function useCheckoutBrowser(
   return used.count === 1
 }
 
-/* Neither is the digest of a cookie. */
+/* Values that are not the digest of a cookie. */
 const severalBrowsers = 'several'
 const openedPortal = 'opened'
 
-/** What was paid on it: minor units of the currency, and the plan that the customer has chosen. */
+/** Result of a payment on a checkout: the amount in minor units of the currency, and the plan that the customer has chosen. */
 export type CheckoutResult = Pick<CheckoutSession, 'planRef' | 'amountMinor' | 'currency'>
 
 /**
- * Uses the checkout up, and tells of it; nothing where it was used before. One that was told of as abandoned is completed
- * all the same: whoever opened the page in time may pay after that.
+ * Completes the checkout and emits its event. Does nothing if it was completed before. An expired checkout is completed too,
+ * because a customer who opened the page in time may pay later.
  */
 export async function completeCheckoutSession(
   work: UnitOfWork,
@@ -320,7 +320,7 @@ export async function completeCheckoutSession(
   await recordEvent(work, 'checkout_session.completed', checkoutObject(fromRow(row), hostedUrl))
 }
 
-/** Nobody can pay on the customer's open checkouts any more: their time is up. */
+/** Expires the customer's open checkouts, so that they no longer accept payments. */
 export async function endCheckoutSessions(
   sql: Queryable,
   providerId: string,
@@ -333,7 +333,7 @@ export async function endCheckoutSessions(
       and expires_at > ${now}`
 }
 
-/** What the session is at that instant. */
+/** Returns the status of the session at that instant. */
 export function checkoutSessionStatus(
   { status, expiresAt }: CheckoutSession,
   now: Date,
@@ -341,7 +341,7 @@ export function checkoutSessionStatus(
   return status === 'active' && expiresAt <= now ? 'expired' : status
 }
 
-/** `data.object` of the checkout_session events. */
+/** Returns `data.object` of the checkout_session events. */
 function checkoutObject(
   session: CheckoutSession,
   hostedUrl: string,

@@ -8,12 +8,12 @@ import { digestOf, drawCookieToken, drawSessionId, sessionMs } from './hosted-pa
 
 export type CustomerSession = {
   readonly sessionId: string
-  /** The customer's own reference. */
+  /** Reference of the customer. */
   readonly customerRef: string
   readonly productRef: string | null
   /** The actor who issued the link; null in rows of older versions. */
   readonly issuedBy: string | null
-  /** A language with or without a region, such as `pt-BR`; null: that of the browser. */
+  /** A language with or without a region, such as `pt-BR`; null for the browser's language. */
   readonly locale: string | null
   readonly status: 'active' | 'used'
   readonly expiresAt: Date
@@ -36,17 +36,14 @@ type CustomerSessionRow = {
 export type PortalRequest = {
   readonly customerRef: string
   readonly productRef: string | null
-  /** Of the pages. Default: that of the browser. */
+  /** Language of the pages. Default: the browser's language. */
   readonly locale?: string | null
 }
 
 type PortalLimits = Pick<SessionLimits, 'openPortalLinksMax'>
 type PortalWork = { readonly sql: Queryable } & Pick<UnitOfWork, 'providerId' | 'now' | 'actor'>
 
-/**
- * Issues a link to the customer's portal. Throws a TooManySessionsError when the customer has as many unused links as
- * allowed.
- */
+/** Issues a link to the customer's portal. Throws a TooManySessionsError if the customer has the maximum of unused links. */
 export async function openCustomerSession(
   work: PortalWork,
   limits: PortalLimits,
@@ -62,8 +59,8 @@ export async function openCustomerSession(
 }
 
 /**
- * One statement that emits no event, so it needs no transaction. Requests that arrive together may go beyond the limit
- * by their number.
+ * Issues a link unless the limit is reached. It is one statement that emits no event, so it needs no transaction. Concurrent
+ * requests may exceed the limit by their number.
  */
 async function issueIfRoom(
   work: PortalWork,
@@ -100,10 +97,10 @@ function isUnused({ sql, providerId, now }: PortalWork, customerRef: string) {
 }
 
 /**
- * The same for requests that only add a link to their answer. Returns the newest unused link that the same actor issued
- * for the same product, if at least half of its time is left: a client that polls does not use up what its customer may
- * have. When the customer has as many unused links as allowed, returns the newest one, for that product if there is one.
- * Returns undefined only if those were used meanwhile.
+ * Issues a link for a request that only adds it to its response. Returns the newest unused link that the same actor issued for the
+ * same product, if at least half of its time is left, so that a polling client does not use up the customer's limit. If the
+ * customer has the maximum of unused links, returns the newest one, preferably for that product. Returns undefined only if those
+ * were used meanwhile.
  */
 export async function offerCustomerSession(
   work: PortalWork,
@@ -129,13 +126,13 @@ export async function offerCustomerSession(
   return unused === undefined ? undefined : fromRow(unused)
 }
 
-/** What a browser showed of a session, or a link names, and whose it turned out to be. */
+/** A session found by the token of a link or a cookie, and its provider. */
 export type PlacedCustomerSession = {
   readonly providerId: string
   readonly session: CustomerSession
 }
 
-/** Of any provider: nobody knows yet whose link it is. */
+/** Returns a session and its provider, looked up across all providers, because the link does not name one. */
 export async function placeCustomerSession(
   sql: Queryable,
   sessionId: string,
@@ -145,10 +142,10 @@ export async function placeCustomerSession(
   return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
 }
 
-/** A portal that was opened in a browser, of any provider. */
+/** A portal that was opened in a browser, with its provider. */
 type PlacedPortal = PlacedCustomerSession & { readonly isOpen: boolean }
 
-/** The portal that the browser opened, also after its time was up, as long as the session is kept. */
+/** Returns the portal that the browser opened. A portal whose time is over is returned until the session is deleted. */
 export async function findPortal(
   sql: Queryable,
   cookieToken: string,
@@ -162,8 +159,8 @@ export async function findPortal(
 }
 
 /**
- * Lets in whoever comes first with the link; nobody after that. Returns what the browser is known by from now on, of
- * which we keep the digest alone; undefined when the link was used, or its time is up.
+ * Opens the portal for the first browser that uses the link, and for no other. Returns the token of the browser's cookie, of which
+ * only the digest is stored. Undefined if the link was used or has expired.
  */
 export async function openPortal(
   sql: Queryable,
@@ -181,12 +178,12 @@ export async function openPortal(
   return opened.count === 1 ? cookieToken : undefined
 }
 
-/** The portal as a checkout opens it, and the token of its cookie. */
+/** A portal opened from a checkout, and the token of its cookie. */
 export type OpenedPortal = { readonly session: CustomerSession; readonly token: string }
 
 /**
- * Opens the portal for the browser in which a checkout was completed, without a link of its own. Returns undefined if the
- * checkout has opened it before: each opens it once, and of requests that arrive together one is let in.
+ * Opens the portal for the browser in which a checkout was completed, without a link. Returns undefined if the checkout has opened
+ * it before. Each checkout opens it once, and only one of concurrent requests succeeds.
  */
 export async function openPortalOfCheckout(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
@@ -194,7 +191,7 @@ export async function openPortalOfCheckout(
   openUntil: Date,
 ): Promise<OpenedPortal | undefined> {
   const { customerRef, productRef, locale = null } = checkout
-  // A customer who is being deleted gets no session.
+  // The lock keeps a customer who is being deleted from getting a session.
   await lockCustomer(sql, providerId, customerRef)
   if (!(await useCheckoutBrowser(sql, providerId, checkout))) return undefined
   const issuedBy = `checkout:${checkout.reference}`
@@ -212,7 +209,7 @@ export async function openPortalOfCheckout(
   return { session, token }
 }
 
-/** The customer is done, on this device. */
+/** Closes the portal in this browser, because the customer has signed out. */
 export async function closePortal(
   sql: Queryable,
   providerId: string,
@@ -235,7 +232,7 @@ export async function findCustomerSession(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Whoever was let in by one is not any more. */
+/** Deletes the customer's sessions, so that their portals close. */
 export async function removeCustomerSessions(
   sql: Queryable,
   providerId: string,
@@ -246,7 +243,7 @@ export async function removeCustomerSessions(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** Deletes sessions that expired before that instant, some at a time. Returns how many. */
+/** Deletes sessions that expired before that instant, at most `rowsMax` of them. Returns the number of deleted sessions. */
 export async function sweepCustomerSessions(
   sql: Queryable,
   expiredBefore: Date,
@@ -259,7 +256,7 @@ export async function sweepCustomerSessions(
   return rows.count
 }
 
-/** What the session is at that instant. */
+/** Returns the status of the session at that instant. */
 export function customerSessionStatus(
   session: CustomerSession,
   now: Date,

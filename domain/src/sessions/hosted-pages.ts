@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** How long a hosted page can be opened after it was asked for. */
+/** How long a hosted page can be opened after its link was issued. */
 export const sessionMs = 15 * 60_000
 
-/** 32 hex characters: who has it is let in, so it cannot be guessed. */
+/** Returns 32 hex characters. The id gives access to the page, so it must not be guessable. */
 export function drawSessionId(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** What the cookie of an opened page holds. */
+/** Returns the token for the cookie of an opened page. */
 export function drawCookieToken(): string {
   return randomBytes(32).toString('base64url')
 }
@@ -17,7 +17,7 @@ export function digestOf(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }
 
-/** `hostedUrl` without a slash at its end. */
+/** Returns the address of the portal. `hostedUrl` has no trailing slash. */
 export function customerPageUrl(hostedUrl: string, sessionId: string): string {
   return `${hostedUrl}/customer/manage?id=${sessionId}`
 }

@@ -1,13 +1,15 @@
-/** What opening a hosted page takes. */
+/** Dependencies of opening a hosted page. */
 export type HostedParts = {
-  /** Where customers reach the hosted pages, without a slash at its end. */
+  /** Base URL of the hosted pages, without a trailing slash. */
   readonly hostedUrl: string
   readonly limits: SessionLimits
 }
 
 export type SessionLimits = {
-  /** Open checkouts of one customer that were issued with keys; the same number for each portal session. */
+  /**
+   * Maximum number of open checkouts of one customer that were issued with keys. The same maximum applies to each portal session.
+   */
   readonly openCheckoutsMax: number
-  /** Unused portal links of one customer. */
+  /** Maximum number of unused portal links of one customer. */
   readonly openPortalLinksMax: number
 }

@@ -28,8 +28,8 @@ export async function findCheckoutOfKey(
 }
 
 /**
- * Opens a checkout unless one was opened with the key. Of requests that arrive together one opens it: those of the same
- * customer wait for its lock, those of another customer fail on the unique key and are tried again.
+ * Opens a checkout unless one was opened with the key. Only one of concurrent requests opens it: those for the same customer wait
+ * for its lock, and those for another customer break the unique key and are retried.
  */
 export async function openCheckoutOnce(
   work: UnitOfWork,

@@ -9,8 +9,8 @@ import type { CheckoutSession } from './checkout-sessions.ts'
 type SellingWork = { readonly sql: Queryable; readonly providerId: string; readonly now: Date }
 
 /**
- * Whether the checkout sells the plan to its customer now. Locks what activating a plan locks, in the same order, so that
- * the customer's purchase stays as it is until the transaction ends.
+ * Returns whether the checkout sells the plan to its customer now. Locks the same rows as the activation of a plan, in the same
+ * order, so that the customer's purchase cannot change until the transaction ends.
  */
 export async function sellsPlan(
   { sql, providerId, now }: SellingWork,
@@ -22,6 +22,6 @@ export async function sellsPlan(
   await lockCustomer(sql, providerId, customerRef)
   const plan = await findPlan(sql, providerId, productRef, planRef)
   const last = await findDecidingPurchase(sql, providerId, customerRef, productRef)
-  // Without a plan there is nothing to sell: what takes it says so in its own words.
+  // Without a plan there is nothing to sell. The code that starts the plan reports its own error.
   return plan === undefined || sellsOnBoundCheckout(plan, last, now)
 }

@@ -1,7 +1,7 @@
-/** A customer has as many hosted pages open as the configuration allows. */
+/** A customer has the maximum number of open hosted pages. */
 export class TooManySessionsError extends Error {
   override readonly name = 'TooManySessionsError'
-  /** Milliseconds until the first of them expires. */
+  /** Milliseconds until the first of the open pages expires. */
   readonly waitMs: number
 
   constructor(waitMs: number) {

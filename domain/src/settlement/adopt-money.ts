@@ -6,9 +6,9 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { priceOf, taxedTermsOf, termsAt } from '../payments/taxed-terms.ts'
 
 /**
- * The intent over the money that it is over at the processor: one of our calls made it that. Whether anybody kept that
- * call's answer does not matter. Undefined: the look was taken before a change that has happened since, and says nothing
- * any more.
+ * Returns the intent with the amount that it has at the processor, which one of our calls set. The change is found by its stored
+ * attempt, even if the answer of that call was lost. Returns undefined if the processor was read before a later change of the
+ * amount, so what was read is outdated.
  */
 export async function adoptMoney(
   sql: Queryable,
@@ -30,7 +30,7 @@ export async function adoptMoney(
   }
 }
 
-/** Its amount is what it will have been. */
+/** Returns whether the payment's amount can no longer change. */
 function isBeyondChange(payment: ProcessorIntent): boolean {
   const { outcome } = outcomeOf(payment)
   return outcome === 'succeeded' || outcome === 'processing' || outcome === 'canceled'

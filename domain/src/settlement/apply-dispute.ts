@@ -23,8 +23,8 @@ const disputed = disputeRank.needs_response
 const closed = disputeRank.won
 
 /**
- * Makes of a dispute what the processor says of it. A question of the bank alone is no dispute. One that is seen for the
- * first time when it has been closed is told of twice: it was opened, and it was closed.
+ * Stores the processor's state of a dispute, posts its movements and emits its events. A bank's inquiry alone emits no event. A
+ * dispute that is first seen after it was closed emits two events: opened and closed.
  */
 export async function applyDispute(
   work: UnitOfWork,
@@ -33,13 +33,13 @@ export async function applyDispute(
 ): Promise<void> {
   const { sql, providerId } = work
   const { id } = dispute
-  // Orders those who look at once.
+  // Orders concurrent updates of the dispute.
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findDispute(sql, providerId, id)
   const isNewer = isNewerLook(known, dispute)
   const takes = isNewer && (await saveLook(work, intent, dispute))
-  // Money moves without a change of the status, too.
+  // Money can move without a change of the status.
   await postDispute(work, intent, dispute)
   if (isNewer) await tellOfMove(work, known, dispute)
   const took = known?.takesAccess ?? false
@@ -65,7 +65,7 @@ async function tellOfMove(
   }
 }
 
-/** The customer's card is no longer charged, or is charged again. */
+/** Stops automatic charges of the customer's card, or starts them again. */
 async function followCard(
   work: UnitOfWork,
   customerRef: string,
@@ -83,7 +83,7 @@ async function followCard(
   await chargeUnpaidNow(sql, providerId, customerRef, now)
 }
 
-/** Returns whether it takes access away. */
+/** Stores the dispute. Returns whether it takes access away. */
 async function saveLook(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,

@@ -24,9 +24,9 @@ import {
 } from '../payments/transitions.ts'
 
 /**
- * Makes of an intent what the processor says of it, and gives what was paid for. Whoever looks, however often and in
- * whatever order, the intent comes to the same end and each thing is told of once: the row is locked, a final state is
- * never left, and a decline is known by its charge.
+ * Applies the processor's state to an intent and delivers what was paid for. The result does not depend on how often or in which
+ * order states are applied, and each event is emitted once: the row is locked, a final state is never left, and a decline is
+ * identified by its charge.
  */
 export async function applyLook(
   work: UnitOfWork,
@@ -66,8 +66,8 @@ export async function applyLook(
 }
 
 /**
- * Of a payment that has come to its end only what of it reached the processor's balance may still be to be told, and of one
- * from before that was kept, what it was paid with.
+ * Completes a payment that is already final. The settlement amounts may arrive later than the success. Payments from before their
+ * card was stored also get the payment method that paid.
  */
 async function settleLate(
   work: UnitOfWork,
@@ -102,12 +102,12 @@ function triggerOf({ failureReason }: PaymentIntent, payment: ProcessorIntent): 
     case 'succeeded':
       return 'succeeded'
     case 'canceled':
-      // It was told of as failed.
+      // A failure event was emitted when the card was declined.
       return failureReason === null ? 'canceled' : 'given-up'
   }
 }
 
-/** Once for each charge that was turned down, and for each cause where there was no charge. */
+/** Emits a failure event once for each declined charge, or once for each decline code if there was no charge. */
 async function tellOfDecline(
   work: UnitOfWork,
   intent: PaymentIntent,

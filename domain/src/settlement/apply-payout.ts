@@ -11,7 +11,7 @@ import { isLaterPayout, movedAtProcessor, payoutMove } from '../payments/decide-
 import { lockPayout, savePayout } from '../payments/payouts-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-/** Brings a payout in line with the processor's. A look that is older than what is stored changes nothing. */
+/** Stores the processor's state of a payout and posts its money. A state that is older than the stored one changes nothing. */
 export async function applyPayout(work: UnitOfWork, payout: Payout): Promise<void> {
   const { sql, providerId, now } = work
   const known = await lockPayout(sql, providerId, payout)
@@ -39,7 +39,7 @@ async function postPayout(
   if (move === 'none') return
   const units = toProcessorAmount(amountMinor, currency) + beside
   const money = { payoutRef, currency, amountMinor }
-  // Reading what is there goes through all postings of the currency, which only finer currencies need.
+  // `findAtProcessor` reads all postings of the currency. Only currencies with processor units finer than a minor unit need it.
   const there =
     processorUnitsPerMinor(currency) === 1n
       ? { clearingMinor: 0n, restUnits: 0n }

@@ -15,7 +15,10 @@ import {
   type PaymentRefund,
 } from '../payments/refunds-repository.ts'
 
-/** Makes of a refund what the processor says of it. What follows once it has succeeded depends on what was paid for. */
+/**
+ * Stores the processor's state of a refund, posts it and emits its event. The handler of the payment's purpose decides what follows
+ * from success.
+ */
 export async function applyRefund(
   work: UnitOfWork,
   intentRef: string,
@@ -27,7 +30,7 @@ export async function applyRefund(
   const known = await findRefund(sql, providerId, refund.id)
   const status = refundStateOf(refund)
   if (!isLaterRefund(known?.status, status)) {
-    // What it took of the balance is told later than what became of it.
+    // The processor reports the balance movement later than the status.
     return settleRefund(work, intent, { ...refund, status })
   }
   const kept: PaymentRefund = {
@@ -50,7 +53,10 @@ export async function applyRefund(
   await handler.onRefunded(work, intent, { ...refund, isReturned })
 }
 
-/** No tax was booked of a payment that gave nothing, and a credit note states it of one that paid an invoice. */
+/**
+ * Returns the tax part of a refund. It is 0 if the payment delivered nothing, because no tax was posted then. It is 0 if the
+ * payment paid an invoice, because the credit note states the tax.
+ */
 async function findTaxOfRefund(
   work: UnitOfWork,
   intent: PaymentIntent,

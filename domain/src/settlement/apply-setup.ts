@@ -12,21 +12,21 @@ import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
 import { customerMetadataKey } from '../payments/processor-customers.ts'
 
 export type AppliedSetup =
-  /** Its card was taken over, now or before. */
+  /** The card was saved, now or earlier. */
   | 'saved'
-  /** Nothing came of it, and nothing will. */
+  /** The setup ended without a card and cannot be continued. */
   | 'ended'
-  /** The card was turned down, and another one may be entered. */
+  /** The card was declined. The customer can enter another one. */
   | 'declined'
-  /** Nobody has entered a card yet, or their bank has not answered. */
+  /** The customer has not entered a card yet, or the bank has not answered. */
   | 'open'
 
 /**
- * Keeps the card that was set up, once it was: it is the one that is charged from then on, at the processor, too. Each
- * setup is taken over once: told of again, it neither replaces a later card nor brings back one that was removed.
+ * Saves the card of a successful setup, and makes it the default at the processor. Each setup is applied once: a repeated event
+ * neither replaces a later card nor restores a removed one.
  *
- * Throws PaymentProcessorUnavailableError, and PaymentUnknownError where the processor did not say that it took the card
- * as the default: a repetition has it do so.
+ * Throws PaymentProcessorUnavailableError. Throws PaymentUnknownError if the processor did not confirm the default card; a
+ * repetition sets it.
  */
 export async function applySetup(
   parts: PaymentParts & { readonly now: () => Date },
@@ -51,7 +51,7 @@ export async function applySetup(
     const { sql, now } = work
     const customer = await lockCustomer(sql, providerId, customerRef)
     if (customer === undefined) return undefined
-    // One that was begun by the release before is not known here yet.
+    // Setups from the previous release have no row yet.
     await insertSetup(sql, providerId, setupIntentId, customerRef, setup.createdAt)
     const isFirst = await endSetup(sql, providerId, setupIntentId, now)
     const handler = paymentHandlers['card-check']
@@ -64,7 +64,7 @@ export async function applySetup(
   return 'saved'
 }
 
-/** After the commit: our own charges name their card, so that until then nothing is charged otherwise. */
+/** Runs after the commit. Our own charges name their card, so the default does not matter to them until then. */
 async function makeDefault(
   parts: PaymentParts,
   environment: Environment,

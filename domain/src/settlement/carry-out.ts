@@ -23,25 +23,24 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 
 export type CarriedOut =
-  /** The processor has answered, and this is what became of the intent. */
+  /** The processor has answered. `intent` is the resulting state. */
   | {
       readonly kind: 'answered'
       readonly intent: PaymentIntent
-      /** For the customer's browser alone. */
+      /** Secret for the customer's browser only. */
       readonly clientSecret: string | undefined
     }
-  /** It is not known what came of it: to be asked again under the same key. */
+  /** The outcome is unknown. The call must be repeated under the same key. */
   | {
       readonly kind: 'unknown'
       readonly message: string
-      /** Somebody else is making the same call at this moment. */
+      /** Another process is making the same call at this moment. */
       readonly isUnderWay: boolean
     }
 
 /**
- * Makes the call that an attempt stands for, and keeps what came of it. A crash before the call, during it or behind it
- * leaves the attempt as it is: whoever comes next makes the same call again, with its key and its words, and the
- * processor does it once.
+ * Makes the call of an attempt and stores the outcome. A crash before, during or after the call leaves the attempt open. The next
+ * process makes the same call with the same key and parameters, and the processor carries it out once.
  */
 export async function carryOut(
   parts: PaymentParts,
@@ -88,7 +87,7 @@ export async function carryOut(
   }
 }
 
-/** An invoice is charged to the saved card. Other payments tell of the card they were made with. */
+/** Returns the saved card that a payment of an invoice charges. For other payments, the card is read from the processor. */
 async function readCharged(
   parts: PaymentParts,
   { providerId, environment }: Operation,
@@ -104,7 +103,7 @@ async function readCharged(
   return { paymentMethodId, card }
 }
 
-/** The words of the attempt to make a payment. */
+/** Returns the parameters of the call that creates a payment. */
 export function wordsOf(intent: NewPaymentIntent): JsonObject {
   return { ...intent, amountMinor: intent.amountMinor.toString() }
 }
@@ -165,7 +164,7 @@ function keep(
   })
 }
 
-/** It cannot be done to the payment as it is now: what it is decides. */
+/** The processor refused the call because of the payment's state. That state is read and applied. */
 async function afterRefusal(
   parts: PaymentParts,
   operation: Operation,

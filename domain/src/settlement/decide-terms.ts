@@ -10,15 +10,15 @@ import { totalOf } from '../pricing/invoice-line.ts'
 import { currenciesOf, listedPrice, pricesIn } from '../pricing/plan-prices.ts'
 import { needsNoPayment, type PlanSwitch } from '../purchases/decide-switch.ts'
 
-/** What a payment comes to. */
+/** Amounts of a payment. */
 export type IntentTerms = {
-  /** USD cents. */
+  /** Amount in USD cents. */
   readonly amountMinor: bigint
-  /** Minor units of `currency`. */
+  /** Amount in minor units of `currency`. */
   readonly originalAmountMinor: bigint
   readonly currency: string
   readonly exchangeRate: string
-  /** Whole credits that it buys; null: none. */
+  /** Whole credits that the payment buys, null if it buys none. */
   readonly credits: bigint | null
 }
 
@@ -28,15 +28,18 @@ export type TermsDecision =
 
 export type PlanPayment = {
   readonly plan: Plan
-  /** Undefined: the plan's own. Upper case. */
+  /** Currency in upper case; undefined for the plan's own currency. */
   readonly currency: string | undefined
-  /** What the customer wants to put into the wallet of a plan that is paid by credits. */
+  /** Amount that the customer adds to the wallet of a credit plan, in minor units. */
   readonly amountMinor: bigint | undefined
-  /** Whether the customer has paid for no purchase of the plan: its set-up fee is due. */
+  /** Whether the customer has not paid for a purchase of the plan before, so that the set-up fee is due. */
   readonly isFirstCharge: boolean
 }
 
-/** What taking a plan costs. `rateOf` is undefined for a currency that nobody knows the worth of. */
+/**
+ * Returns the amounts of a payment for a plan, or why it is refused. `rateOf` returns undefined for a currency without an exchange
+ * rate.
+ */
 export function decidePlanTerms(
   { plan, currency = plan.currency, amountMinor, isFirstCharge }: PlanPayment,
   rateOf: (currency: string) => ExchangeRate | undefined,
@@ -56,7 +59,7 @@ export function decidePlanTerms(
   return charge(dueMinor, rate, { mints: false })
 }
 
-/** What a change of plan costs within a period that is paid. */
+/** Returns the amounts of a payment for a change of plan within a paid period, or why it is refused. */
 export function decideSwitchTerms(
   { reference }: Plan,
   change: PlanSwitch,
@@ -76,7 +79,7 @@ export type TopUpPayment = {
   readonly supportedCurrencies: readonly string[]
 }
 
-/** For a customer who asks; automatic top-up has bounds of its own. */
+/** Returns the amounts of a top-up that a customer requests, or why it is refused. Automatic recharges have limits of their own. */
 export function decideAskedTopUpTerms(
   payment: TopUpPayment,
   rate: ExchangeRate | undefined,
@@ -122,13 +125,16 @@ function charge(
   }
 }
 
-/** The price that the plan names for its first credits. Undefined: none, or less than can be charged, as in old plans. */
+/**
+ * Returns the plan's price for its first credits. Undefined if there is none, or if it is below the processor's minimum, as in old
+ * plans.
+ */
 function firstTopUp(plan: Plan, { currency }: ExchangeRate): bigint | undefined {
   const listedMinor = listedPrice(plan, currency)
   return listedMinor >= processorMinimumOf(currency) ? listedMinor : undefined
 }
 
-/** The processor's minimum, or the first amount above it that buys whole units. */
+/** Returns the processor's minimum, or the first amount above it that buys whole units. */
 function smallestTopUp(creditsPerUnit: bigint, rate: ExchangeRate): bigint {
   const minimumMinor = processorMinimumOf(rate.currency)
   const unitsPerDollar = toFraction(rate)

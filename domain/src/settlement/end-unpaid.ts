@@ -3,7 +3,7 @@ import { lockDebt } from '../purposes/debts.ts'
 import { handlerOf } from '../purposes/payment-handlers.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
-/** Does what follows when a payment has ended without money. `isTooSmall`: the processor takes no amount as small. */
+/** Runs the handler of a payment that ended without money. `isTooSmall`: the amount is below the processor's minimum. */
 export async function endUnpaid(
   work: UnitOfWork,
   intent: PaymentIntent,

@@ -2,16 +2,19 @@ import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/paymen
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import type { SeenCard } from '../cards/repository.ts'
 
-/** A payment as the processor had it at one moment. */
+/** The processor's state of a payment at one moment. */
 export type PaymentLook = {
   readonly payment: ProcessorIntent
-  /** What it was paid with; undefined while nothing was, or where that was no card. */
+  /** The card that paid; undefined if the payment is not paid or was not paid by card. */
   readonly card: SeenCard | undefined
-  /** Whether it was charged as the customer's saved card: paying with it saves nothing. */
+  /** Whether the customer's saved card was charged, so that there is no new card to save. */
   readonly isCardSaved: boolean
 }
 
-/** Throws PaymentProcessorUnavailableError. Undefined: the processor knows of no such payment. */
+/**
+ * Reads a payment from the processor. Returns undefined if the processor has no such payment. Throws
+ * PaymentProcessorUnavailableError.
+ */
 export async function lookAtPayment(
   processor: PaymentProcessor,
   processorPaymentId: string,
@@ -20,13 +23,13 @@ export async function lookAtPayment(
   return payment === undefined ? undefined : await withCard(processor, payment)
 }
 
-/** The saved payment method that a call charged; `card` is missing where the customer saved another one meanwhile. */
+/** The saved payment method that a call charged. `card` is undefined if the customer saved another one meanwhile. */
 export type ChargedMethod = {
   readonly paymentMethodId: string
   readonly card: SeenCard | undefined
 }
 
-/** Adds the card that paid, once one did. The processor is not asked about a charged card whose details are stored. */
+/** Adds the card to a payment that succeeded. The card is read from the processor only if its details are not stored. */
 export async function withCard(
   processor: PaymentProcessor,
   payment: ProcessorIntent,
@@ -46,6 +49,6 @@ export async function lookAtCard(
 ): Promise<SeenCard | undefined> {
   const method = await processor.retrievePaymentMethod(paymentMethodId)
   if (method?.card === undefined) return undefined
-  // One that belongs to a customer can be charged again; another one was good for one payment.
+  // A card that belongs to a customer can be charged again. Other cards were valid for one payment only.
   return { ...method.card, paymentMethodId, reusable: method.customerId !== undefined }
 }

@@ -8,8 +8,9 @@ import { isFinal } from '../payments/transitions.ts'
 export type SoldIntent = Pick<PaymentIntent, 'reference' | 'status' | 'invoiceRef' | 'sellerName'>
 
 /**
- * Notes who sells on a payment that was made before payments said so, since its invoice has to, and cannot be changed.
- * Before the payment is looked at: providers are not kept in an environment, and its transaction cannot ask for them.
+ * Stores the provider's name on a payment from before payments stored it. The invoice of the payment needs the name and cannot be
+ * changed later. It is stored before the payment is checked: providers are not in the environment's database, so the transaction of
+ * that check cannot read them.
  */
 export async function noteSeller(
   parts: Pick<PaymentParts, 'database' | 'commit'>,

@@ -26,21 +26,21 @@ export type IntentDraft = {
   readonly cycleMode: CycleMode
   readonly checkoutSessionId: string | null
   readonly paymentMethodId: string | null
-  /** True for a charge of an invoice that the provider asked for. */
+  /** Whether a provider requested this charge of an invoice. */
   readonly isOutOfTurn?: true | undefined
   readonly keepsCard: boolean
-  /** At the price: what comes to it is in `tax`. */
+  /** Amounts without added tax. Added tax is in `tax`. */
   readonly terms: IntentTerms
-  /** Null: nobody knows. */
+  /** Tax of the payment; null if it is not known. */
   readonly tax: TaxBreakdown | null
-  /** Absent: none. */
+  /** The change of plan that the payment pays for; absent if it pays for none. */
   readonly planSwitch?: IntentSwitch | undefined
   readonly description: string | null
-  /** The provider's, for the invoice; null: there is one, which says so. */
+  /** Name of the provider for the invoice; null if the payment pays an existing invoice, which has the name. */
   readonly sellerName: string | null
-  /** The purchase whose usage or renewal it pays. */
+  /** The purchase whose usage or renewal the payment pays. */
   readonly purchaseRef: string | null
-  /** The invoice that it pays. Breaks a unique constraint while another payment of it is open. */
+  /** The invoice that the payment pays. Breaks a unique constraint if another payment of the invoice is open. */
   readonly invoiceRef: string | null
   readonly idempotencyKey: string
   readonly inputSha256: string
@@ -49,8 +49,8 @@ export type IntentDraft = {
 export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: PaymentAttempt }
 
 /**
- * Keeps a payment, and the call that makes it at the processor: from the commit on, somebody carries it out. Breaks a
- * unique constraint where the idempotency key was used.
+ * Inserts a payment and the attempt that creates it at the processor. After the commit, the attempt is carried out even if this
+ * process crashes. Breaks a unique constraint if the idempotency key was used before.
  */
 export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
   const { sql, providerId, now } = work
@@ -76,7 +76,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     paidMethodId: null,
     paidWith: null,
     expiresAt: new Date(now.getTime() + payableMs),
-    // The caller carries the attempt out at once; this is for when it dies before.
+    // The caller carries out the attempt at once. The check at this time carries it out if the caller crashes before.
     nextLookAt: new Date(now.getTime() + firstLookMs),
     createdAt: now,
     updatedAt: now,
@@ -94,7 +94,7 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
       ? {}
       : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
   })
-  // Stored with the words of the call and not sent: `adoptMoney` and `outcomeInTurn` read it.
+  // The extra fields are stored with the parameters of the call but not sent. `adoptMoney` and `outcomeInTurn` read them.
   const request = {
     ...words,
     ...(tax === null ? {} : changeTo(tax)),

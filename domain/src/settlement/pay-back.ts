@@ -14,13 +14,13 @@ import { intentMetadataKey, type PaymentIntent } from '../payments/payment-inten
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { sumRefunds } from '../payments/refunds-repository.ts'
 
-/** One that is refused is tried again after an hour, then ever later, up to a day. */
+/** A refused refund is tried again after 1 hour. Each further pause is 1 hour longer, up to 24 hours. */
 const refusedAgainMs = 3_600_000
 const refusedAgainMsMax = 24 * refusedAgainMs
 
 /**
- * Pays back what was paid for nothing: a second payment of one plan, or one of a customer who was deleted meanwhile. The
- * processor gives back no more than was paid, whatever the key.
+ * Refunds a payment that could not be delivered: a second payment of one plan, or a payment of a customer who was deleted
+ * meanwhile. The processor never refunds more than was paid, whatever the key.
  */
 export async function payBack(
   parts: PaymentParts,
@@ -56,7 +56,7 @@ export async function payBack(
       (await isTakenBack(work, locked))
     const message = made.outcome === 'done' ? null : made.message
     await settleAttempt(sql, providerId, attempt, isDone ? 'done' : 'refused', message, now)
-    // One that is refused now may be possible later, and must not be forgotten: the money is not ours.
+    // A refund that is refused now may be possible later. It stays wanted, because the money belongs to the customer.
     const pauseMs = Math.min(attempt.number * refusedAgainMs, refusedAgainMsMax)
     const settled = { ...locked, refundWanted: !isDone, updatedAt: now }
     const lookAt = isDone ? nextLookAt(settled, now) : new Date(now.getTime() + pauseMs)
@@ -67,7 +67,9 @@ export async function payBack(
   })
 }
 
-/** The customer's bank has given the money back already: what is disputed is not refunded besides. */
+/**
+ * Returns whether lost disputes and refunds have already returned the whole payment. Disputed money is not refunded a second time.
+ */
 async function isTakenBack(
   { sql, providerId }: UnitOfWork,
   { reference, originalAmountMinor }: PaymentIntent,

@@ -1,23 +1,23 @@
 import type { AutoRechargeTerms } from '../auto-recharge/repository.ts'
 import type { Customer } from '../customers/repository.ts'
 
-/** What a customer wants to pay. */
+/** A customer's request to pay. */
 export type PaymentRequest = {
   readonly customer: Customer
   readonly purpose: 'product' | 'credit_topup'
   readonly productRef: string | undefined
   readonly planRef: string | undefined
-  /** Minor units of the currency: of a top-up. */
+  /** Amount of a top-up in minor units of the currency. */
   readonly amountMinor: bigint | undefined
-  /** Upper case; undefined: the plan's own, or the provider's. */
+  /** Currency in upper case; undefined for the plan's or the provider's own currency. */
   readonly currency: string | undefined
   readonly description: string | undefined
-  /** The hosted page that it is made on: used up by the payment. */
+  /** The hosted checkout on which the payment is made. The payment completes it. */
   readonly checkoutSessionId: string | undefined
-  /** Keeps the card for later charges. */
+  /** Whether the card is saved for later charges. */
   readonly keepsCard: boolean
-  /** What is to be bought on the card from then on. */
+  /** Terms of the automatic recharges that the card pays from then on. */
   readonly recharge: AutoRechargeTerms | undefined
-  /** Once for each provider. */
+  /** Unique for each provider. */
   readonly idempotencyKey: string
 }

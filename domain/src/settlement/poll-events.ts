@@ -5,15 +5,14 @@ import { receiveEvents } from '../payments/inbox-repository.ts'
 import { processorOf } from '../payments/payment-parts.ts'
 import type { PaymentJobParts } from './work-off-inbox.ts'
 
-/** What shows up in the list that late is still found. */
+/** Events that appear in the list up to 10 minutes late are still found. */
 const overlapMs = 600_000
 
 const eventsAtOnce = 100
 
 /**
- * Puts what has happened at the processor into the inbox, from the processor's own list: refunds, disputes, payouts and
- * set-ups whose webhook was lost are looked at like any other. Reads once in so many milliseconds, whoever asks; what a
- * crash leaves unread is read the next time.
+ * Copies the processor's event list into the inbox. Refunds, disputes, payouts and setups whose webhook was lost are then applied
+ * like any other. All processes together read once per interval. Events that a crash leaves unread are read by the next poll.
  */
 export async function pollEvents(
   parts: PaymentJobParts,
@@ -34,6 +33,6 @@ export async function pollEvents(
     batch = []
   }
   await receiveEvents(pool, batch, parts.now())
-  // After all of it is in the inbox.
+  // Stored after all events are in the inbox, so a crash before repeats the poll.
   await noteReadUntil(pool, newest)
 }

@@ -6,8 +6,8 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { findPostedPayment } from './post-payment.ts'
 
 /**
- * Posts what a dispute took of the processor's balance and gave back to it, each movement once. A look of before
- * knows of fewer movements, and undoes none.
+ * Posts what a dispute withdrew from the processor's balance and returned to it, each movement once. An older state of the dispute
+ * has fewer movements and undoes none.
  */
 export async function postDispute(
   work: UnitOfWork,

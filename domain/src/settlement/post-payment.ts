@@ -5,14 +5,14 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { findPostedTransaction, type PostedTransaction } from '../money-ledger/ledger.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 
-/** Posts what was paid for nothing that could be given. What pays an invoice is posted by whoever settles that. */
+/** Posts a payment that could not be delivered. Payments of invoices are posted by the code that settles the invoice. */
 export async function postUndeliverable(work: UnitOfWork, intent: PaymentIntent): Promise<void> {
   const { reference: chargeRef, customerRef, currency, originalAmountMinor: amountMinor } = intent
   const payment = { chargeRef, customerRef, currency, amountMinor, pays: 'refunds' } as const
   await postMoney(work, paymentSucceeded(payment))
 }
 
-/** The processor's fee, and what it exchanged the payment into. */
+/** Posts the processor's fee and the currency conversion of a payment. */
 export async function postSettlement(
   work: UnitOfWork,
   intent: PaymentIntent,
@@ -27,8 +27,8 @@ export async function postSettlement(
 }
 
 /**
- * With the invoice that it has paid; one that came too late for it is posted without. What was paid before payments were
- * posted is not in the ledger, and so is nothing that becomes of it.
+ * Returns the posted payment with the invoice that it paid. A payment that came too late for its invoice is posted without one.
+ * Payments from before the ledger existed are not posted, and neither are their refunds and disputes.
  */
 export function findPostedPayment(
   { sql, providerId }: Pick<UnitOfWork, 'sql' | 'providerId'>,

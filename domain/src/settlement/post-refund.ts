@@ -16,8 +16,8 @@ import { findPostedPayment } from './post-payment.ts'
 import type { PaymentRefund, RefundState } from '../payments/refunds-repository.ts'
 
 /**
- * Posts what has become of a refund, in the transaction that keeps it, with all that came before and was not told of. An
- * invoice that was paid is refunded by it as well.
+ * Posts the state of a refund in the transaction that stores it, including earlier states that were not reported. If the payment
+ * paid an invoice, the refund moves that invoice as well.
  */
 export async function postRefund(
   work: UnitOfWork,
@@ -76,7 +76,7 @@ async function moveOfInvoice(
   }
 }
 
-/** Posts what of a refund's effect on the processor's balance is told by now, each part of it once. */
+/** Posts the reported part of a refund's effect on the processor's balance, each part once. */
 export async function settleRefund(
   work: UnitOfWork,
   intent: PaymentIntent,
@@ -92,7 +92,10 @@ type SeenRefund = Pick<
   readonly status: RefundState
 }
 
-/** What it took of the processor's balance; what came back when it failed may be another amount of that currency. */
+/**
+ * Posts what the refund took from the processor's balance. If it failed, the returned amount is posted too, which can differ from
+ * the amount taken.
+ */
 async function settle(
   work: UnitOfWork,
   { customerRef }: PaymentIntent,

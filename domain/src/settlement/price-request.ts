@@ -32,11 +32,11 @@ export type PricedRequest = {
   readonly plan: Plan | undefined
   readonly cycleMode: CycleMode
   readonly terms: IntentTerms
-  /** By what the customer told before; null where it never did. */
+  /** Tax by the customer's stored tax details; null if the customer has given none. */
   readonly tax: TaxBreakdown | null
-  /** Undefined: it pays a period of its own, or none. */
+  /** The change of plan that the payment pays for; undefined if the payment pays a new period or none. */
   readonly planSwitch?: IntentSwitch | undefined
-  /** The provider's. */
+  /** Name of the provider. */
   readonly sellerName: string
 }
 
@@ -46,7 +46,7 @@ export type PriceOutcome =
   | { readonly kind: 'product-not-found' }
   | { readonly kind: 'plan-not-found' }
 
-/** What the request comes to at the prices, rates and taxes of now. */
+/** Calculates the amounts of a request at current prices, exchange rates and taxes. */
 export async function priceRequest(
   { database }: Pick<PaymentParts, 'database'>,
   { providerId, environment, now }: Operation,
@@ -149,7 +149,7 @@ async function taxed(
   const { plan, terms } = untaxed
   const sale = {
     customerRef: customer.reference,
-    // A top-up is of no product, whatever it was asked for with.
+    // A top-up belongs to no product, even if the request names one.
     productRef: purpose === 'credit_topup' ? null : (productRef ?? null),
     plan: plan ?? null,
     currency: terms.currency,

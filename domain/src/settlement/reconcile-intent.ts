@@ -18,16 +18,15 @@ import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { payBack } from './pay-back.ts'
 import { isFinal } from '../payments/transitions.ts'
 
-/** How long the processor knows a key, less an hour for what is under way. */
+/** How long the processor remembers an idempotency key (24 hours), less one hour for calls in progress. */
 const keyKnownMs = 23 * 3_600_000
 
-/** After that many answers of a fault under one key, its answer is that fault for good. */
+/** After more than this number of server errors under one key, the processor repeats the error for that key. */
 const sendsMax = 3
 
 /**
- * Finds out what has become of a payment and does what is to be done about it: a call of which nobody knows what came of
- * it is made again or looked up, and what is not wanted any more is withdrawn or paid back. Harmless at any moment and
- * as often as one likes.
+ * Reads the state of a payment from the processor and acts on it. A call with an unknown outcome is repeated or looked up. An
+ * expired or unwanted payment is canceled or refunded. Running it again at any time is harmless.
  */
 export async function reconcileIntent(
   parts: PaymentParts,
@@ -52,7 +51,7 @@ export async function reconcileIntent(
   return isUnwanted && !isFinal(seen.status) ? begin(parts, operation, seen, 'cancel', {}) : seen
 }
 
-/** Nobody asked for it: a job. */
+/** Returns the operation of the job that reconciles payments. */
 export function reconciler(providerId: string, environment: Operation['environment'], now: Date) {
   return jobOperation('reconcile-payments', { providerId, environment }, now)
 }
@@ -61,7 +60,7 @@ function isAwaitingCustomer(intent: PaymentIntent): boolean {
   return !paysInvoice(intent) && intent.status !== 'processing'
 }
 
-/** As the processor has it now. Nothing is known where it was never told of. */
+/** Applies the processor's current state. A payment that the processor has not confirmed stays unchanged. */
 async function look(
   parts: PaymentParts,
   operation: Operation,
@@ -75,7 +74,7 @@ async function look(
   return parts.commit(operation, (work) => applyLook(work, reference, seen, parts.hostedUrl))
 }
 
-/** Writes down a call, and makes it. What another process is doing to the payment is left to it. */
+/** Stores an attempt and makes its call. Does nothing if the payment is final or another call for it is open. */
 export async function begin(
   parts: PaymentParts,
   operation: Operation,
@@ -96,9 +95,9 @@ export async function begin(
 }
 
 /**
- * What came of a call that nobody knows the end of. While the processor knows the key the same call is made again; after
- * that, or when it answers with nothing but a fault, only what it has can tell. A payment that it does not have was never
- * made, so it may be made under a new key.
+ * Resolves a call with an unknown outcome. While the processor remembers the key, the same call is repeated. After that, or if the
+ * processor only answers with errors, the payment is searched for at the processor. A payment that is not found there was never
+ * created, so it is created under a new key.
  */
 async function resolve(
   parts: PaymentParts,
@@ -115,13 +114,13 @@ async function resolve(
     : forget(parts, operation, intent, attempt)
 }
 
-/** Whether sending it once more tells nothing, or could have it done twice. */
+/** Returns whether repeating the call would give no new answer, or could carry it out twice. */
 export function isSpent({ sentAt, sends, message }: PaymentAttempt, now: Date): boolean {
   if (now.getTime() - sentAt.getTime() >= keyKnownMs) return true
   return sends > sendsMax && (message?.startsWith('server_error') ?? false)
 }
 
-/** A little before it was sent: the clocks of the processor and ours differ. */
+/** The search begins this long before the call was sent, because the processor's clock may differ from ours. */
 const searchFromMs = 3_600_000
 
 async function findMade(
@@ -147,12 +146,12 @@ async function findMade(
       await settleAttempt(sql, providerId, attempt, 'done', attempt.message, now)
       return applyLook(work, intent.reference, seen, parts.hostedUrl)
     }
-    // Of two who look for it at once, one has it made again.
+    // If two processes search at once, only one inserts the new attempt.
     const open = await findOpenAttempt(sql, providerId, intent.reference)
     if (open?.number !== attempt.number) return locked
     await settleAttempt(sql, providerId, attempt, 'lost', attempt.message, now)
     const { request } = attempt
-    // Carried out by the next look at it.
+    // The next check of the payment carries it out.
     await insertAttempt(sql, providerId, intent.reference, { operation: 'create', request }, now)
     return locked
   })
@@ -163,7 +162,10 @@ async function firstOf<Item>(items: AsyncIterable<Item>): Promise<Item | undefin
   return undefined
 }
 
-/** The payment itself says whether it was done, and whoever wants it done begins anew. */
+/**
+ * Settles the attempt as lost. The payment's state shows whether the call was carried out; if it was not, the caller begins a new
+ * attempt.
+ */
 async function forget(
   parts: PaymentParts,
   operation: Operation,

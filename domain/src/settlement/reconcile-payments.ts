@@ -6,13 +6,10 @@ import type { PaymentJobParts } from './work-off-inbox.ts'
 
 const intentsPerRoundMax = 50
 
-/** After that a dead process's payments are somebody else's. */
+/** Another process claims the payments of a dead process after this time. */
 const claimedMs = 120_000
 
-/**
- * Looks at payments that have not come to an end, in case nobody told us that they did: webhooks get lost. Whether there
- * may be more.
- */
+/** Checks payments that are not final at the processor, in case a webhook was lost. Returns whether more may be due. */
 export async function reconcilePayments(
   parts: PaymentJobParts,
   environment: Environment,

@@ -11,7 +11,7 @@ import { paysInvoice } from '../payments/payment-purpose.ts'
 import { canIntentMove, intentTransitions } from '../payments/transitions.ts'
 import { endUnpaid } from './end-unpaid.ts'
 
-/** Ends a payment that the processor would not make: there is nothing at the processor that could be paid. */
+/** Fails a payment that the processor refused to create, so there is nothing at the processor that could be paid. */
 export async function refuseIntent(
   work: UnitOfWork,
   attempt: PaymentAttempt,
@@ -25,7 +25,7 @@ export async function refuseIntent(
   if (!canIntentMove(intent.status, 'refused')) return intent
   const { to: status } = intentTransitions.refused
   const failed = { ...intent, status, failureReason: reason, nextLookAt: null, updatedAt: now }
-  // It is asked for with the next invoice, so nothing has failed.
+  // The amount is charged with the next invoice, so no failure event is emitted.
   const isTooSmall = paysInvoice(intent) && reason === 'amount_too_small'
   if (!isTooSmall) await recordPaymentFailure(work, failed, reason)
   await updateIntent(sql, providerId, failed)

@@ -7,10 +7,10 @@ import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { removeCard } from '../cards/repository.ts'
 
 /**
- * Takes every card of the customer away from the processor, and what is known of them here. Where a crash, or a
- * processor that does not answer, leaves it half done, the card is still shown: whoever asks again comes to the end.
+ * Detaches all cards of the customer at the processor, and deletes what is stored about them. If a crash or a processor without an
+ * answer interrupts this, the card is still shown, and a repetition completes it.
  *
- * Throws PaymentUnknownError or PaymentProcessorUnavailableError where the processor did not answer.
+ * Throws PaymentUnknownError or PaymentProcessorUnavailableError if the processor did not answer.
  */
 export async function removeCards(
   parts: PaymentParts,

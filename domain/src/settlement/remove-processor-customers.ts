@@ -9,14 +9,14 @@ import type { PaymentJobParts } from './work-off-inbox.ts'
 
 const customersPerRoundMax = 20
 
-/** After that a dead process's customers are somebody else's. */
+/** Another process claims the customers of a dead process after this time. */
 const claimedMs = 120_000
 
 const hourMs = 3_600_000
 
 /**
- * Has the processor forget customers who were deleted here, with their cards, once nothing of theirs is to be paid or paid
- * back any more. To ask twice changes nothing, so a crash after the call only asks again. Whether there may be more.
+ * Deletes customers at the processor, with their cards, after they were deleted here and none of their payments is open. Deleting
+ * twice changes nothing, so a crash after the call only repeats it. Returns whether more may be due.
  */
 export async function removeProcessorCustomers(
   parts: PaymentJobParts,

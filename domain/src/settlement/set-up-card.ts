@@ -7,17 +7,17 @@ import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { insertSetup } from '../cards/setups-repository.ts'
 
 export type CardSetup = {
-  /** Of the processor's setup intent. */
+  /** Id of the processor's setup intent. */
   readonly setupIntentId: string
-  /** For the customer's browser alone. */
+  /** Secret for the customer's browser only. */
   readonly clientSecret: string
 }
 
 /**
- * Begins to set up a card that may be charged later. `attempt` names this try: the same one asked for again is the same
- * setup. What comes of it the processor tells, and `applySetup` keeps.
+ * Starts the setup of a card for later charges. `attempt` names this try: a repetition with the same name returns the same setup.
+ * The processor reports the result, and `applySetup` applies it.
  *
- * Throws PaymentUnknownError where the processor did not answer.
+ * Throws PaymentUnknownError if the processor did not answer.
  */
 export async function setUpCard(
   parts: PaymentParts,

@@ -7,19 +7,19 @@ import { reconcileIntent } from './reconcile-intent.ts'
 export type SettledPayment =
   | { readonly kind: 'succeeded'; readonly intent: PaymentIntent }
   | { readonly kind: 'canceled' }
-  /** Turned down. The customer may try another card on the same payment. */
+  /** The card was declined. The customer can try another card on the same payment. */
   | { readonly kind: 'failed' }
-  /** Nobody has tried to pay it. */
+  /** No payment method was tried yet. */
   | { readonly kind: 'unconfirmed' }
-  /** The bank takes its time. */
+  /** The bank is still processing the payment. */
   | { readonly kind: 'processing' }
-  /** The customer, or the processor, has not answered in time. */
+  /** The customer or the processor has not answered in time. */
   | { readonly kind: 'late' }
 
-/** Between two looks at a payment that somebody waits for. */
+/** Pause between two checks of a payment while a client waits for it. */
 const pauseMs = 500
 
-/** Waits until the payment has come to an end, as far as that takes no longer than it may. */
+/** Waits until the payment is final or `waitMs` have passed. */
 export async function settlePayment(
   parts: PaymentParts,
   operation: Operation,

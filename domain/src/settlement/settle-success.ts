@@ -11,7 +11,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentLook } from './look-at-payment.ts'
 import { postSettlement, postUndeliverable } from './post-payment.ts'
 
-/** Gives what was paid for, and returns the payment with what came of it. Money that buys nothing is to be paid back. */
+/** Delivers what was paid for and returns the updated payment. A payment that cannot be delivered is marked for a refund. */
 export async function settleSuccess(
   work: UnitOfWork,
   intent: PaymentIntent,
@@ -29,7 +29,7 @@ export async function settleSuccess(
     if (payment.settlement !== undefined) await postSettlement(work, paid, payment.settlement)
     return { ...paid, refundWanted: true, failureReason: booking.reason }
   }
-  // An invoice that the saved card paid tells of no new one, and the customer may have saved another meanwhile.
+  // If the saved card paid an invoice, there is no new card to save, and the customer may have saved another one meanwhile.
   const isFirst = paysInvoice(paid) && card?.paymentMethodId === paid.paymentMethodId
   const isKnown = isCardSaved || isFirst
   if (card !== undefined && !isKnown) await saveCard(work, paid.customerRef, card)

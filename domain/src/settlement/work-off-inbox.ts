@@ -30,24 +30,23 @@ import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
 
 export type PaymentJobParts = PaymentParts & {
-  /** Sees the rows of all providers: an event names none. */
+  /** Can read the rows of all providers, because an event names no provider. */
   readonly everyone: Database
   readonly now: () => Date
   readonly logger: Logger
 }
 
-/** Claimed at once by one process: each is a call or two to the processor. */
+/** Events that one process claims at once. Each needs one or two calls to the processor. */
 const eventsPerRoundMax = 50
 
-/** After that a dead process's events are somebody else's. */
+/** Another process claims the events of a dead process after this time. */
 const claimedMs = 120_000
 
 /**
- * Works off what the processor has told of. An event only says where to look: the object is fetched and what it is now is
- * applied, so that order and repetition do not matter. Returns whether there may be more.
+ * Applies the events in the inbox. An event only names an object: the object is read from the processor and its current state is
+ * applied, so order and repetition do not matter. Returns whether there may be more.
  *
- * An event is settled after what it tells of is committed. A crash in between has it looked at once more, which changes
- * nothing then.
+ * An event is settled after its effects are committed. A crash in between applies it again, which then changes nothing.
  */
 export async function workOffInbox(
   parts: PaymentJobParts,
@@ -73,17 +72,20 @@ export async function workOffInbox(
   return events.length === eventsPerRoundMax
 }
 
-/** The processor is away, and the next look finds out what came of it. */
+/** The processor did not answer, and the next try will find the outcome. */
 function isNoAnswer(error: unknown): boolean {
   return error instanceof PaymentProcessorUnavailableError || error instanceof PaymentUnknownError
 }
 
-/** A second, then twice as long each time, up to an hour: it is never given up, since money hangs on it. */
+/**
+ * Pause before the next try: 1 second, then doubled each time, up to 1 hour. Events are retried without limit, because money
+ * depends on them.
+ */
 function pauseMs(tries: number): number {
   return Math.min(1_000 * 2 ** Math.min(tries - 1, 12), 3_600_000)
 }
 
-/** Several events of one object ask for one look. */
+/** Groups events by object, so that each object is read once. */
 function groupByObject(events: readonly InboxEvent[]): Map<string, InboxEvent[]> {
   const groups = new Map<string, InboxEvent[]>()
   for (const event of events) {
@@ -93,7 +95,7 @@ function groupByObject(events: readonly InboxEvent[]): Map<string, InboxEvent[]>
   return groups
 }
 
-/** Fetches an object of the processor and applies what it is now. Harmless at any moment and as often as one likes. */
+/** Reads an object from the processor and applies its current state. Running it again at any time is harmless. */
 export async function followObject(
   parts: PaymentJobParts,
   environment: Environment,
@@ -127,7 +129,10 @@ export async function followObject(
   }
 }
 
-/** Also one of which we only know that we wanted to make it: it says itself which one it is. */
+/**
+ * Applies the state of a payment. The payment is found by the reference in its metadata, so it is also found if the answer of its
+ * creation was lost.
+ */
 async function followPayment(
   parts: PaymentJobParts,
   environment: Environment,
@@ -136,7 +141,7 @@ async function followPayment(
   const look = await lookAtPayment(processorOf(parts, environment), processorPaymentId)
   if (look === undefined) return
   const reference = look.payment.metadata[intentMetadataKey]
-  // Somebody else's, who uses the same account.
+  // The payment belongs to another user of the same processor account.
   if (reference === undefined) return
   const name = await findIntentName(parts.everyone.in(environment), { reference })
   if (name === undefined) return
@@ -169,7 +174,7 @@ async function followDispute(
   )
 }
 
-/** What was paid is known to be paid before it is told that it was paid back, whichever was told of first. */
+/** Applies the payment before its refund or dispute, in whichever order the processor reports them. */
 async function requirePaid(
   parts: PaymentJobParts,
   environment: Environment,
@@ -181,8 +186,8 @@ async function requirePaid(
 }
 
 /**
- * Payouts come from the account of the installation. They are told to a provider who is alone on it; where several share
- * it, what reaches the bank is the operator's, and none of theirs.
+ * Applies a payout. Payouts belong to the processor account of the installation. The only provider of an installation gets them. If
+ * several providers share the account, payouts belong to the operator.
  */
 async function followPayout(
   parts: PaymentJobParts,

@@ -17,15 +17,15 @@ import {
   type TakeBackName,
 } from '../payments/take-backs-repository.ts'
 
-/** How credits are kept from being used until they are taken out. */
+/** Sets credits aside in hot state until they are debited. */
 export type HeldInHotState = { readonly hold: HoldCredits; readonly release: ReleaseCredits }
 
 /**
- * Takes credits back, or gives them back, whichever is still to be done. The wallet is never in debt: what was used by now
- * stays used, and what was refunded for it stays in the account of refunds. Credits of the payment's own grant go first,
- * then others, as a wallet is one balance. What a deleted customer had stays as it is.
+ * Takes credits back or gives them back, whichever is still to be done. The wallet never becomes negative: used credits stay used,
+ * and their refunded value stays in the refunds account. Credits of the payment's own grant are taken first, then others, because a
+ * wallet is one balance. The wallet of a deleted customer stays unchanged.
  *
- * Killed before the commit, the next try finds by its name what was held, and gives it back where it is not wanted any more.
+ * After a crash before the commit, the next try finds the hold by its name, and releases it if it is no longer wanted.
  */
 export async function workOffTakeBack(
   work: UnitOfWork,
@@ -98,7 +98,7 @@ async function giveBack(
   await putCreditsBack(work, wallet, hot, burns, back)
 }
 
-/** What was paid for them counts against what was paid back, or withdrawn. */
+/** Returns the ledger movement of a take-back. The paid value of the credits is posted against refunds or disputes. */
 function movementOf(
   { customerRef, cause, credits, intentRef }: TakeBack,
   kind: 'take_back' | 'give_back',

@@ -6,21 +6,21 @@ import type { Environment } from '@tollgate/schemas/environment'
 export type CustomerRecords = {
   readonly environment: Environment
   readonly providerId: string
-  /** Every reference of the customer that is asked about. */
+  /** All references of the customer. */
   readonly customerRefs: readonly string[]
 }
 
-/** What a customer used of one meter. */
+/** A customer, a product and a meter. */
 export type CustomerMeter = CustomerRecords & {
-  /** Usage of no product in particular counts as well. */
+  /** Usage without a product counts as well. */
   readonly productRef: string
   readonly meterName: string
 }
 
-/** The same in some windows. */
+/** A customer's usage of a meter in some windows. */
 export type CustomerUsage = CustomerMeter & { readonly windows: readonly CountingWindow[] }
 
-/** The rows of one log partition up to an offset, and those that were moved here from another installation's log. */
+/** The rows of one log partition up to an offset, and the rows that were moved here from another installation's log. */
 export type StoredPart = {
   readonly partition: number
   readonly beforeOffset: number
@@ -28,16 +28,16 @@ export type StoredPart = {
 
 type Store = Pick<UsageStore, 'query'>
 
-/** Half-open, Unix seconds. */
+/** Half-open, in Unix seconds. */
 export type UsageWindow = Pick<CountingWindow, 'fromSecond' | 'toSecond'>
 
 /**
- * What of these parts counts in each of the windows, in 10^-6 units.
+ * Returns the usage of these parts in each of the windows, in 10^-6 units.
  *
- * A record that was stored twice is two rows until ClickHouse merges them; FINAL merges them while it reads. The rows lie
- * in that order, so it needs no memory to speak of, however many a customer has. Only rows of these parts may take part
- * in that, and those of a batch under way not, which would stand for an earlier one of the same id: so PREWHERE, which
- * comes before FINAL.
+ * A record that was stored twice has two rows until ClickHouse merges them, and FINAL merges them while it reads. The rows are
+ * sorted in that order, so FINAL needs little memory, however many rows a customer has. Only rows of these parts may take part in
+ * the merge. A row of a batch in progress could otherwise replace an earlier row of the same id. The condition is therefore in
+ * PREWHERE, which is applied before FINAL.
  */
 export async function sumStoredUsageByWindow(
   store: Store,
@@ -72,7 +72,7 @@ export async function sumStoredUsageByWindow(
   return windows.map((_, index) => BigInt(row?.micros[index] ?? '0'))
 }
 
-/** What the customer's wallet paid for the records of these parts, 10^-6 credits. */
+/** Returns what the customer's wallet paid for the records of these parts, 10^-6 credits. */
 export async function sumStoredDebits(
   store: Store,
   query: CustomerRecords,
@@ -88,10 +88,10 @@ export async function sumStoredDebits(
   return BigInt(row?.micros ?? '0')
 }
 
-/** They go into the address of the query, which may have a megabyte. */
+/** The ids are part of the URL of the query, which is limited to 1 MB. */
 const idsPerQuery = 2_000
 
-/** Which of the ids some row of these parts has. */
+/** Returns which of the ids have a row in these parts. */
 export async function listStoredIds(
   store: Store,
   query: CustomerRecords,
@@ -124,7 +124,7 @@ export function inParts(parts: readonly StoredPart[]): string {
   return `(${conditions.join(' OR ')})`
 }
 
-/** Moves a time in Unix milliseconds within what the time type of the store can hold. All usage lies well within: 1970 to 2200. */
+/** Limits a time in Unix milliseconds to the range of the store's time type. All usage is well within that range: 1970 to 2200. */
 export function storableMs(unixMs: number): number {
   return Math.min(Math.max(unixMs, 0), 7_258_118_400_000)
 }

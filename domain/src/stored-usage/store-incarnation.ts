@@ -10,8 +10,8 @@ type Store = Pick<UsageStore, 'query'>
 
 /**
  * Returns the name of the current incarnation of the usage store: of one run of a single server, or of one set of data on a
- * cluster, where a restarted replica fetches what it lacks. A single server gets another one with every restart, because an
- * older copy may have been put in its place. Undefined: no sink has named this incarnation yet.
+ * cluster, where a restarted replica fetches what it lacks. A single server gets a new incarnation with every restart, because an
+ * older copy may have been put in its place. Undefined if no sink has named this incarnation yet.
  */
 export async function readStoreIncarnation(
   store: Store,
@@ -33,12 +33,12 @@ export async function readStoreIncarnation(
   }
 }
 
-/** UNKNOWN_TABLE and UNKNOWN_DATABASE: of a store that no sink of this release has opened. */
+/** UNKNOWN_TABLE and UNKNOWN_DATABASE: no sink of this release has opened the store yet. */
 const missing = new Set([60, 81])
 
 /**
- * Returns whether the store is still in the incarnation in which the sink compared it with the log; `notes` are the notes
- * beside the sink's positions. Notes of earlier releases name no incarnation and are believed.
+ * Returns whether the store is still in the incarnation in which the sink compared it with the log. `notes` are stored with the
+ * sink's positions. Notes of earlier releases name no incarnation and are accepted.
  */
 export async function isComparedStore(
   store: Store,
@@ -53,8 +53,8 @@ export async function isComparedStore(
 }
 
 /**
- * Throws UsageBehindError unless it is. Called after sums are read: an incarnation that has ended does not come back, so it
- * lasted while they were read.
+ * Throws UsageBehindError if the store is in another incarnation. It is called after sums were read: an incarnation that has ended
+ * does not come back, so it lasted while they were read.
  */
 export async function requireComparedStore(
   store: Store,

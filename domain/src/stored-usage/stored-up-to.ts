@@ -8,13 +8,16 @@ import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import type { StoredPart } from './query-stored-usage.ts'
 import { isComparedStore } from './store-incarnation.ts'
 
-/** Up to where the usage store holds what was recorded. */
+/** How far the usage store has stored records. */
 export type StoredUpTo = {
-  /** All usage that was acknowledged before is in `parts`. */
+  /** All usage acknowledged before this time is in `parts`. */
   readonly watermark: Date
-  /** Their rows are all there, and none of them changes any more. */
+  /** All rows of these parts are stored and no longer change. */
   readonly parts: readonly StoredPart[]
-  /** The sink's notes, which name the incarnation of the store that `parts` are true of. Sums are checked against it after they are read. */
+  /**
+   * The sink's notes, which name the incarnation of the store to which `parts` apply. Sums are checked against it after they are
+   * read.
+   */
   readonly notes: readonly string[]
 }
 
@@ -26,15 +29,15 @@ export type StoredSides = {
 type Log = Pick<EventLog, 'head' | 'position'>
 
 const pollIntervalMs = 20
-/** The sink reads the incarnation of the store every two seconds. */
+/** The sink reads the incarnation of the store every 2 seconds. */
 const comparedPollIntervalMs = 200
 
 /**
- * Waits until the usage store holds everything that was acknowledged before this was called, and says up to where. The
- * order makes it so: the time, then the heads of the log, which are behind whatever was acknowledged before; then the
- * sink's positions, which move when the rows before them are stored. Throws UsageBehindError when that takes longer than
- * `waitMs`, or where the sink has lost its place and stores it all again. A store that has restarted may lack rows, until
- * the sink has compared it with the log.
+ * Waits until the usage store has everything acknowledged before the call, and returns how far it has stored. The order guarantees
+ * this: first the time is taken, then the heads of the log, which are after everything acknowledged before. Then it waits for the
+ * sink's positions, which move when the rows before them are stored. Throws UsageBehindError if that takes longer than `waitMs`, or
+ * if the sink has lost its position and stores everything again. A store that has restarted may lack rows until the sink has
+ * compared it with the log.
  */
 export async function waitUntilStored(
   { eventLog: log, usageStore }: StoredSides,
@@ -72,12 +75,15 @@ export async function waitUntilStored(
   }
 }
 
-/** Every record with a smaller offset is stored. Without a note no sink has begun, or its position was lost. */
+/** Returns the offset before which every record is stored. Without a note no sink has begun, or its position was lost. */
 function storedOffset({ offset, note }: GroupPosition): number {
   return note === '' ? 0 : offset
 }
 
-/** A position behind the end of the log is of another log, whose records say nothing about this one's. */
+/**
+ * Throws UsageBehindError if a position is after the end of the log. Such a position belongs to another log, so it does not apply
+ * to this one.
+ */
 async function refuseOtherLog(log: Log, topic: string, parts: readonly StoredPart[]) {
   for (const { partition, beforeOffset } of parts) {
     const head = await log.head(topic, partition)

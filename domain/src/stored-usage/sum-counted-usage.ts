@@ -5,10 +5,10 @@ import { inParts, storableMs, type StoredPart, type UsageWindow } from './query-
 
 type Store = Pick<UsageStore, 'query'>
 
-/** What was used under one reference, of the records before an offset of its log partition. */
+/** Usage under one reference, of the records before an offset of its log partition. */
 export type CountedReference = {
   readonly customerRef: string
-  /** Usage of no product in particular counts as well. */
+  /** Usage without a product counts as well. */
   readonly productRef: string
   readonly window: UsageWindow
   readonly beforeOffset: number
@@ -21,8 +21,8 @@ export type CountedProvider = {
 }
 
 /**
- * What each of these counts, in 10^-6 units. Offsets lie within the parts, which are stored for good: a repeated row is one
- * row then, and offsets cut between records.
+ * Returns the usage of each reference, in 10^-6 units. Offsets must be within the parts, whose rows no longer change, so that
+ * repeated rows count once and every offset is between two records.
  */
 export async function sumCountedUsage(
   store: Store,
@@ -69,7 +69,7 @@ export async function sumCountedUsage(
   return asked.map((_, index) => sums.get(index + 1) ?? 0n)
 }
 
-/** What a wallet paid for the records before each of two offsets of its log partition. */
+/** A wallet, and two offsets of its log partition: debits of the records before each of them are summed. */
 export type CountedWallet = {
   readonly customerRef: string
   readonly beforeOffset: number
@@ -78,7 +78,7 @@ export type CountedWallet = {
 
 export type CountedDebits = { readonly countedMicros: bigint; readonly postedMicros: bigint }
 
-/** 10^-6 credits; as above. */
+/** Returns the debits of each wallet, in 10^-6 credits. The same conditions apply as for `sumCountedUsage`. */
 export async function sumCountedDebits(
   store: Store,
   { environment, providerId }: Omit<CountedProvider, 'meterName'>,

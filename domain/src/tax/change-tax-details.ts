@@ -3,10 +3,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decideTaxDetails, type TaxDetailsDecision, type ToldTaxDetails } from './tax-details.ts'
 import { findTaxDetails, saveTaxDetails } from './tax-details-repository.ts'
 
-/**
- * Replaces what a customer told of itself, if it is valid. Invoices that are issued from now on use it; those that are
- * issued keep what they say.
- */
+/** Replaces the tax details of a customer if they are valid. Later invoices use them, and issued invoices stay unchanged. */
 export async function changeTaxDetails(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
   customerRef: string,

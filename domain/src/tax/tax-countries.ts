@@ -4,28 +4,28 @@ export type TaxIdType = 'eu_vat' | 'gb_vat' | 'us_ein'
 
 export type TaxCountry = {
   readonly area: TaxArea
-  /** The newest first; the last one has no beginning. Sales taxes of the US are not known here. */
+  /** Rates, newest first. The last one has no start date. Sales taxes of the US are not supported. */
   readonly rates: readonly TaxRate[]
-  /** Of a tax id without spaces, in upper case. */
+  /** Pattern of a tax id without spaces, in upper case. */
   readonly taxId: RegExp
 }
 
 /** A standard rate of VAT. */
 export type TaxRate = {
-  /** Tenths of a percent. */
+  /** Rate in tenths of a percent. */
   readonly perMille: bigint
-  /** The day, in UTC, from which on it holds; null: since before anything was billed here. */
+  /** First day of the rate, in UTC; null for a rate that started before anything was billed. */
   readonly from: Date | null
 }
 
-/** What businesses of the area are known by. */
+/** Type of tax id that businesses of the area have. */
 export const taxIdTypes: Readonly<Record<TaxArea, TaxIdType>> = {
   eu: 'eu_vat',
   gb: 'gb_vat',
   us: 'us_ein',
 }
 
-/** By ISO 3166-1 alpha-2: where customers may say that they are. Their standard rates since 2023. */
+/** Countries that customers can choose, by ISO 3166-1 alpha-2 code, with their standard rates since 2023. */
 const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
   ['AT', eu(/^ATU\d{8}$/, always(200n))],
   ['BE', eu(/^BE[01]\d{9}$/, always(210n))],
@@ -58,14 +58,14 @@ const taxCountries: ReadonlyMap<string, TaxCountry> = new Map([
   ['US', { area: 'us', rates: [always(0n)], taxId: /^\d{2}-?\d{7}$/ }],
 ])
 
-/** ISO 3166-1 alpha-2. */
+/** ISO 3166-1 alpha-2 codes. */
 export const taxCountryCodes: readonly string[] = [...taxCountries.keys()]
 
 export function findTaxCountry(code: string): TaxCountry | undefined {
   return taxCountries.get(code)
 }
 
-/** Of a sale at that instant. Tenths of a percent. */
+/** Returns the rate of a sale at that instant, in tenths of a percent. */
 export function taxRateAt({ rates }: TaxCountry, at: Date): bigint {
   const rate = rates.find(({ from }) => from === null || from <= at)
   if (rate === undefined) throw new Error('the oldest rate of a country has a beginning')

@@ -13,7 +13,7 @@ type TaxDetailsRow = {
   email: string | null
 }
 
-/** In place of what the customer told before. */
+/** Stores the tax details of a customer in place of earlier ones. */
 export async function saveTaxDetails(
   sql: Queryable,
   providerId: string,

@@ -1,33 +1,33 @@
 import { findTaxCountry, taxIdTypes, type TaxIdType } from './tax-countries.ts'
 
-/** Where a customer is, and as what it buys: what its taxes depend on. */
+/** Location and kind of a customer, on which its taxes depend. */
 export type TaxDetails = {
   readonly isBusiness: boolean
   readonly businessName: string | null
   readonly customerName: string | null
-  /** ISO 3166-1 alpha-2: of the business, or of the customer; null: not told. */
+  /** Country of the business or the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
-  /** Of a business, without spaces, in upper case. */
+  /** Tax id of a business, without spaces, in upper case. */
   readonly taxId: string | null
   readonly taxIdType: TaxIdType | null
-  /** Postal address in lines separated by line feeds, without the country; null or absent: not told. */
+  /** Postal address in lines separated by line feeds, without the country; null or absent if unknown. */
   readonly address?: string | null
-  /** For invoices; null or absent: the customer's own address. */
+  /** Address for invoices; null or absent for the customer's own address. */
   readonly email?: string | null
 }
 
-/** As a customer tells it; an empty text says the same as none. */
+/** Tax details as the customer entered them. Empty text means the same as absent. */
 export type ToldTaxDetails = {
   readonly isBusiness: boolean
   readonly businessName?: string | undefined
   readonly country?: string | undefined
   readonly taxId?: string | undefined
   readonly customerCountry?: string | undefined
-  /** Undefined: as before. */
+  /** New name; undefined if it is unchanged. */
   readonly customerName?: string | undefined
-  /** Undefined: as before. */
+  /** New address; undefined if it is unchanged. */
   readonly address?: string | undefined
-  /** Undefined: as before. */
+  /** New email address; undefined if it is unchanged. */
   readonly email?: string | undefined
 }
 
@@ -39,7 +39,10 @@ export type TaxDetailsDecision =
       readonly reason: string
     }
 
-/** `known` is what the customer told before: its country, name and address are taken from there if they are not told again. */
+/**
+ * Checks tax details. `known` are the customer's stored details, which supply the country, name and address if the customer does
+ * not enter them again.
+ */
 export function decideTaxDetails(
   told: ToldTaxDetails,
   known: TaxDetails | undefined,
@@ -85,7 +88,7 @@ function decideBusiness(
   return { kind: 'accept', details }
 }
 
-/** A text that is told empty is removed. */
+/** Returns the text after the change. Empty text removes it. */
 function changedText(told: string | undefined, known: string | null | undefined): string | null {
   return told === undefined ? (known ?? null) : (textOf(told) ?? null)
 }

@@ -2,16 +2,16 @@ import { findTaxCountry, taxRateAt, type TaxCountry } from './tax-countries.ts'
 import type { TaxDetails } from './tax-details.ts'
 
 /**
- * `reverse_charge`: a business of another state of the EU accounts for the tax itself. `none`: the sale is not taxed.
- * `not_collecting`: it may be, and the provider does not collect it.
+ * `reverse_charge`: a business in another state of the EU accounts for the tax itself. `none`: the sale is not taxed.
+ * `not_collecting`: the sale may be taxed, but the provider does not collect the tax.
  */
 export type TaxTreatment = 'standard' | 'reverse_charge' | 'none' | 'not_collecting'
 
 export type TaxRule = {
   readonly treatment: TaxTreatment
-  /** In tenths of a percent. */
+  /** Rate in tenths of a percent. */
   readonly ratePerMille: bigint
-  /** ISO 3166-1 alpha-2: where the customer is taken to be; null: nobody knows. */
+  /** Assumed country of the customer, ISO 3166-1 alpha-2; null if unknown. */
   readonly country: string | null
 }
 
@@ -23,17 +23,17 @@ export type TaxTerms = {
 }
 
 export type TaxSeller = {
-  /** ISO 3166-1 alpha-2. */
+  /** ISO 3166-1 alpha-2 code. */
   readonly country: string | null
-  /** One who has none is not registered for VAT, and collects none. */
+  /** A seller without a number is not registered for VAT and collects none. */
   readonly vatNumber: string | null
 }
 
 export type TaxBuyer = Pick<TaxDetails, 'isBusiness' | 'country' | 'taxId'>
 
 /**
- * By which rule a sale over the Internet is taxed at that instant. A buyer who does not say where it is is where the
- * seller is.
+ * Returns the rule that taxes a sale over the Internet at that instant. A buyer without a country is assumed to be in the seller's
+ * country.
  */
 export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): TaxRule {
   const country = buyer.country ?? seller.country
@@ -42,14 +42,14 @@ export function decideTaxRule(seller: TaxSeller, buyer: TaxBuyer, at: Date): Tax
   const untaxed = (treatment: TaxTreatment): TaxRule => ({ treatment, ratePerMille: 0n, country })
   if (from === undefined || !collectsTax(seller)) return untaxed('not_collecting')
   if (to === undefined || to.area === 'us') return untaxed('none')
-  // Registered in one of the areas of VAT, a provider collects none in the other.
+  // A provider registered in one VAT area collects no VAT in the other.
   if (from.area !== to.area) return untaxed(buyer.isBusiness ? 'none' : 'not_collecting')
   const isAbroad = country !== seller.country
   if (isAbroad && buyer.isBusiness && buyer.taxId !== null) return untaxed('reverse_charge')
   return { treatment: 'standard', ratePerMille: taxRateAt(to, at), country }
 }
 
-/** Whether there are customers from whom the seller collects taxes. */
+/** Returns whether the seller collects taxes from any customers. */
 export function collectsTax({ country, vatNumber }: TaxSeller): boolean {
   const from = placeOf(country)
   return vatNumber !== null && from !== undefined && from.area !== 'us'

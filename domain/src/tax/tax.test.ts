@@ -4,7 +4,7 @@ import { breakDownTax, isTaxInclusive, taxFromJson, taxToJson } from '../invoice
 import { decideTaxDetails, type TaxDetails } from './tax-details.ts'
 import { decideTaxRule, type TaxRule } from './tax-rule.ts'
 
-/* What a customer says of itself, the rule that follows, and what a price comes to by it. */
+/* Tax details of a customer, the rule that follows from them, and the resulting price. */
 
 const told = { isBusiness: true } as const
 const today = new Date('2026-11-22T12:00:00Z')
@@ -269,7 +269,7 @@ describe('the breakdown', () => {
     [1250n, 250n, true, [1000n, 250n, 1250n]],
     [1000n, 0n, false, [1000n, 0n, 1000n]],
     [1000n, 0n, true, [1000n, 0n, 1000n]],
-    // 25.5 cents, and 2.5: half away from zero.
+    // 25.5 cents and 2.5 cents, rounded half away from zero.
     [100n, 255n, false, [100n, 26n, 126n]],
     [10n, 250n, false, [10n, 3n, 13n]],
     // 1900 / 1.19 = 1596.64
@@ -285,7 +285,7 @@ describe('the breakdown', () => {
         const tax = breakDownTax(price, rule(rate), isInclusive)
         expect(tax.subtotalMinor + tax.taxMinor).toBe(tax.totalMinor)
         expect(isInclusive ? tax.totalMinor : tax.subtotalMinor).toBe(price)
-        // tax = price × rate / (1000, or 1000 + rate), multiplied out.
+        // tax = price × rate / (1000, or 1000 + rate), multiplied by the divisor.
         const divisor = isInclusive ? 1000n + rate : 1000n
         const off = 2n * (tax.taxMinor * divisor - price * rate)
         expect(off > -divisor && off <= divisor).toBe(true)

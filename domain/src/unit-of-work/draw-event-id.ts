@@ -8,8 +8,8 @@ const countBytes = 3
 let drawn = 0
 
 /**
- * An id of an event that nothing else has. Ids grow with time, to the millisecond, and where several are drawn in one, as
- * for one transaction, in the order in which this process draws them.
+ * Returns a unique event id. Ids grow with time, to the millisecond. Ids drawn within one millisecond, for example in one
+ * transaction, grow in the order in which this process draws them.
  */
 export function drawEventId(now: Date): string {
   const tail = randomBytes(tailBytes)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newReference, type DrawnKind } from '@tollgate/schemas/references'
 
-/** A reference that nothing else has. */
+/** Returns a unique reference. */
 export function drawReference(kind: DrawnKind): string {
   return newReference(kind, randomBytes)
 }

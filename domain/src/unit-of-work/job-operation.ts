@@ -1,7 +1,7 @@
 import { jobActor } from '../audit/actor.ts'
 import type { Operation } from './unit-of-work.ts'
 
-/** What a job of ours does, for which nobody asked. */
+/** Returns the operation of a job, which no client requested. */
 export function jobOperation(
   job: string,
   { providerId, environment }: Pick<Operation, 'providerId' | 'environment'>,

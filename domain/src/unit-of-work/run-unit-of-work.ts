@@ -4,12 +4,12 @@ import type { PublicationTarget } from '../publications/repository.ts'
 import type { Operation, UnitOfWork } from './unit-of-work.ts'
 
 /**
- * unique_violation: somebody else made the same thing first; a second look finds it and decides anew.
- * serialization_failure and deadlock_detected: the database asks for another try.
+ * unique_violation: another transaction created the same row first, and another attempt finds it and decides again.
+ * serialization_failure and deadlock_detected: the database requests another attempt.
  */
 const retryableCodes: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
-/** Each attempt that fails means that another caller's succeeded, so a few are plenty. */
+/** Each failed attempt means that another transaction succeeded, so a few attempts are enough. */
 const attemptsMax = 5
 
 export type Committed<Result> = {
@@ -18,8 +18,8 @@ export type Committed<Result> = {
 }
 
 /**
- * Runs the body in a transaction of the operation's provider. Because it may run again from the start, it must have no
- * effects but those of its transaction.
+ * Runs the body in a transaction of the operation's provider. The body may run again from the start, so it must have no effects
+ * outside of its transaction.
  */
 export async function runUnitOfWork<Result>(
   database: ProviderDatabases,

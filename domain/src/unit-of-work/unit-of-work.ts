@@ -16,7 +16,7 @@ import {
 } from '../publications/repository.ts'
 import { drawEventId } from './draw-event-id.ts'
 
-/** Whose call is being served, where and when. */
+/** The context of a call: its provider, environment, time and actor. */
 export type Operation = {
   readonly providerId: string
   readonly environment: Environment
@@ -26,21 +26,21 @@ export type Operation = {
   readonly idempotencyKey: string | null
 }
 
-/** An operation inside its transaction. What it changes, tells and has to publish commits together or not at all. */
+/** An operation inside its transaction. Its changes, events and publications commit together or not at all. */
 export type UnitOfWork = Operation & {
   readonly sql: TransactionSql
-  /** What to publish once the transaction has committed. */
+  /** Targets to publish after the transaction has committed. */
   readonly publications: PublicationTarget[]
 }
 
-/** Of several types: what is right for each of them. */
+/** For a union of event types: an object that is valid for each of them. */
 type ObjectOfEach<Type extends EventType> = (
   Type extends EventType ? (object: EventObject<Type>) => void : never
 ) extends (object: infer Shared extends JsonObject) => void
   ? Shared
   : never
 
-/** Types that tell what was before have to; the others have nothing to tell of it. */
+/** Event types with previous attributes require them, and other types must not have them. */
 type Previous<Type extends EventType> = Type extends ChangeType
   ? [previousAttributes: PreviousAttributes<Type>]
   : []
@@ -68,7 +68,7 @@ export async function recordEvent<Type extends EventType>(
   ])
 }
 
-/** Says that the hot state's copy of the target is out of date as soon as this unit of work commits. */
+/** Queues the publication of a target, whose copy in hot state is outdated once this unit of work commits. */
 export async function queuePublication(
   work: UnitOfWork,
   kind: PublicationKind,

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import type { UsageNames } from './usage-event.ts'
 
-/** Who the customers of the records are and what they held, in the order of the records. */
+/** Returns the customers of the records and their purchases at the time, in the order of the records. */
 export async function nameUsage(
   sql: Queryable,
   events: readonly MeterEvent[],

@@ -1,9 +1,12 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** Offsets of the log, by its partitions. */
+/** Offsets of the log, by partition. */
 export type LogPositions = ReadonlyMap<number, number>
 
-/** From where on usage is to be told of. Partitions that nobody has looked at yet begin where they stand. */
+/**
+ * Returns the offsets from which usage events are to be emitted. A partition without a stored position starts at its offset in
+ * `stored`.
+ */
 export async function beginTelling(sql: Queryable, stored: LogPositions): Promise<LogPositions> {
   await sql`
     insert into usage_event_positions (log_partition, next_offset) ${selectPositions(sql, stored)}
@@ -13,7 +16,7 @@ export async function beginTelling(sql: Queryable, stored: LogPositions): Promis
   return new Map(rows.map((row) => [row.log_partition, Number(row.next_offset)]))
 }
 
-/** Passes over usage that nobody wants to be told of. */
+/** Skips usage for which no endpoint receives events. */
 export async function passUsage(sql: Queryable, stored: LogPositions): Promise<void> {
   await sql`
     insert into usage_event_positions as kept (log_partition, next_offset)

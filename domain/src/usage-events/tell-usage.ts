@@ -8,22 +8,22 @@ import { usageRecordedEvent } from './usage-event.ts'
 
 const teller = jobActor('tell-usage')
 
-/** Usage of one partition of the log that is to be told of: all of it from one offset up to another. */
+/** All usage of one log partition from `fromOffset` up to `toOffset`, for which events are to be emitted. */
 export type UsageBatch = {
   readonly partition: number
   readonly fromOffset: number
   readonly toOffset: number
-  /** In the order of the log. */
+  /** Records in the order of the log. */
   readonly events: readonly MeterEvent[]
 }
 
-/** `elsewhere`: somebody else has told of it, and nothing was changed. */
+/** `elsewhere`: another process has emitted the events, and nothing was changed. */
 export type TellOutcome = 'told' | 'elsewhere'
 
 /**
- * Tells of usage, and moves the position behind it, in the transaction that is given: so each record is told of once,
- * whoever dies when, and of two processes with the same batch the second one finds the position elsewhere. A record that
- * the log has twice, as it was stored anew from an earlier position, is the same event and stays as it was told.
+ * Emits usage events and moves the position, in the given transaction. Each record is therefore emitted once, whatever process
+ * crashes. If two processes have the same batch, the second finds that the position has moved. If the log has a record twice
+ * because an earlier position was stored again, it is the same event and stays unchanged.
  */
 export async function tellUsage(
   sql: TransactionSql,

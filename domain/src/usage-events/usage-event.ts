@@ -8,17 +8,17 @@ import { timeOrderedReference } from '@tollgate/schemas/usage-reference'
 import type { OutboxEvent } from '../outbox/outbox-event.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 
-/** Whose usage a record is, as far as anybody knows. */
+/** Customer and purchase of a usage record, as far as they are known. */
 export type UsageNames = {
-  /** The customer's own reference; undefined: nobody is known by the name that the record has. */
+  /** The customer's own reference; undefined if no customer has the reference of the record. */
   readonly customerRef: string | undefined
-  /** What the customer held of the product when it was used. */
+  /** The customer's purchase of the product at the time of the usage; undefined if there was none. */
   readonly purchaseRef: string | undefined
 }
 
 /**
- * usage.recorded of a record. Its id is made of the record's, so that the same record is the same event whoever
- * tells of it, and however often.
+ * Returns the usage.recorded event of a record. Its id is derived from the record's id, so the same record is the same event
+ * however often it is emitted.
  */
 export function usageRecordedEvent(
   environment: Environment,
@@ -41,14 +41,14 @@ export function usageRecordedEvent(
     livemode: environment === 'live',
     object,
     previousAttributes: null,
-    // The log does not keep which request it was.
+    // The log does not store the request id.
     requestId: null,
     idempotencyKey: event.idempotencyKey,
     createdAt: new Date(event.receivedAt),
   }
 }
 
-/** Behind the time of receipt, which sorts it among other events. */
+/** Starts with the time of receipt, which sorts the event among others. */
 function usageEventId({ id, receivedAt }: MeterEvent): string {
   const tail = createHash('sha256').update(id).digest()
   return timeOrderedReference(referencePrefixes.webhookEvent, receivedAt, tail)

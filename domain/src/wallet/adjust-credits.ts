@@ -13,10 +13,10 @@ import { wholeCredits } from '../money/whole-credits.ts'
 
 export type AdjustmentRequest = {
   readonly customerRef: string
-  /** Whole credits: positive puts in, negative takes out; never nothing. */
+  /** Whole credits, not 0. Positive numbers add credits, negative numbers remove them. */
   readonly credits: number
   readonly reason: string
-  /** The caller's idempotency key, or one that was drawn for this call. */
+  /** The caller's idempotency key, or a random one for this call. */
   readonly idempotencyKey: string
 }
 
@@ -26,14 +26,14 @@ export type AdjustmentOutcome =
   | { readonly kind: 'customer-not-found' }
   /** The idempotency key was used with another request. */
   | { readonly kind: 'key-reused' }
-  /** There is less in the wallet than was to be taken out: whole credits. */
+  /** The wallet has fewer credits than were to be removed. `balance`: whole credits. */
   | { readonly kind: 'too-little'; readonly balance: number }
-  /** A wallet is given no more than this in all. */
+  /** The total would exceed the maximum of credits that a wallet can be granted. */
   | { readonly kind: 'full'; readonly creditsMax: string }
 
 /**
- * Changes by hand what is in a wallet. A repetition of the idempotency key is answered as the first call was, to the
- * letter, and changes nothing. No more is taken out than nobody has used by now, held credits included.
+ * Adjusts the credits of a wallet by hand. A repetition with the same idempotency key gets exactly the first response and changes
+ * nothing. At most the unused credits are removed, and held credits count as used.
  */
 export async function adjustCredits(
   work: UnitOfWork,
@@ -97,7 +97,7 @@ async function takeOutByHand(
       balance: wholeCredits(spendableMicros({ grantedMicros, spentMicros })),
     }
   }
-  // An earlier try of the key, which came to no end, asked for another amount.
+  // An earlier, unfinished try with this key asked for another amount.
   if (heldMicros !== amountMicros) return { kind: 'key-reused' }
   const left = spendableMicros({ grantedMicros: grantedMicros - amountMicros, spentMicros })
   const result = bodyOf(left)

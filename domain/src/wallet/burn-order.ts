@@ -1,10 +1,9 @@
 import type { CreditGrant } from './grants.ts'
 
 /*
- * A wallet's grants stand in one line, in the order in which they are used: by priority, then what expires first, then the
- * oldest. All that usage ever took, posted or not, is how far along the line the wallet has come. Usage is posted later
- * than it happens; what it has taken by now is *in flight*, and of each grant it is kept how much of it that is, from
- * when it was last said (`sayInFlight`). The rest of a grant is *free*.
+ * The grants of a wallet are used in one order: by priority, then by expiry, then oldest first. All usage of the wallet, posted or
+ * not, is a position on this line of credits. Usage is posted later than it happens. Usage that is not posted yet is *in flight*:
+ * each grant records how much of it is in flight, as of the last update (`sayInFlight`). The rest of a grant is *free*.
  *
  * Amounts are 10^-6 credits.
  */
@@ -12,8 +11,8 @@ import type { CreditGrant } from './grants.ts'
 export type Burn = { readonly grantRef: string; readonly micros: bigint }
 
 /**
- * From which grants posted usage is taken: first where it was said to be in flight, then from what is free. Throws where
- * the grants hold less.
+ * Returns from which grants posted usage is debited: first from credits recorded as in flight, then from free credits. Throws if
+ * the grants have less than that.
  */
 export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Burn[] {
   const inFlight = takeInOrder(grants, micros, ({ inFlightMicros }) => inFlightMicros)
@@ -32,7 +31,7 @@ export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Bu
     .map(({ reference }) => ({ grantRef: reference, micros: burns.get(reference)! }))
 }
 
-/** What is left once usage was taken out: of each grant first what was in flight. */
+/** Returns the grants after posted usage was debited, in each grant first from credits in flight. */
 export function burn(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
   const taken = new Map(burns.map(({ grantRef, micros }) => [grantRef, micros]))
   return grants.map((grant) => {
@@ -43,8 +42,8 @@ export function burn(grants: readonly CreditGrant[], burns: readonly Burn[]): Cr
 }
 
 /**
- * From which grants credits are taken otherwise than by usage: from what is free, of one grant before all others if so
- * told. Throws where less is free.
+ * Returns from which grants credits are removed other than by usage. Only free credits are removed, first from the grant
+ * `firstRef` if given. Throws if fewer credits are free.
  */
 export function allocateRemoval(
   grants: readonly CreditGrant[],
@@ -58,7 +57,7 @@ export function allocateRemoval(
   return burns
 }
 
-/** What is left once that was taken out of what is free. */
+/** Returns the grants after free credits were removed. */
 export function remove(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
   return grants.map((grant) => {
     const own = burns.filter(({ grantRef }) => grantRef === grant.reference)
@@ -66,7 +65,7 @@ export function remove(grants: readonly CreditGrant[], burns: readonly Burn[]): 
   })
 }
 
-/** The other way round. */
+/** Returns the grants after removed credits were put back. */
 export function putBack(grants: readonly CreditGrant[], burns: readonly Burn[]): CreditGrant[] {
   return remove(
     grants,
@@ -74,15 +73,15 @@ export function putBack(grants: readonly CreditGrant[], burns: readonly Burn[]):
   )
 }
 
-/** What is said to be in flight. */
+/** Returns the credits recorded as in flight in all grants. */
 export function inFlightOf(grants: readonly CreditGrant[]): bigint {
   return grants.reduce((sum, { inFlightMicros }) => sum + inFlightMicros, 0n)
 }
 
 /**
- * Says of which grants usage has taken so much in all that is not posted yet. What was said before stays said, so call it
- * before anything changes the line. Where it was too much the newest of it goes: credits that were held for a record that
- * never came have come back.
+ * Records in which grants the given total of unposted usage is in flight. Credits already recorded stay where they are, so this
+ * must be called before the order of the grants changes. If more was recorded than `micros`, the excess is removed from the last
+ * grants in the order, because holds for records that were never written have been released.
  */
 export function sayInFlight(grants: readonly CreditGrant[], micros: bigint): CreditGrant[] {
   const said = inFlightOf(grants)
@@ -97,7 +96,10 @@ export function sayInFlight(grants: readonly CreditGrant[], micros: bigint): Cre
   })
 }
 
-/** What of a grant is free, and where on the line that ends, when so much of the line is posted. */
+/**
+ * Returns how much of a grant is free, and the position on the line at which the grant ends, if usage is posted up to
+ * `postedMicros`.
+ */
 export function placeOnLine(
   grants: readonly CreditGrant[],
   grantRef: string,

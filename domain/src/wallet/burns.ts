@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Burn } from './burn-order.ts'
 
-/** Of which grants the posting with that key took how much. */
+/** Returns how much the posting with that key took from which grants. */
 export async function listBurnsOf(
   sql: Queryable,
   providerId: string,
@@ -15,7 +15,7 @@ export async function listBurnsOf(
   return rows.map((row) => ({ grantRef: row.grant_ref, micros: BigInt(row.micros) }))
 }
 
-/** Keeps which posting took how much of which grants. */
+/** Stores how much a posting took from which grants. */
 export async function insertBurns(
   sql: Queryable,
   providerId: string,

@@ -3,9 +3,9 @@ import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
 export type CreditMovement = {
   readonly customerRef: string
-  /** What the ledger has after the movement, 10^-6 credits. */
+  /** Balance in the ledger after the movement, 10^-6 credits. */
   readonly balanceMicros: bigint
-  /** Negative: taken. 10^-6 credits. */
+  /** Amount in 10^-6 credits; negative for a debit. */
   readonly amountMicros: bigint
   readonly productRef: string | null
 }

@@ -4,9 +4,9 @@ import type { CreditGrant } from './grants.ts'
 import type { MoneyAccount, MoneyEntry } from '../money-ledger/ledger.ts'
 
 /**
- * What was paid for credits that are taken of grants: it is owed for no longer, and goes to the account of what became of
- * them. Below nothing for credits that are put back. Each grant is worth what was paid for it, rounded once for all that
- * is gone of it: so what went in parts adds up to that, to the minor unit.
+ * Returns the money entries for credits that are taken from grants. Their paid value is no longer owed and moves from `prepaid` to
+ * the account `to`. Entries are reversed for credits that are put back. The value of a grant is rounded on the running total taken
+ * from it, so parts add up to what was paid for it, to the minor unit.
  */
 export function valueEntries(
   grants: readonly CreditGrant[],
@@ -31,7 +31,7 @@ export function valueEntries(
     ])
 }
 
-/** Of what was paid for a grant, when so much of it is gone. */
+/** Returns the paid value of the part of a grant that is gone. Minor units. */
 function valueGone({ paid, grantedMicros }: CreditGrant, goneMicros: bigint): bigint {
   return paid === null ? 0n : divideRounded(paid.amountMinor * goneMicros, grantedMicros)
 }

@@ -3,8 +3,8 @@ import { microsPerUnit } from '@tollgate/schemas/quantity'
 const microsPerCredit = BigInt(microsPerUnit)
 
 /**
- * What is to be told of a balance that has fallen from one amount to another, 10^-6 credits: that it has come down to
- * the warning, and that no whole credit is left. Each once on the way down: whoever is below already crosses nothing.
+ * Returns which thresholds a balance crosses when it falls from one amount to another, 10^-6 credits: the warning threshold, and
+ * less than one whole credit. A balance that is already below a threshold does not cross it again.
  */
 export function crossingsOf(
   beforeMicros: bigint,
@@ -17,11 +17,11 @@ export function crossingsOf(
   return crossings
 }
 
-/** A warning comes ten units before the end, where it is known what a unit costs. */
+/** The default threshold is the price of 10 units if the price of a unit is known. */
 const unitsLeftAtWarning = 10n
 const creditsLeftAtWarning = 1_000n
 
-/** Where the balance is low, 10^-6 credits. `ownCredits` is what the provider has set. */
+/** Returns the warning threshold in 10^-6 credits. `ownCredits` is the threshold set by the provider. */
 export function warningMicrosOf(
   ownCredits: bigint | null,
   creditsPerUnit: number | undefined,

@@ -22,8 +22,8 @@ export async function moveDebitPosition(
 }
 
 /**
- * Returns those of the customers that are stored, by `nameKey`. They are locked as the postings' keys will lock them:
- * customers always come before their wallets.
+ * Returns which of the customers exist, by `nameKey`. The rows are locked like the foreign keys of the postings lock them, so
+ * customers are always locked before their wallets.
  */
 export async function holdCustomers(
   sql: TransactionSql,

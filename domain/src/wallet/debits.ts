@@ -1,26 +1,26 @@
-/** What a wallet paid for one usage record. */
+/** The debit of a wallet for one usage record. */
 export type StoredDebit = {
   readonly providerId: string
   readonly customerRef: string
   readonly productRef: string
-  /** 10^-6 credits, more than nothing. */
+  /** Amount in 10^-6 credits, more than 0. */
   readonly micros: bigint
 }
 
-/** Debits of one partition of the log: all of them from one offset up to another. */
+/** All debits of one log partition from `fromOffset` up to `toOffset`. */
 export type DebitBatch = {
   readonly partition: number
   readonly fromOffset: number
   readonly toOffset: number
-  /** In the order of the log. */
+  /** Debits in the order of the log. */
   readonly debits: readonly StoredDebit[]
 }
 
-/** What one wallet paid. */
+/** Debits of one wallet. */
 export type WalletDebits = {
   readonly providerId: string
   readonly customerRef: string
-  /** Sums, by product. */
+  /** Sums by product, 10^-6 credits. */
   readonly byProduct: Map<string, bigint>
 }
 
@@ -40,7 +40,7 @@ export function walletsOf(debits: readonly StoredDebit[]): WalletDebits[] {
   return [...wallets].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
 }
 
-/** What one product took of a balance. */
+/** The debit of one product and the balance before and after it. */
 export type DebitStep = {
   readonly productRef: string
   readonly micros: bigint
@@ -48,7 +48,7 @@ export type DebitStep = {
   readonly afterMicros: bigint
 }
 
-/** Returns what each product took in turn. What was taken beyond the balance and written off was never there. */
+/** Returns the debit of each product in turn. The balance does not fall below 0, because credits used beyond it are written off. */
 export function stepsOf(
   balanceMicros: bigint,
   byProduct: ReadonlyMap<string, bigint>,

@@ -16,12 +16,12 @@ import { lockWallet, type Wallet } from './repository.ts'
 import { takeOut } from './take-out.ts'
 
 /**
- * Takes what is left of a wallet's grants that have expired: out of the hot state's wallet in one step each, of which the
- * ledger says what it was. What usage took of a grant before that step stays taken, posted or not.
+ * Removes the remaining credits of a wallet's expired grants. Each grant's credits are held in hot state in one atomic step, whose
+ * result is posted to the ledger. Credits that usage took from a grant before that step stay used, posted or not.
  *
- * Killed before the commit, the next try finds what was held; killed behind it, the publication waits in PostgreSQL. A
- * grant that still has something in flight is looked at again later, in case that comes back: credits that were held for
- * a record that was never written. What a deleted customer had stays as it is.
+ * After a crash before the commit, the next try finds the holds. After a crash after the commit, the publication is still queued
+ * in PostgreSQL. A grant that has credits in flight is checked again later, in case they are released because the record was never
+ * written. The wallet of a deleted customer stays unchanged.
  */
 export async function expireCredits(
   work: UnitOfWork,
@@ -44,7 +44,7 @@ export async function expireCredits(
 
 type HoldOfWallet = Parameters<HoldCredits> extends [unknown, ...infer Rest] ? Rest : never
 
-/** In the order in which they expired. What is held for one of them is no usage that the next has paid for. */
+/** Holds the credits of the expired grants in the order of expiry. A hold for one grant does not count as usage of the next. */
 async function holdAll(
   wallet: Wallet,
   grants: readonly CreditGrant[],
@@ -55,14 +55,14 @@ async function holdAll(
   const held: HeldGrant[] = []
   let inFlightMicros = 0n
   for (const { grantRef, expiredMicros } of due) {
-    // Only an expiry that was posted makes the next one another one.
+    // The name of the hold changes only after an expiry of the grant was posted.
     const key = `expiry:${grantRef}:${expiredMicros}`
     const heldBefore = held.reduce((sum, { micros }) => sum + micros, 0n)
     const holdRest = async (line: readonly CreditGrant[]): Promise<bigint> => {
       const { freeMicros, endMicros } = placeOnLine(line, grantRef, postedMicros)
       const { heldMicros, spentMicros } = await holdCredits(wallet, {
         key,
-        // Where nothing is free, what an earlier try has held may still be to be posted.
+        // If nothing is free, a hold of an earlier try may still have to be posted.
         micros: freeMicros > 0n ? freeMicros : 1n,
         upToMicros: freeMicros > 0n ? endMicros + heldBefore : 0n,
         takes: 'rest',
@@ -74,7 +74,7 @@ async function holdAll(
     const line =
       held.length === 0 ? grants : setAside(believed(grants, held, inFlightMicros), held).line
     let micros = await holdRest(line)
-    // What was said to be in flight may have come back: usage that was never recorded.
+    // Credits recorded as in flight may have been released because the usage was never recorded.
     if (micros === 0n && inFlightMicros < inFlightOf(line)) {
       micros = await holdRest(sayInFlight(line, inFlightMicros))
     }

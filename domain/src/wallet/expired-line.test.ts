@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { believed, setAside } from './expired-line.ts'
 import type { CreditGrant } from './grants.ts'
 
-/* Two grants of 10 that are used in the order a, b. Amounts are 10^-6 credits. */
+/* Two grants of 10, used in the order a, b. Amounts are 10^-6 credits. */
 
 const grant = (
   reference: string,

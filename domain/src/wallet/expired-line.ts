@@ -1,17 +1,17 @@
 import { allocateRemoval, inFlightOf, remove, sayInFlight, type Burn } from './burn-order.ts'
 import type { CreditGrant } from './grants.ts'
 
-/** What was held in the hot state for a grant that has expired. */
+/** Credits held in hot state for an expired grant. */
 export type HeldGrant = {
   readonly grantRef: string
-  /** Of the transaction, and of what is held for it. */
+  /** Key of the transaction and of its hold. */
   readonly key: string
   readonly micros: bigint
 }
 
 /**
- * What was said to be in flight may be too much: it is no more than this. Where a grant has more held than is free of it,
- * an earlier try had held that, and somebody took it for usage of that very grant. Otherwise usage has come back.
+ * Corrects the recorded credits in flight if they exceed `inFlightMicros`. If more is held for a grant than is free of it, the hold
+ * is from an earlier try and was recorded as usage of that grant. Any other excess is usage that was released.
  */
 export function believed(
   grants: readonly CreditGrant[],
@@ -36,8 +36,9 @@ function smallest(...amounts: readonly bigint[]): bigint {
 }
 
 /**
- * The line without what is held, and where that is from. It is the grant's own, unless usage that came after an earlier
- * try has been posted to the grant since: then what that usage should have taken stands for it.
+ * Returns the grants without the held credits, and the grants from which these are taken. They are taken from the expired grant
+ * itself. If later usage was posted to that grant since an earlier try, the credits that this usage should have taken are used
+ * instead.
  */
 export function setAside(
   grants: readonly CreditGrant[],

@@ -2,8 +2,8 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { CustomerName } from '../customers/repository.ts'
 
 /**
- * Takes on wallets with grants that have expired and may have something left, those that wait longest first, by so many
- * grants. Nobody else takes these on before `nextLookAt`; what is left of them then is looked at again.
+ * Claims wallets with expired grants that may have credits left, the longest due first, until `grantsMax` grants are claimed. No
+ * other process claims them before `nextLookAt`. Credits left then are checked again.
  */
 export async function claimExpiringWallets(
   sql: Queryable,
@@ -29,11 +29,11 @@ export async function claimExpiringWallets(
 
 export type DueGrant = {
   readonly grantRef: string
-  /** What of it went to `breakage` so far, 10^-6 credits. */
+  /** Credits of the grant posted to `breakage` before, 10^-6. */
   readonly expiredMicros: bigint
 }
 
-/** Of one wallet: those that have expired, in that order, and may have something left. */
+/** Returns the expired grants of a wallet that may have credits left, in the order of expiry. */
 export async function listDueGrants(
   sql: Queryable,
   providerId: string,
@@ -61,7 +61,7 @@ export async function addExpiredMicros(
     where provider_id = ${providerId} and transaction_ref = ${grantRef}`
 }
 
-/** Something was put back into them: those that expire are looked at again. */
+/** Schedules another expiry of the grants that expire, after credits were put back into them. */
 export async function renewExpiry(
   sql: Queryable,
   providerId: string,
@@ -73,7 +73,7 @@ export async function renewExpiry(
       and expires_at is not null`
 }
 
-/** Nothing more of the wallet's grants can expire, as far as they have and nothing is left; all of them without `expiredAt`. */
+/** Ends the expiry of the wallet's grants that are expired and empty, or of all its grants without `expiredAt`. */
 export async function endExpiry(
   sql: Queryable,
   providerId: string,
@@ -88,7 +88,10 @@ export async function endExpiry(
       and expiry_due_at is not null and ${which}`
 }
 
-/** Returns false if the customer was deleted. Locks it as the posting's keys will: customers come before their wallets. */
+/**
+ * Returns false if the customer was deleted. Locks the row like the foreign keys of the posting lock it, so customers are locked
+ * before their wallets.
+ */
 export async function holdCustomer(
   sql: Queryable,
   providerId: string,

@@ -11,12 +11,12 @@ import { wholeCredits } from '../money/whole-credits.ts'
 
 export type GrantRequest = {
   readonly customerRef: string
-  /** Whole credits, more than none. */
+  /** Whole credits, at least 1. */
   readonly credits: number
   readonly reason: string | undefined
-  /** Undefined: never. */
+  /** When the credits expire; undefined for never. */
   readonly expiresAt?: Date | undefined
-  /** The smallest is used first; 0 where nothing is said. */
+  /** The grant with the smallest number is used first. Default 0. */
   readonly priority?: number | undefined
 }
 
@@ -26,14 +26,14 @@ export type GrantOutcome =
   | { readonly kind: 'customer-not-found' }
   /** The idempotency key was used with another request. */
   | { readonly kind: 'key-reused' }
-  /** They would expire before they can be used. */
+  /** The credits would expire before they can be used. */
   | { readonly kind: 'expired' }
-  /** A wallet is given no more than this in all. */
+  /** The total would exceed the maximum of credits that a wallet can be granted. */
   | { readonly kind: 'full'; readonly creditsMax: string }
 
 /**
- * Puts credits into a wallet. A repetition of the caller's idempotency key is answered as the first call was, to the
- * letter, and puts nothing in. `hot` is the wallet as the hot state has it; undefined where that cannot be said.
+ * Grants credits to a wallet. A repetition with the same idempotency key gets exactly the first response and grants nothing. `hot`
+ * is the wallet in hot state; undefined if it could not be read.
  */
 export async function grantCredits(
   work: UnitOfWork,
@@ -79,7 +79,7 @@ export async function grantCredits(
   return outcome.kind === 'put-in' ? { kind: 'granted', body: outcome.body } : outcome
 }
 
-/** What is said of no expiry and priority is left out: so a key that was used before there were any is still known. */
+/** Omits expiry and priority if they are absent, so that keys from before these parameters existed still match. */
 function inputOf({ customerRef, credits, reason, expiresAt, priority }: GrantRequest): string {
   const input = [customerRef, String(credits), reason ?? null]
   if (expiresAt !== undefined || priority !== undefined) {

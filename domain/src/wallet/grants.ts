@@ -1,23 +1,23 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Money } from '../money-ledger/postings.ts'
 
-/** Credits that were put in at once. 10^-6 credits. */
+/** Credits that were added at once. Amounts are 10^-6 credits. */
 export type CreditGrant = {
-  /** Reference of the transaction that put them in. */
+  /** Reference of the transaction that added the credits. */
   readonly reference: string
   readonly grantedMicros: bigint
   readonly remainingMicros: bigint
-  /** Of what remains: what usage took that is not posted yet, as far as that has been said. */
+  /** Part of `remainingMicros` used by usage that is not posted yet, as of the last update. */
   readonly inFlightMicros: bigint
-  /** The smallest is used first. */
+  /** The grant with the smallest number is used first. */
   readonly priority: number
   readonly expiresAt: Date | null
-  /** What was paid for all of it, without tax. Null: nothing, or it is not known. */
+  /** Price of the whole grant without tax; null if it was free or the price is unknown. */
   readonly paid: Money | null
   readonly createdAt: Date
 }
 
-/** A grant that is being made: nothing was taken of it. */
+/** A new grant, from which nothing was taken yet. */
 export type NewGrant = Omit<CreditGrant, 'inFlightMicros' | 'grantedMicros'>
 
 export async function insertGrant(
@@ -36,7 +36,7 @@ export async function insertGrant(
       ${paid?.currency ?? null}, ${createdAt})`
 }
 
-/** Those that something is left of. The wallet's lock orders who changes them. */
+/** Returns the grants that have credits left. The caller holds the lock of the wallet, which orders changes. */
 export async function listGrantsLeft(
   sql: Queryable,
   providerId: string,
@@ -48,7 +48,7 @@ export async function listGrantsLeft(
   return rows.map(fromRow)
 }
 
-/** Whatever is left of them. */
+/** Returns the named grants, with or without credits left. */
 export async function listGrantsNamed(
   sql: Queryable,
   providerId: string,
@@ -86,7 +86,7 @@ function fromRow(row: GrantRow): CreditGrant {
   }
 }
 
-/** Stores what is left of those of `after` that are not as they were `before`. */
+/** Stores the grants of `after` that differ from `before`. */
 export async function updateGrants(
   sql: Queryable,
   providerId: string,

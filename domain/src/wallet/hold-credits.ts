@@ -9,42 +9,42 @@ import {
 import { WalletFullError } from './wallet-full-error.ts'
 import { walletRequest } from './wallet-request.ts'
 
-/** Takes credits out of the hot state's wallet, otherwise than for usage. 10^-6 credits. */
+/** Holds credits of the wallet in hot state for a removal other than usage. Amounts are 10^-6 credits. */
 export interface HoldCredits {
   /**
-   * Holds credits of a wallet until a document is published that has what was taken out, in one atomic step. Call it under
-   * the lock of the wallet's row, and name the hold by the key of the transaction that takes the credits out, which the
-   * publication ends it by. A hold of that name that is there is told of instead.
+   * Holds credits of a wallet in one atomic step, until a publication contains their removal. The caller holds the lock of the
+   * wallet's row, and names the hold by the key of the transaction that removes the credits. The publication ends the hold by that
+   * name. If a hold of that name exists, it is returned instead.
    *
-   * Does not wait, as whoever calls holds a lock: throws UsageBehindError where the hot state does not have the wallet, or
-   * does not know what is spent.
+   * Does not wait, because the caller holds a lock. Throws UsageBehindError if the hot state does not have the wallet or its
+   * counters.
    */
   (name: WalletName, sums: WalletSums, request: HoldRequest): Promise<HeldCredits>
 }
 
 export type HoldRequest = {
   readonly key: string
-  /** More than nothing. */
+  /** Amount to hold, more than 0. */
   readonly micros: bigint
-  /** Of all that was ever spent of the wallet, with this: no more than so much. Undefined: than was put in. */
+  /** Limit for all credits ever spent from the wallet, including this hold. Undefined for the credits that were granted. */
   readonly upToMicros: bigint | undefined
-  /** Where less can be held: nothing, or what can. */
+  /** What to hold if less than `micros` is available: nothing (`all`), or what is available (`rest`). */
   readonly takes: 'all' | 'rest'
   readonly heldMs: number
 }
 
 export type HeldCredits = {
   readonly heldMicros: bigint
-  /** By usage that was acknowledged before, and held for usage on its way: without this, and what else was taken out. */
+  /** Credits of acknowledged usage and of holds for usage in progress, without this hold and other removals. */
   readonly spentMicros: bigint
 }
 
 export type HoldLimits = {
-  /** Records that credits are held for in one wallet at a time, and these. */
+  /** Maximum number of holds in one wallet at a time, including this one. */
   readonly heldMax: number
 }
 
-/** A publication ends no hold that is older than twice that. */
+/** A publication does not end holds that are older than twice this time. */
 export const removalsHeldMsMax = 24 * 3600 * 1000
 
 export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldCredits {
@@ -55,7 +55,7 @@ export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldC
       const document = await hotState.readEntryDocument(at)
       if (document === undefined) break
       const published = publishedSums(document)
-      // Taken out by PostgreSQL, and not published yet: it is held, each by its own key.
+      // Removals in PostgreSQL that are not published yet are still held, each under its own key.
       const pendingMicros = sums.removedMicros - published.removedMicros
       const request = await walletRequest(parts, at, {
         document,
@@ -78,8 +78,8 @@ export function createHoldCredits(parts: WalletParts, limits: HoldLimits): HoldC
 }
 
 /**
- * Gives back what was held under that name, of which nothing is taken out after all. Nothing where there is none; harmless
- * at any moment before the transaction that would take them out.
+ * Releases the hold of that name, because its credits are not removed after all. Does nothing if there is none. Safe at any time
+ * before the transaction that would remove them.
  */
 export type ReleaseCredits = (name: WalletName, key: string) => Promise<void>
 
@@ -89,6 +89,6 @@ export function createReleaseCredits(parts: WalletParts): ReleaseCredits {
   }
 }
 
-/** The document may have changed in between, or the counters be a batch behind: not more than a moment's matter. */
+/** The document may have changed between the two reads, or the counters may be one batch behind. Either takes only a moment. */
 const triesMax = 10
 const readAgainAfterMs = 5

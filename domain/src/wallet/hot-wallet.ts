@@ -29,11 +29,14 @@ export type WalletParts = {
 export type WalletName = {
   readonly environment: Environment
   readonly providerId: string
-  /** The customer's own. */
+  /** Reference of the customer. */
   readonly customerRef: string
 }
 
-/** In the partition of the customer's own reference, where the usage that it pays for is recorded. */
+/**
+ * Returns the address of the wallet. It is in the partition of the customer's own reference, where the usage that the wallet pays
+ * for is recorded.
+ */
 export function walletAddress(
   { environment, providerId, customerRef }: WalletName,
   partitionCount: number,
@@ -48,8 +51,8 @@ export function addressOf({ log }: Pick<WalletParts, 'log'>, name: WalletName): 
 }
 
 /**
- * What is published of a wallet. `removals` names what was held in the hot state for what was taken out of it since: the
- * document has that, so it is held no more.
+ * Returns the entry of a wallet to publish. `removals` names the holds whose removal the document already contains, so the
+ * publication ends them.
  */
 export function walletEntry(
   { grantedMicros, removedMicros, rechargeBelowMicros }: PublishedSums,
@@ -69,10 +72,10 @@ export function walletEntry(
   }
 }
 
-/** 10^-6 credits. */
+/** Amounts in 10^-6 credits. */
 export type WalletSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'>
 
-/** `rechargeBelowMicros` is undefined where no auto-recharge is active. */
+/** `rechargeBelowMicros` is undefined if no automatic recharge is active. */
 export type PublishedSums = WalletSums & { readonly rechargeBelowMicros?: bigint | undefined }
 
 export function publishedSums(document: string): PublishedSums {
@@ -87,7 +90,10 @@ export function publishedSums(document: string): PublishedSums {
   }
 }
 
-/** Nothing was put in where nothing is published. Undefined: it was lost, and is not published again yet. */
+/**
+ * Returns the published sums of a wallet. They are 0 if no document exists, because nothing was granted. Undefined if hot state was
+ * lost and is not published again yet.
+ */
 export async function sumsOf(
   { hotState }: { readonly hotState: Parameters<typeof areCustomersPublished>[0] },
   { space, partition }: EntryAddress,

@@ -4,7 +4,7 @@ import { moneyKinds, type CreditKind, type LedgerTransaction } from '../money-le
 
 export type WalletMovement = Pick<LedgerTransaction, 'reference' | 'reason' | 'createdAt'> & {
   readonly kind: CreditKind
-  /** Of the wallet: positive was put in, negative taken out. 10^-6 credits. */
+  /** Amount in 10^-6 credits: positive if added to the wallet, negative if removed. */
   readonly amountMicros: bigint
 }
 
@@ -16,7 +16,7 @@ type MovementRow = {
   amount: string
 }
 
-/** What was posted to a customer's wallet, newest first; by the customer's own reference. */
+/** Returns what was posted to a customer's wallet, newest first. `customerRef` is the customer's own reference. */
 export async function listMovements(
   sql: Queryable,
   providerId: string,

@@ -30,22 +30,22 @@ const poster = jobActor('post-debits')
 export type PostOutcome =
   | {
       readonly kind: 'posted'
-      /** To be published once the transaction has committed. */
+      /** Publications to make after the transaction has committed. */
       readonly publications: readonly PublicationTarget[]
-      /** Debits of customers that the database does not know: it was set back to an earlier moment. */
+      /** Debits of customers that are not in the database, because it was restored to an earlier state. */
       readonly strangers: readonly StoredDebit[]
     }
-  /** Somebody else has posted them, and nothing was changed. */
+  /** Another process has posted the debits, and nothing was changed. */
   | { readonly kind: 'elsewhere' }
 
 /**
- * Posts what wallets paid: for each wallet one transaction of the ledger, the events of it, and the position behind it,
- * all in the transaction that is given. So each debit is posted once, whoever dies when, and of two processes with the
- * same batch the second one finds the position elsewhere.
+ * Posts the debits of a batch. For each wallet it writes one ledger transaction and its events, then moves the position of the
+ * partition, all in the given transaction. Each debit is therefore posted once, whatever process crashes. If two processes post the
+ * same batch, the second finds that the position has moved.
  *
- * Wallets are locked in one order, so that two batches cannot wait for each other: their statements are sent side by
- * side, and the server carries them out as they come. A debit that cannot be posted is told of and passed over, as it
- * would otherwise hold up all that come after it.
+ * Wallets are locked in one order, so that two batches cannot deadlock. Their statements are sent concurrently, and the server runs
+ * them in the order in which they arrive. A debit that cannot be posted is returned in `strangers` and skipped, because it would
+ * otherwise block all later debits.
  */
 export async function postDebits(
   sql: TransactionSql,
@@ -78,7 +78,7 @@ export async function postDebits(
 
 type Telling = {
   readonly warnings: WarningLevels
-  /** Providers that are told of each debit. */
+  /** Providers with an endpoint that receives an event for each debit. */
   readonly receivers: ReadonlySet<string>
 }
 
@@ -101,7 +101,7 @@ async function postWallet(
   await insertTransaction(sql, providerId, {
     reference,
     kind: 'usage',
-    // The position keeps it from being posted twice, and another log may come to the same offsets.
+    // The position prevents double posting. The key does not use offsets, because a new log can reach the same offsets again.
     key: `usage:${reference}`,
     inputSha256: sha256OfInput([customerRef, amountMicros.toString()]),
     customerRef,
@@ -122,9 +122,9 @@ async function postWallet(
 }
 
 /**
- * One event for each line that was crossed, and one for what each product took since the last posting: that one only where
- * an endpoint receives it, as there are nearly as many as there are customers at every moment. What was taken beyond the
- * balance and written off crosses no line: it was never there.
+ * Emits one event for each crossed threshold. If an endpoint receives `customer.credit.debited`, it also emits one event for each
+ * product. Otherwise that event is not emitted, because there would be one for nearly every active customer at each posting. Usage
+ * beyond the balance is written off and crosses no threshold.
  */
 async function tell(
   work: UnitOfWork,

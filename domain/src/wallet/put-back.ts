@@ -12,8 +12,8 @@ import { updateWallet, type Wallet } from './repository.ts'
 import type { TakeOut } from './take-out.ts'
 
 /**
- * Puts credits back where `takeOut` had taken them: into the grants that it burnt, in the same accounts the other way
- * round. What has expired since expires once more. The caller has locked the wallet, and read `hot` just before.
+ * Puts credits back that `takeOut` had removed: into the same grants, with reversed entries. Credits of grants that have expired
+ * since expire again. The caller has locked the wallet and read `hot` just before.
  */
 export async function putCreditsBack(
   work: UnitOfWork,

@@ -11,8 +11,8 @@ import { spendableMicros, type HotWallet } from './read-wallet.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
 /**
- * Credits that one wallet is ever given, in 10^-6: what the hot state can add up and reserve at once, less than half of
- * it. Some 200 million dollars.
+ * Maximum of credits that one wallet is ever granted, in 10^-6, worth about 200 million dollars. It is less than half of what hot
+ * state can sum and reserve at once.
  */
 const grantedMicrosMax = 2_000_000_000_000n * BigInt(microsPerUnit)
 
@@ -25,7 +25,7 @@ export type PutIn = {
   readonly reason: string | null
   readonly from: CreditAccount
   readonly event: CreditEvent
-  /** What was paid for them, without tax. */
+  /** Price of the credits without tax. */
   readonly paid: Money | null
   readonly priority: number
   readonly expiresAt: Date | null
@@ -33,13 +33,12 @@ export type PutIn = {
 
 export type PutInOutcome<Body> =
   | { readonly kind: 'put-in'; readonly body: Body }
-  /** A wallet is given no more than this in all. */
+  /** The total would exceed the maximum of credits that a wallet can be granted. */
   | { readonly kind: 'full'; readonly creditsMax: string }
 
 /**
- * Puts credits into a wallet that the caller has locked. `hot` is the wallet as the hot state had it just before;
- * undefined where that could not be said, and then the balance that is told goes by the ledger, which learns of usage
- * later.
+ * Adds credits to a wallet that the caller has locked. `hot` is the wallet in hot state just before. If it is undefined because it
+ * could not be read, the returned balance is that of the ledger, where usage is posted later.
  */
 export async function putIn<Body extends JsonObject>(
   work: UnitOfWork,
@@ -95,9 +94,9 @@ export async function putIn<Body extends JsonObject>(
 }
 
 /**
- * Before a new grant may come ahead of the others: what usage has taken of these by now stays taken of these. What was
- * taken out otherwise and is not published yet is held, so it is among what is spent. The hot state was asked before the
- * wallet was locked, and may say too little by now: then what it does not say is posted to whichever grant is first.
+ * Records which grants pay for unposted usage, before a new grant can change their order. Removals that are not published yet are
+ * still held in hot state and are subtracted here. Hot state was read before the wallet was locked, so later usage may be missing.
+ * That usage is posted to the first grant in the order.
  */
 export async function sayWhatIsInFlight(
   { sql, providerId }: UnitOfWork,
@@ -114,7 +113,7 @@ export async function sayWhatIsInFlight(
   await updateGrants(sql, providerId, grants, sayInFlight(grants, inFlightMicros))
 }
 
-/** What was taken out and is not published yet: the ledger has it no more, and the hot state still holds it. */
+/** Removals that are not published yet: the ledger no longer has these credits, and hot state still holds them. */
 function pendingOf(wallet: Wallet, hot: HotWallet): bigint {
   return wallet.removedMicros - hot.removedMicros
 }

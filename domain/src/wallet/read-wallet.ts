@@ -3,23 +3,23 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { addressOf, sumsOf, type WalletName, type WalletParts } from './hot-wallet.ts'
 
-/** 10^-6 credits. */
+/** Amounts in 10^-6 credits. */
 export type WalletReading = {
   readonly grantedMicros: bigint
-  /** By usage that was acknowledged before, and held for usage on its way. */
+  /** Credits of acknowledged usage and of holds for usage in progress. */
   readonly spentMicros: bigint
 }
 
 export type HotWallet = WalletReading & {
-  /** What was taken out otherwise than by usage: what was taken out since is still held, and so among what is spent. */
+  /** Credits removed other than by usage. Later removals are still held, and so included in `spentMicros`. */
   readonly removedMicros: bigint
-  /** By usage that was counted: what is only held is not among it. */
+  /** Credits of counted usage, without holds. */
   readonly usedMicros: bigint
 }
 
 /**
- * Throws UsageBehindError where it cannot be said in time what was spent: the hot state was lost, and the counters are
- * not back yet.
+ * Reads the wallet from hot state, including all usage acknowledged before. Throws UsageBehindError if the counters do not have
+ * that usage in time, for example after hot state was lost.
  */
 export async function readWallet(
   parts: WalletParts,
@@ -43,10 +43,10 @@ export async function readWallet(
   }
 }
 
-/** A publication rings no bell. */
+/** Publications send no signal, so they are polled at this interval. */
 const readAgainAfterMs = 20
 
-/** What can be spent. Never less than nothing: a hot state that lost its last moments may have given something out twice. */
+/** Returns the credits that can be spent, at least 0. After a loss of its last writes, hot state may have spent a credit twice. */
 export function spendableMicros({ grantedMicros, spentMicros }: WalletReading): bigint {
   return spentMicros < grantedMicros ? grantedMicros - spentMicros : 0n
 }

@@ -1,19 +1,19 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { selectNames, type CustomerName } from '../customers/repository.ts'
 
-/** 10^-6 credits. */
+/** Amounts in 10^-6 credits. */
 export type Wallet = {
-  /** All that was ever put in, less what was taken out otherwise than by usage. */
+  /** All credits ever added, minus those removed for reasons other than usage. */
   readonly grantedMicros: bigint
-  /** All that was ever taken out otherwise than by usage. */
+  /** All credits ever removed for reasons other than usage. */
   readonly removedMicros: bigint
-  /** What is left by the ledger, where usage is posted a little later than it happens. */
+  /** Balance in the ledger, where usage is posted a little later than it happens. */
   readonly balanceMicros: bigint
 }
 
 type WalletRow = { granted_micros: string; removed_micros: string; balance_micros: string }
 
-/** Made if there is none. Orders all postings of the wallet. */
+/** Returns a customer's wallet and locks it, which orders all postings of the wallet. Creates the wallet if there is none. */
 export async function lockWallet(
   sql: Queryable,
   providerId: string,
@@ -53,13 +53,16 @@ export async function updateWallet(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-/** Whether anybody was ever given credits. */
+/** Returns whether any wallet exists. */
 export async function hasWallets(sql: Queryable): Promise<boolean> {
   const [row] = await sql<{ found: boolean }[]>`select exists (select from wallets) as found`
   return row!.found
 }
 
-/** What is published of those customers that have a wallet, by the customer's own reference. */
+/**
+ * Returns what is to be published of the customers' wallets, keyed by the customer's own reference. Customers without a wallet are
+ * left out.
+ */
 export async function listPublishedWallets(
   sql: Queryable,
   customers: readonly CustomerName[],
@@ -88,7 +91,9 @@ export async function listPublishedWallets(
 }
 
 export type PublishedSums = Pick<Wallet, 'grantedMicros' | 'removedMicros'> & {
-  /** Keys of the transactions that took something out otherwise than by usage since then, and put in by hand. */
+  /**
+   * Keys of the transactions since `removedSince` that removed credits other than by usage, including all manual adjustments.
+   */
   readonly removals: readonly string[]
 }
 

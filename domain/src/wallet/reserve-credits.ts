@@ -4,15 +4,15 @@ import { walletRequest } from './wallet-request.ts'
 
 export type CreditsToReserve = {
   readonly request: PlaceRequest
-  /** All that was put into the wallet, less removals: 10^-6 credits. */
+  /** All credits added to the wallet minus removals, 10^-6. */
   readonly grantedMicros: bigint
 }
 
 /**
- * Returns the place that holds credits for a reservation, beside the product's place that holds the units. Undefined
- * while a lost wallet is not published again.
+ * Returns the place that holds credits for a reservation, in addition to the product's place that holds its units. Undefined while
+ * a lost wallet is not published again.
  *
- * Reservations fill at most half of `heldMax`, so that usage without a reservation is still paid.
+ * Reservations fill at most half of `heldMax`, so that usage without a reservation can still be paid.
  */
 export async function creditsToReserve(
   parts: WalletParts,

@@ -14,55 +14,62 @@ import { spendableMicros, readWallet } from './read-wallet.ts'
 import { WalletFullError } from './wallet-full-error.ts'
 import { walletRequest } from './wallet-request.ts'
 
-/** What a usage record costs. */
+/** The cost of a usage record. */
 export type DueDebit = WalletName & {
-  /** Reference of the record that is about to be written: what is taken is held under this name. */
+  /** Reference of the record to be written. It is the name of the hold. */
   readonly usageRef: string
-  /** 10^-6 credits. */
+  /** Amount in 10^-6 credits. */
   readonly dueMicros: bigint
-  /** The client chose the record's name by an idempotency key, so another call may hold credits under it at this moment. */
+  /**
+   * Whether the record's reference was derived from the client's idempotency key, so that another call may hold credits under it at
+   * the same time.
+   */
   readonly isKeyed: boolean
-  /** The reservation that the record names. If it holds credits of this wallet, the debit takes these first. */
+  /** The reservation that the record names. If it holds credits of this wallet, the debit uses these first. */
   readonly reservationId?: string | null
 }
 
 export type TakenCredits = {
-  /** At most what was due; nothing from an empty wallet. 10^-6 credits. */
+  /** Credits taken, at most what was due and 0 from an empty wallet, 10^-6. */
   readonly takenMicros: bigint
-  /** What is left. */
+  /** Credits left in the wallet, 10^-6. */
   readonly leftMicros: bigint
-  /** Undefined: no auto-recharge of the customer is active, as far as is published. */
+  /** The automatic recharge; undefined if none of the customer is published as active. */
   readonly recharge?: PublishedRecharge | undefined
 }
 
 export type PublishedRecharge = {
-  /** With less than that it may buy more. */
+  /** Balance below which the wallet may be recharged, 10^-6 credits. */
   readonly belowMicros: bigint
-  /** All that was ever put in, when this was said: more says that it has bought. */
+  /** All credits ever added at the time of the publication, 10^-6. A larger sum later means that a recharge was paid. */
   readonly grantedMicros: bigint
 }
 
 export type WalletLimits = {
-  /** How long to wait for counters that were lost. */
+  /** How long to wait for lost counters, in milliseconds. */
   readonly waitMs: number
-  /** How long credits are held for a record that never comes: far longer than writing one can take. */
+  /**
+   * How long credits are held for a record that is never written, in milliseconds. This must be far longer than writing a record
+   * can take.
+   */
   readonly heldMs: number
-  /** Credits of so many records may be held in one wallet at a time. */
+  /** Maximum number of records for which credits are held in one wallet at a time. */
   readonly heldMax: number
 }
 
 /**
- * Takes credits for one usage record, in one atomic step of the hot state. Call it before the record is written, which
- * says how much was taken: the projection turns what is held into what is counted when it meets the record. The order
- * makes it so that no two calls take the same credit:
+ * Takes credits for one usage record in one atomic step of hot state. It must be called before the record is written, because the
+ * record states how much was taken. When the projection applies the record, it turns the hold into counted usage. This order
+ * ensures that no two calls take the same credit:
  *
- *   1. the credits are held. A crash here leaves them held until `heldMs` is over, and then they are given back. The same
- *      step ends the reservation that the record names: the record holds what it takes of it, and the wallet has the rest.
- *      One that has expired by then has given its credits back, and the record takes what is there.
- *   2. the record is in the log, and the caller is answered.
- *   3. the record is counted, and in the same step nothing is held for it any more.
+ *   1. The credits are held. After a crash here they stay held until `heldMs` have passed, and then they are released. The same
+ *      step ends the reservation that the record names: its credits are used for the record's hold first, and the rest
+ *      returns to the wallet. A reservation that has expired by then has released its credits, and the record takes what is
+ *      available.
+ *   2. The record is in the log, and the caller gets its response.
+ *   3. The record is counted, and the same step ends its hold.
  *
- * A call with the same reference is told of the first one. Throws UsageBehindError while lost counters are made again,
+ * A call with the same reference gets the result of the first one. Throws UsageBehindError while lost counters are being rebuilt,
  * and WalletFullError.
  */
 export async function takeCredits(
@@ -95,9 +102,10 @@ export async function takeCredits(
 }
 
 /**
- * The same for many records. Of each wallet one goes ahead, so that where it has to be waited for one does it for all.
- * Where one fails all do. Then nothing stays held but under keys: a twin of this call may be about to write its record,
- * and its credits must not be given to others before that is counted. The client's next try uses them, or they expire.
+ * Takes credits for many records. One record of each wallet goes first, so that one call waits for lost counters on behalf of all.
+ * If one record fails, all fail. Then all holds are released except those under idempotency keys: a concurrent call with the same
+ * key may be about to write its record, and its credits must not be given away before that record is counted. The client's next try
+ * uses these holds, or they expire.
  */
 export async function takeAllCredits(
   parts: WalletParts,
@@ -172,6 +180,6 @@ function takenOf(outcome: ReserveOutcome, grantedMicros: bigint): TakenCredits |
   }
 }
 
-/** Behind may also mean that another document has been published, for which nobody rings. */
+/** The counters may also be behind because another document was published, and publications send no signal. */
 const readAgainAfterMs = 5
 const readAgainAfterMsMax = 200

@@ -6,8 +6,8 @@ import type { Wallet } from './repository.ts'
 import { takeOut, type TakeOut } from './take-out.ts'
 
 /**
- * Takes out of a wallet, that the caller has locked, what was held of it in the hot state: of the grant that is named
- * before all others. What usage took by then stays taken of the grants that paid for it.
+ * Removes held credits from a wallet that the caller has locked, first from the grant `firstGrantRef` if given. Credits of earlier
+ * usage stay with the grants that paid for it.
  */
 export async function takeHeld(
   work: UnitOfWork,

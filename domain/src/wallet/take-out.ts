@@ -19,22 +19,23 @@ import { WarningLevels } from './warning-levels.ts'
 export type TakeOut = {
   readonly customerRef: string
   readonly kind: CreditKind
-  /** Of the transaction, and of what is held for it in the hot state. */
+  /** Key of the transaction and of its hold in hot state. */
   readonly key: string
   readonly inputSha256: string
   readonly reason: string | null
   readonly to: CreditAccount
-  /** Where that goes which was paid for them. */
+  /** Account that gets the paid value of the credits. */
   readonly moneyTo: MoneyAccount
   readonly result: JsonObject
 }
 
 /**
- * Takes credits out of a wallet that the caller has locked, otherwise than for usage: they are held in the hot state, and
- * the publication that is queued here takes them off and ends the hold in one step. `grants` are
- * the wallet's as they are stored, `burns` from what is free of them.
+ * Removes credits from a wallet that the caller has locked, other than by usage. The credits are held in hot state, and the
+ * publication queued here removes them and ends the hold in one step. `grants` are the wallet's stored grants, `burns` the free
+ * credits to remove.
  *
- * A crash before the commit leaves the hold; a crash behind it the publication, which whoever starts next makes up for.
+ * A crash before the commit leaves the hold. A crash after the commit leaves the publication in the queue, and the next process
+ * makes it.
  */
 export async function takeOut(
   work: UnitOfWork,

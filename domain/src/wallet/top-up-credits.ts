@@ -7,15 +7,18 @@ import { lockWallet } from './repository.ts'
 
 export type TopUp = {
   readonly customerRef: string
-  /** Whole credits, more than none. */
+  /** Whole credits, at least 1. */
   readonly credits: bigint
-  /** What they cost, without tax. */
+  /** Price of the credits without tax. */
   readonly paid: Money
-  /** Of the payment that bought them. A second top-up of one payment breaks a unique constraint. */
+  /** Reference of the payment that bought the credits. A second top-up of one payment breaks a unique constraint. */
   readonly paymentRef: string
 }
 
-/** Puts in what was bought. The caller has locked the customer. `full`: a wallet is given no more than that. */
+/**
+ * Adds purchased credits to the wallet. The caller has locked the customer. `full`: the total would exceed the maximum of credits
+ * that a wallet can be granted.
+ */
 export async function topUpCredits(
   work: UnitOfWork,
   { customerRef, credits, paid, paymentRef }: TopUp,
@@ -39,7 +42,7 @@ export async function topUpCredits(
   return outcome.kind === 'full' ? 'full' : 'topped-up'
 }
 
-/** Of the posting, and so of the grant, that a payment bought. */
+/** Returns the key of the transaction, and so of the grant, that a payment bought. */
 export function topUpKey(paymentRef: string): string {
   return `top-up:${paymentRef}`
 }

@@ -1,4 +1,4 @@
-/** The projection is far behind: what is held is not counted yet. */
+/** The wallet has too many holds, because the projection is far behind and has not counted the held records yet. */
 export class WalletFullError extends Error {
   override readonly name = 'WalletFullError'
 

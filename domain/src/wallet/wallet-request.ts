@@ -10,7 +10,7 @@ export type WalletHold = Pick<
   'document' | 'units' | 'takes' | 'replaces' | 'cap' | 'reservationsMax'
 >
 
-/** Returns what the hot state needs to hold credits of one wallet. Amounts are 10^-6 credits. */
+/** Returns the request by which hot state holds credits of one wallet. Amounts are 10^-6 credits. */
 export async function walletRequest(
   { log }: Pick<WalletParts, 'log'>,
   at: EntryAddress,
@@ -29,5 +29,5 @@ export async function walletRequest(
   }
 }
 
-/** More than any wallet has, and the most that the hot state can reserve at once. */
+/** More than any wallet has, and the most that hot state can reserve at once. */
 const unitsMax = 2n ** 62n - 1n

@@ -1,6 +1,6 @@
 import { integerSetting } from '@tollgate/platform/config/settings'
 
-/** Of the processes that take credits for usage. */
+/** Settings of the processes that take credits for usage. */
 export const walletSettings = {
   creditsHeldSeconds: integerSetting(
     'TOLLGATE_CREDITS_HELD_SECONDS',

@@ -3,11 +3,11 @@ import { findDecidingPurchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { warningMicrosOf } from './crossings.ts'
 
-/** Where providers want to be told that a wallet is low. Of one batch: what a provider has set is read once. */
+/** Warning thresholds of wallets, for one batch. The setting of each provider is read once. */
 export class WarningLevels {
   readonly #ownCredits = new Map<string, Promise<bigint | null>>()
 
-  /** 10^-6 credits. */
+  /** Returns the warning threshold in 10^-6 credits. */
   async read(work: UnitOfWork, customerRef: string, productRef: string | null): Promise<bigint> {
     const { sql, providerId } = work
     const ownCredits = await this.#ownOf(work)

@@ -5,9 +5,9 @@ import { insertTransaction, sha256OfInput } from '../money-ledger/ledger.ts'
 import { updateWallet, type Wallet } from './repository.ts'
 
 /**
- * Puts in what usage took beyond the wallet, at nobody's cost but the provider's. Usage takes no more than there is;
- * but a hot state that lost its last moments, as a Redis that fails over may, can have given the same credit out twice.
- * The record says what was taken and stays as it is, and a wallet is never in debt.
+ * Adds the credits that usage took beyond the wallet's balance, at the provider's expense. Usage normally takes no more than the
+ * balance. But hot state that lost its last writes, for example in a failover of Redis, may have spent the same credit twice. The
+ * record states what was taken and stays unchanged, and a wallet is never negative.
  */
 export async function writeOff(
   work: UnitOfWork,

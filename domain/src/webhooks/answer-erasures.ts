@@ -1,12 +1,12 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** What was sent before an erasure is answered, and the answer recorded, long before. */
+/** Within this time, attempts sent before an erasure are answered and their answers are stored. */
 const answersLateMs = 86_400_000
 
 /**
- * As this transaction commits: receivers may have answered with what they were told of the customer, so that what they
- * answered is erased too, a little at a time.
+ * Schedules the erasure of stored answers on commit, in small steps. Receivers may have answered with data of the customer that
+ * they had been sent.
  */
 export async function wantAnswersErased(
   sql: Queryable,
@@ -22,14 +22,14 @@ export async function wantAnswersErased(
 
 type ErasureRow = { provider_id: string; customer_ref: string; reached_sequence: bigint }
 
-/** Erases all answers that it is due for, those to `eventsMax` events in one transaction. */
+/** Erases the answers of all due erasures, for `eventsMax` events in each transaction. */
 export async function eraseAnswers(pool: Sql, now: Date, eventsMax: number): Promise<void> {
   while (await pool.begin((sql) => eraseNextAnswers(sql, now, eventsMax)));
 }
 
 /**
- * Those to the next events of one customer. How far it came is remembered in the same transaction: after a crash it goes on
- * there. False: nothing is due, or others are at it.
+ * Erases the answers for the next events of one customer. The progress is stored in the same transaction, so the next run continues
+ * there after a crash. Returns false if no erasure is due, or other processes have claimed all of them.
  */
 async function eraseNextAnswers(
   sql: TransactionSql,
@@ -57,7 +57,7 @@ async function eraseNextAnswers(
   return true
 }
 
-/** `reachedSequence`: undefined where there is no event behind. */
+/** Stores the progress, or ends the pass. `reachedSequence` is undefined if there are no further events. */
 async function moveOn(
   sql: TransactionSql,
   { provider_id: providerId, customer_ref: customerRef }: ErasureRow,

@@ -13,8 +13,8 @@ export type TestOutcome =
   | { readonly kind: 'too-soon'; readonly waitMs: number }
 
 /**
- * Lets a test event be sent to the endpoint, also to one that is disabled, unless the last was a moment ago: nobody is to
- * have us send more to an address than its owner could ask for by hand.
+ * Permits a test event to the endpoint, including a disabled one, unless the last test was less than `intervalMs` ago. The limit
+ * keeps callers from directing traffic at an address.
  */
 export async function beginTest(
   { sql, providerId, now }: UnitOfWork,
@@ -34,11 +34,11 @@ export type TestEvent = {
   readonly eventId: string
   readonly deliveryRef: string
   readonly attempt: number
-  /** The envelope. */
+  /** The event envelope as JSON text. */
   readonly body: string
 }
 
-/** A payment that was never made, of a customer who is not there. */
+/** Returns a sample event of a payment and a customer that do not exist. */
 export function drawTestEvent(now: Date, livemode: boolean): TestEvent {
   const eventId = drawEventId(now)
   const sample = sampleEvent('payment.succeeded')

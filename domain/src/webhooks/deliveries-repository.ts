@@ -39,18 +39,18 @@ export type DeliveryFilter = {
   readonly eventId: string | undefined
   readonly type: string | undefined
   readonly state: DeliveryState | undefined
-  /** Made at that time or later. */
+  /** Created at that time or later. */
   readonly from: Date | undefined
-  /** Made before that time. */
+  /** Created before that time. */
   readonly to: Date | undefined
-  /** Only those that are older than this delivery. */
+  /** Only deliveries that are older than this one. */
   readonly before: string | undefined
   readonly rowsMax: number
 }
 
 /**
- * The newest first. Each endpoint has its own part of the index, and the newest of each are put together: a provider has few
- * endpoints, and many deliveries.
+ * Returns deliveries, newest first. The newest ones are read from the index for each endpoint and then merged, because a provider
+ * has few endpoints and many deliveries.
  */
 export async function listDeliveries(
   sql: Queryable,
@@ -81,7 +81,7 @@ export async function listDeliveries(
   return rows.map(fromRow)
 }
 
-/** Written out, so that the indexes of those alone are seen to fit. */
+/** The conditions match those of partial indexes, so that the planner uses them. */
 function stateIs(sql: Queryable, state: DeliveryState) {
   switch (state) {
     case 'pending':
@@ -106,7 +106,7 @@ export async function findDelivery(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Which is not deleted before the transaction ends. */
+/** Returns a delivery and keeps it from being deleted before the transaction ends. */
 export async function holdDelivery(
   sql: TransactionSql,
   providerId: string,
@@ -118,7 +118,7 @@ export async function holdDelivery(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Of each of the deliveries, by its reference, in the order in which they were made. */
+/** Returns the attempts of each delivery in the order in which they were made, keyed by the delivery's reference. */
 export async function listAttempts(
   sql: Queryable,
   providerId: string,
@@ -137,10 +137,10 @@ export async function listAttempts(
   return byDelivery
 }
 
-/** Deliveries that are looked through for the last attempts at their endpoint. */
+/** Number of newest deliveries whose attempts are read. */
 const attemptedMax = 100
 
-/** The newest first, of the endpoint's newest deliveries: attempts are found by their delivery. */
+/** Returns the newest attempts among the endpoint's newest deliveries, newest first. Attempts are indexed by delivery only. */
 export async function listLastAttempts(
   sql: Queryable,
   providerId: string,
@@ -159,10 +159,10 @@ export async function listLastAttempts(
   return rows.map(attemptFromRow)
 }
 
-/** Far from what a statement may take. */
+/** Rows of one statement, far below the statement timeout. */
 const skippedPerStatement = 50_000
 
-/** Those of a disabled endpoint that were made before that time, also those that nobody has come to hold yet. */
+/** Skips deliveries of a disabled endpoint created before that time, including those that no dispatcher has put on hold yet. */
 export async function skipHeldDeliveries(
   sql: Queryable,
   { providerId, reference }: Pick<WebhookEndpoint, 'providerId' | 'reference'>,

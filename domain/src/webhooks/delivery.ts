@@ -1,12 +1,12 @@
 /**
- * Pending: sent as soon as it is due. Held: until its endpoint is enabled. Succeeded: answered with 2xx. Failed: given up
- * after twelve attempts, or because its event is gone. Skipped: never to be sent, since the endpoint was deleted or its owner
- * did not want it.
+ * `pending`: sent as soon as it is due. `held`: waits until its endpoint is enabled. `succeeded`: answered with 2xx. `failed`: 12
+ * attempts failed, or the event was deleted. `skipped`: never sent, because the endpoint was deleted or the provider chose to skip
+ * it.
  */
 export type DeliveryState = 'pending' | 'held' | 'succeeded' | 'failed' | 'skipped'
 
 export type WebhookDelivery = {
-  /** Grows in the order in which they were made. */
+  /** Grows in the order in which deliveries were created. */
   readonly sequence: bigint
   readonly providerId: string
   readonly reference: string
@@ -15,7 +15,7 @@ export type WebhookDelivery = {
   readonly eventType: string
   readonly replayRef: string | null
   readonly state: DeliveryState
-  /** Attempts whose outcome is known. */
+  /** Number of attempts with a known outcome. */
   readonly attempts: number
   readonly dueAt: Date
   readonly firstAttemptAt: Date | null
@@ -25,20 +25,20 @@ export type WebhookDelivery = {
 
 export type WebhookAttempt = {
   readonly deliveryRef: string
-  /** 1 to 12. */
+  /** Number of the attempt, 1 to 12. */
   readonly number: number
-  /** A second try at once, with the signatures in the other order. */
+  /** A second try made at once, with the signatures in reverse order. */
   readonly isReversed: boolean
   readonly startedAt: Date
   readonly durationMs: number
   readonly connectMs: number | null
   readonly answerMs: number | null
   readonly status: number | null
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly errorClass: string | null
-  /** Up to 4 KiB of the answer's body. */
+  /** Up to 4 KiB of the response body. */
   readonly answer: string | null
   readonly address: string | null
-  /** Another process had taken the delivery over: the outcome moved nothing. */
+  /** Another process had claimed the delivery, so the outcome changed nothing. */
   readonly isLate: boolean
 }

@@ -2,15 +2,15 @@ import type { WebhookEndpoint } from './endpoint.ts'
 
 export type EndpointChange = {
   readonly url: string | undefined
-  /** Whether a new address gets the links of customers' pages. */
+  /** Whether a new address receives the links of customers' pages. */
   readonly mayGetLinks: boolean
   readonly enabledEvents: readonly string[] | undefined
   readonly status: 'enabled' | 'disabled' | undefined
-  /** Of what was held, only what was made then or later is sent when the endpoint is enabled. */
+  /** When the endpoint is enabled, held deliveries created before this time are skipped. */
   readonly skipHeldBefore: Date | undefined
 }
 
-/** The endpoint as its owner wants it. Enabling it again forgets what failed: it is as good as a new one. */
+/** Returns the endpoint after a change by its provider. Enabling it resets its failures. */
 export function changeEndpoint(
   endpoint: WebhookEndpoint,
   { url, mayGetLinks, enabledEvents, status }: EndpointChange,

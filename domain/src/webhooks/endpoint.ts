@@ -1,20 +1,20 @@
 export type EndpointStatus = 'enabled' | 'disabled' | 'deleted'
 
-/** `attempts`: twelve of one delivery failed. `gone`: it answered 410. `provider`: its owner did. */
+/** `attempts`: all 12 attempts of one delivery failed. `gone`: the receiver answered 410. `provider`: the provider disabled it. */
 export type DisabledReason = 'attempts' | 'gone' | 'provider'
 
 export type WebhookEndpoint = {
   readonly providerId: string
   readonly reference: string
   readonly url: string
-  /** False: its address was set by a caller without `manage`, so session events are sent without their links. */
+  /** False if a caller without `manage` set the address, so session events are sent without their links. */
   readonly sendsLinks: boolean
-  /** None: all types, also those that are added later. */
+  /** Event types that the endpoint receives. Empty for all types, including those added later. */
   readonly enabledEvents: readonly string[]
   readonly status: EndpointStatus
   readonly disabledReason: DisabledReason | null
   readonly disabledAt: Date | null
-  /** Failed attempts since the last that succeeded, and when the first of them began. */
+  /** Number of failed attempts since the last success, and when the first of them began. */
   readonly failureCount: number
   readonly failingSince: Date | null
   readonly createdAt: Date
@@ -23,15 +23,15 @@ export type WebhookEndpoint = {
 
 export type WebhookSecret = {
   readonly reference: string
-  /** As the column holds it. */
+  /** The sealed secret as stored in the column. */
   readonly sealed: string
   readonly signsFirst: boolean
   readonly createdAt: Date
-  /** Signs no longer from then on; null: does not end. */
+  /** The secret stops signing at this time; null for no end. */
   readonly expiresAt: Date | null
 }
 
-/** Those that sign at `now`, in the order in which their signatures are sent. */
+/** Returns the secrets that sign at `now`, in the order in which their signatures are sent. */
 export function signingOrder<Secret extends Omit<WebhookSecret, 'sealed'>>(
   secrets: readonly Secret[],
   now: Date,

@@ -17,7 +17,7 @@ type EndpointRow = {
   updated_at: Date
 }
 
-/** Until the transaction ends, nobody else makes an endpoint of the provider's. Returns how many there are. */
+/** Keeps other transactions from creating an endpoint of the provider until this one ends. Returns the number of endpoints. */
 export async function lockAndCountEndpoints(
   sql: TransactionSql,
   providerId: string,
@@ -37,7 +37,7 @@ export async function insertEndpoint(sql: Queryable, endpoint: WebhookEndpoint):
       ${endpoint.status}, ${endpoint.createdAt}, ${endpoint.updatedAt})`
 }
 
-/** Oldest first. */
+/** Returns endpoints, oldest first. */
 export async function listEndpoints(
   sql: Queryable,
   providerId: string,
@@ -59,7 +59,10 @@ export async function findEndpoint(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Nobody else changes it, or its secrets, until the transaction ends; events are told to it meanwhile. */
+/**
+ * Returns an endpoint and keeps others from changing it or its secrets until the transaction ends. Deliveries for it can be created
+ * meanwhile.
+ */
 export async function lockEndpoint(
   sql: TransactionSql,
   providerId: string,
@@ -81,7 +84,7 @@ export async function putEndpoint(sql: Queryable, endpoint: WebhookEndpoint): Pr
     where provider_id = ${endpoint.providerId} and reference = ${endpoint.reference}`
 }
 
-/** Its secrets go at once, its row when nothing that was sent to it is kept any more. */
+/** Marks an endpoint as deleted and deletes its secrets. Its row is deleted after the last of its deliveries. */
 export async function deleteEndpoint(
   sql: Queryable,
   { providerId, reference }: Pick<WebhookEndpoint, 'providerId' | 'reference'>,

@@ -13,7 +13,7 @@ import {
 import { skipHeldDeliveries } from './deliveries-repository.ts'
 import { insertSecret, listSecretsOf } from './secrets-repository.ts'
 
-/** An endpoint with all its secrets, also those that have ended. */
+/** An endpoint with all its secrets, including those that have ended. */
 export type FurnishedEndpoint = {
   readonly endpoint: WebhookEndpoint
   readonly secrets: readonly WebhookSecret[]
@@ -23,14 +23,14 @@ export type NewEndpoint = {
   readonly url: string
   readonly sendsLinks: boolean
   readonly enabledEvents: readonly string[]
-  /** For `signingSecretPlace`. */
+  /** Secret sealed for `signingSecretPlace`. */
   readonly sealedSecret: string
 }
 
 export type CreateOutcome =
   ({ readonly kind: 'created' } & FurnishedEndpoint) | { readonly kind: 'too-many' }
 
-/** Is told of what happens from its commit on. */
+/** Creates an endpoint. It receives events that are emitted after its commit. */
 export async function createWebhookEndpoint(
   work: UnitOfWork,
   { url, sendsLinks, enabledEvents, sealedSecret }: NewEndpoint,
@@ -63,7 +63,9 @@ export function newSecret(sealed: string, signsFirst: boolean, createdAt: Date):
   return { reference, sealed, signsFirst, createdAt, expiresAt: null }
 }
 
-/** Undefined where there is none. What waits for it is held, or sent, a moment after the commit. */
+/**
+ * Changes an endpoint. Returns undefined if it does not exist. Its queued deliveries are held or sent a moment after the commit.
+ */
 export async function updateWebhookEndpoint(
   work: UnitOfWork,
   reference: string,
@@ -84,7 +86,7 @@ export async function updateWebhookEndpoint(
   return { endpoint, secrets: await listSecretsOf(sql, endpoint) }
 }
 
-/** Whether there was one. What is under way is sent; what waits never is. */
+/** Deletes an endpoint. Returns whether it existed. Attempts in progress are completed, and queued deliveries are never sent. */
 export async function deleteWebhookEndpoint(work: UnitOfWork, reference: string): Promise<boolean> {
   const { sql, providerId, now } = work
   const found = await lockEndpoint(sql, providerId, reference)

@@ -4,11 +4,11 @@ import type { WebhookDelivery } from './delivery.ts'
 import type { WebhookReplay } from './replay.ts'
 
 /*
- * Deliveries that are made anew of others: of the same event, to the same endpoint, in a row of their own. Their references
- * are made of those of the replay and the event, so that a replay has one for each event.
+ * Deliveries created again by a replay: of the same event, to the same endpoint, as new rows. Their references are derived from the
+ * replay and the event, so a replay has one delivery for each event.
  */
 
-/** As many of the endpoint's as wait for their first attempt, but no more than `countMax`. */
+/** Returns the number of the endpoint's deliveries that wait for their first attempt, at most `countMax`. */
 export async function countWaitingOfEndpoint(
   sql: Queryable,
   endpointRef: string,
@@ -41,9 +41,9 @@ export async function queueReplayedDelivery(
 }
 
 /**
- * Queues the next of what the replay is of, and remembers how far it came: in one statement, so that whoever takes it up
- * after a crash goes on behind the last that was queued. Returns how many deliveries it went past; fewer than `countMax`
- * where there are no more.
+ * Queues the next deliveries of the replay and stores its progress in one statement, so that another process continues after the
+ * last queued one if this process crashes. Returns the number of deliveries that were passed. Fewer than `countMax` means that
+ * there are no more.
  */
 export async function queueNextOfReplay(
   sql: TransactionSql,
@@ -96,7 +96,7 @@ function referenceOf(sql: Queryable, replayRef: string) {
   return sql`'dlv_' || substr(event_id, 5) || substr(${replayRef}, 4)`
 }
 
-/** And its event neither waits nor was taken since, by another delivery to the same endpoint. */
+/** Condition: the delivery failed, and no later delivery of its event to the same endpoint is queued, held or successful. */
 function isGivenUp(sql: Queryable) {
   return sql`
     and state = 'failed'

@@ -1,7 +1,10 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventType } from '@tollgate/schemas/event-types'
 
-/** Providers with an endpoint that events of the type are kept for; while it is disabled they are held for it. */
+/**
+ * Returns the providers with an endpoint that receives events of the type. Disabled endpoints count too, because deliveries are
+ * held for them.
+ */
 export async function listReceivingProviders(
   sql: Queryable,
   type: EventType,

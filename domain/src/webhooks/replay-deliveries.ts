@@ -22,11 +22,14 @@ import {
 export type ReplayOneOutcome =
   | { readonly kind: 'queued'; readonly delivery: WebhookDelivery }
   | { readonly kind: 'not-found' }
-  /** It is not sent yet. */
+  /** The delivery has not been sent yet. */
   | { readonly kind: 'waiting' }
   | { readonly kind: 'endpoint-deleted' }
 
-/** Has one delivery sent anew, whatever came of it. One to a disabled endpoint waits until that is enabled. */
+/**
+ * Queues a new delivery of the same event, whatever the outcome of the first one. For a disabled endpoint it is held until that is
+ * enabled.
+ */
 export async function replayDelivery(
   work: UnitOfWork,
   deliveryRef: string,
@@ -37,7 +40,7 @@ export async function replayDelivery(
   const { endpointRef, eventId, state } = delivery
   const endpoint = await findEndpoint(sql, providerId, endpointRef)
   if (endpoint === undefined) return { kind: 'endpoint-deleted' }
-  // The last trace of both goes at this moment.
+  // The event was deleted at this moment, together with its last delivery.
   if (!(await holdOutboxEvent(sql, providerId, eventId))) return { kind: 'not-found' }
   if (state === 'pending' || state === 'held') return { kind: 'waiting' }
   const replay = newReplay(work, { endpointRef, deliveryRef, onlyFailed: false, madeBefore: now })
@@ -48,7 +51,7 @@ export async function replayDelivery(
 }
 
 export type ReplayedRange = Pick<WebhookReplay, 'endpointRef' | 'onlyFailed' | 'madeFrom'> & {
-  /** Null: until now. */
+  /** End of the time range; null for now. */
   readonly madeBefore: Date | null
 }
 
@@ -57,13 +60,16 @@ export type ReplayRangeOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'running'; readonly replayRef: string }
 
-/** Has what an endpoint was sent in a time sent anew, little by little. What it makes itself is never among it. */
+/**
+ * Starts a replay of an endpoint's deliveries in a time range. They are queued in steps. Deliveries created by the replay itself
+ * are not included.
+ */
 export async function beginReplay(
   work: UnitOfWork,
   { endpointRef, onlyFailed, madeFrom, madeBefore }: ReplayedRange,
 ): Promise<ReplayRangeOutcome> {
   const { sql, providerId, now } = work
-  // One of two that are begun at once finds the other.
+  // The lock makes the second of two concurrent replays find the first one.
   if ((await lockEndpoint(sql, providerId, endpointRef)) === undefined) return { kind: 'not-found' }
   const running = await findRunningReplay(sql, providerId, endpointRef)
   if (running !== undefined) return { kind: 'running', replayRef: running.reference }
@@ -98,13 +104,13 @@ function newReplay(
 
 export type ReplayPace = {
   readonly intervalMs: number
-  /** That are queued in one interval. */
+  /** Maximum number of deliveries that are queued in one interval. */
   readonly deliveriesMax: number
-  /** No more are queued while so many wait at the endpoint: what happens meanwhile is not to wait behind all of them. */
+  /** No more are queued while this many deliveries wait at the endpoint, so that new events do not wait behind the whole replay. */
   readonly waitingMax: number
 }
 
-/** Queues the next of a running replay, or ends it. Whoever else wants to at the same time leaves it alone. */
+/** Queues the next deliveries of a running replay, or ends it. Other processes skip the replay while this one holds its lock. */
 export async function continueReplay(
   work: UnitOfWork,
   replayRef: string,

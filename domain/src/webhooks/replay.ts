@@ -1,21 +1,19 @@
-/**
- * Running: more of it is queued as its time comes. Stopped: its endpoint was deleted.
- */
+/** `running`: further deliveries are queued over time. `stopped`: the endpoint was deleted. */
 export type ReplayState = 'running' | 'finished' | 'cancelled' | 'stopped'
 
-/** What was sent to an endpoint, or was to be sent, is sent anew: with other delivery ids, and the same event ids. */
+/** A repetition of an endpoint's deliveries, with new delivery ids and the same event ids. */
 export type WebhookReplay = {
   readonly providerId: string
   readonly reference: string
   readonly endpointRef: string
-  /** Of one delivery; null: of all those that were made in that time. */
+  /** The delivery that is repeated; null for all deliveries created in the time range. */
   readonly deliveryRef: string | null
-  /** Only those that were given up and are not sent otherwise. */
+  /** Whether only failed deliveries are repeated that have no later delivery of the same event. */
   readonly onlyFailed: boolean
   readonly madeFrom: Date | null
   readonly madeBefore: Date
   readonly state: ReplayState
-  /** How many deliveries it has made. */
+  /** Number of deliveries that the replay has queued. */
   readonly queued: number
   readonly createdAt: Date
   readonly finishedAt: Date | null

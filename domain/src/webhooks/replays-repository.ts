@@ -27,7 +27,7 @@ export async function insertReplay(sql: Queryable, replay: WebhookReplay): Promi
       ${replay.createdAt}, ${replay.createdAt}, ${replay.finishedAt})`
 }
 
-/** Newest first. */
+/** Returns a page of replays, newest first. */
 export async function listReplays(
   sql: Queryable,
   providerId: string,
@@ -63,7 +63,7 @@ export async function findRunningReplay(
   return row === undefined ? undefined : fromRow(row)
 }
 
-/** Ends one that is running. Returns it as it is then; undefined where there is none. */
+/** Ends a running replay. Returns the replay in its new state, undefined if it does not exist. */
 export async function endReplay(
   sql: Queryable,
   { providerId, reference }: Pick<WebhookReplay, 'providerId' | 'reference'>,
@@ -78,7 +78,7 @@ export async function endReplay(
 
 export type ReplayName = Pick<WebhookReplay, 'providerId' | 'reference'>
 
-/** Of all providers, the one that has waited longest first. */
+/** Returns due replays of all providers, the longest due first. */
 export async function listDueReplays(
   sql: Queryable,
   now: Date,
@@ -90,7 +90,7 @@ export async function listDueReplays(
   return rows.map((row) => ({ providerId: row.provider_id, reference: row.reference }))
 }
 
-/** Nobody else goes on with it until the transaction ends; undefined where somebody does, or did a moment ago. */
+/** Locks a due replay until the transaction ends. Returns undefined if another process has locked it, or it is not due. */
 export async function lockDueReplay(
   sql: TransactionSql,
   { providerId, reference }: ReplayName,

@@ -16,7 +16,7 @@ export type RotateOutcome =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'too-many'; readonly freeAt: Date }
 
-/** Gives the endpoint another secret, beside which the older ones sign until the overlap ends. */
+/** Adds a secret to the endpoint. The older secrets sign as well until the overlap ends. */
 export async function rotateSecret(
   work: UnitOfWork,
   endpointRef: string,
@@ -38,8 +38,8 @@ export async function rotateSecret(
 }
 
 /**
- * Has the newest secret sign first from now on, for receivers that look at the first signature alone. Undefined where there
- * is no such endpoint.
+ * Makes the newest secret sign first from now on, for receivers that check only the first signature. Returns undefined if there is
+ * no such endpoint.
  */
 export async function promoteNewestSecret(
   work: UnitOfWork,

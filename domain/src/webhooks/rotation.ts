@@ -1,22 +1,22 @@
 import { signingOrder, type WebhookSecret } from './endpoint.ts'
 
-/** Those that sign. Each gives the header another signature, and receivers look through all of them. */
+/** Maximum number of secrets that sign. Each adds a signature to the header, and receivers check all of them. */
 export const liveSecretsMax = 3
 
 export type Rotation =
   | {
       readonly kind: 'rotated'
-      /** When each of the others ends. */
+      /** The other secrets, and when each of them ends. */
       readonly ends: readonly { readonly reference: string; readonly expiresAt: Date }[]
-      /** Whose signature stands first from now on; null: that of the new one. */
+      /** The secret whose signature is first from now on; null for the new one. */
       readonly first: string | null
     }
-  /** `freeAt`: when the next of them ends. */
+  /** `freeAt`: when the next of the secrets ends. */
   | { readonly kind: 'too-many'; readonly freeAt: Date }
 
 /**
- * What becomes of an endpoint's secrets when it gets another one. The older ones go on signing for the overlap, and none of
- * them for longer than it would have; the one that receivers have stands first until the new one is promoted.
+ * Decides what happens to an endpoint's secrets when another one is added. The older ones sign until the overlap ends, but none of
+ * them longer than before. The secret that receivers already have signs first until the new one is promoted.
  */
 export function decideRotation(
   secrets: readonly Omit<WebhookSecret, 'sealed'>[],

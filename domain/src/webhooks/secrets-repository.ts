@@ -24,7 +24,7 @@ export async function insertSecret(
       ${secret.createdAt}, ${secret.expiresAt})`
 }
 
-/** Those of each of the endpoints, by its reference, also those that have ended. */
+/** Returns the secrets of each endpoint, keyed by its reference, including those that have ended. */
 export async function listSecrets(
   sql: Queryable,
   providerId: string,
@@ -62,13 +62,13 @@ export async function setSecretExpiry(
       and expires_at is distinct from ${expiresAt}`
 }
 
-/** Of the endpoint's secrets, this one alone. */
+/** Makes this the only one of the endpoint's secrets that signs first. */
 export async function setSigningFirst(
   sql: Queryable,
   { providerId, reference }: EndpointName,
   secretRef: string,
 ): Promise<void> {
-  // One by one: there is never a second.
+  // The order matters: two secrets must not sign first at the same time.
   await sql`
     update webhook_secrets set signs_first = false
     where provider_id = ${providerId} and endpoint_ref = ${reference} and signs_first

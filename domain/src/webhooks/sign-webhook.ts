@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 
 /**
- * The value of `SV-Signature` for these bytes, sent at that second. `secretTexts` are the endpoint's secrets with their
- * prefix: each gives one `v1`, in their order. Receivers that look at the first `v1` alone are in use, so the secret that
- * the receiver is known to have stands first.
+ * Returns the value of `SV-Signature` for a body sent at that second. `secretTexts` are the endpoint's secrets with their prefix.
+ * Each gives one `v1`, in their order. Some receivers check only the first `v1`, so the secret that the receiver is known to have
+ * must be first.
  */
 export function signWebhook(
   secretTexts: readonly string[],

@@ -1,14 +1,14 @@
 import { referencePrefixes, type EntropySource } from '@tollgate/schemas/references'
 
-/** As many as the digest that it keys has. */
+/** Number of random bytes, the same as the length of the digest. */
 const secretBytes = 32
 
-/** What an endpoint's deliveries are signed with; receivers key the digest with the whole text. */
+/** Returns a signing secret for an endpoint's deliveries. Receivers use the whole text as the key of the digest. */
 export function newSigningSecret(entropy: EntropySource): string {
   return referencePrefixes.webhookSecret + Buffer.from(entropy(secretBytes)).toString('hex')
 }
 
-/** Where it is kept, as its seal knows it. */
+/** Returns the place of the secret's column, to which its seal is bound. */
 export function signingSecretPlace(providerId: string) {
   return { table: 'webhook_secrets', column: 'secret', owner: providerId } as const
 }

@@ -5,12 +5,15 @@ export type WebhookRequest = {
   readonly body: Uint8Array
 }
 
-/** Signed anew for each attempt, over the same bytes. `secretTexts` are in the order in which they sign. */
+/**
+ * Returns the request of one attempt. Each attempt has new signatures over the same body. `secretTexts` are in the order in which
+ * they sign.
+ */
 export function webhookRequest(
   delivery: {
     readonly eventId: string
     readonly deliveryRef: string
-    /** 1 to 12. */
+    /** Number of the attempt, 1 to 12. */
     readonly attempt: number
     readonly body: string
   },
