@@ -19,7 +19,7 @@ export async function requireAllowedLinks(
   requireLinksOf(parts, allowedLinkHosts, links)
 }
 
-/** The same for a list that the caller has read. */
+/** Like `requireAllowedLinks`, for a list of hosts that the caller has already read. */
 export function requireLinksOf(
   { hostedUrl }: { readonly hostedUrl: string },
   hosts: readonly string[] | null,
