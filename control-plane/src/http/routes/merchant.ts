@@ -41,7 +41,8 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       const { supportUrl, termsUrl, privacyUrl } = change
       const allowedLinkHosts = change.allowedLinkHosts?.map((host) => normalLinkHost(host)!)
       const links = { supportUrl, termsUrl, privacyUrl }
-      // The list of this very request counts. Links from before may lead elsewhere: pages leave them out from now on.
+      // The new list of hosts applies to the links in the same request. Stored links may lead to other hosts; pages omit those
+      // links from now on.
       if (change.allowedLinkHosts === undefined) {
         await requireAllowedLinks(parts, callerOf(request), links)
       } else {
