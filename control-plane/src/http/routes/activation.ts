@@ -90,9 +90,8 @@ const tooManyOpenMessage =
 type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
 
 /**
- * Returns the customer's credits in 10
- * -6 credits, if the response may show them. Reads them before the transaction, because the transaction must not wait for other
- * stores.
+ * Returns the customer's credits in 10^-6 credits, if the response may show them. Reads them before the transaction, because the
+ * transaction must not wait for other stores.
  */
 async function creditsFor(
   parts: ReadParts & { readonly wallets: Wallets },
