@@ -16,7 +16,7 @@ export type Caller = {
   readonly environment: Environment
 }
 
-/** What a request was authenticated with. */
+/** The credential with which a request was authenticated. */
 export type Credential =
   | { readonly kind: 'key'; readonly key: PlacedApiKey }
   | { readonly kind: 'user'; readonly session: ConsoleSession }

@@ -1,7 +1,7 @@
 import type { Issuer } from './issuers.ts'
 import type { AuthRequest } from './run-provider.ts'
 
-/** How a request names its client. */
+/** The client id and the secret in a request. */
 export type GivenClient = {
   readonly clientId: string
   readonly secret: string | undefined

@@ -26,7 +26,8 @@ const timeoutMs = 2_500
 
 /**
  * Returns a fetch for metadata documents of clients. It stores a copy of each document, so that users stay signed in while the
- * server of the client is down. It rejects only if there is no response; the library judges the status and the form of a response.
+ * server of the client is down. It rejects if the request fails or the document is invalid, and no stored copy may be used. The
+ * library judges the status of other responses.
  */
 export function createDocumentFetch(parts: DocumentParts): typeof fetch {
   return async (input, init) => {

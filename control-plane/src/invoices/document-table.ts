@@ -11,7 +11,7 @@ type Column = {
   readonly align?: 'left' | 'right'
 }
 
-/** The lines of each cell. */
+/** A row, with the lines of each cell. */
 type Row = readonly (readonly SetLine[])[]
 
 type Table = {

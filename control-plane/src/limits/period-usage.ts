@@ -49,7 +49,7 @@ export type PeriodOfPurchase = {
   /** Entitlement that contains the period and every reference of the customer. */
   readonly entitlement: Entitlement
   readonly periodStartSecond: number
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   readonly nowMs: number
 }
 

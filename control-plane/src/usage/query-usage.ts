@@ -16,7 +16,7 @@ export type UsageQuery = {
 }
 
 export type UsageSum = {
-  /** Decimal text. */
+  /** Sum of the amounts, as decimal text. */
   readonly total: string
   readonly count: number
 }

@@ -80,7 +80,7 @@ function trimmed(text: string | null | undefined): string | null | undefined {
   return text?.trim() ?? text
 }
 
-/** Drops the empty lines of an address. Returns null if no line is left. */
+/** Returns the address without empty lines, or null if no line is left. */
 function linesOf(address: string | null | undefined): string | null | undefined {
   if (address === undefined || address === null) return address
   const lines = address.split('\n').map((line) => line.trim())

@@ -39,8 +39,8 @@ export function nextChargeOf(
 }
 
 /**
- * Returns the next charge of a purchase whose plan changes at a renewal: that of the renewal before the change, if there is
- * one, otherwise the new plan's price and set-up fee with the usage of the plan before.
+ * Returns the next charge of a purchase whose plan changes at a renewal. If the old plan renews before the change, this is the
+ * charge of that renewal. Otherwise it is the new plan's price and set-up fee, with the usage of the old plan.
  */
 export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge | undefined {
   const { currency, nextBillingDate, planSnapshot: held } = from

@@ -23,7 +23,8 @@ const refused =
 
 /**
  * Returns the commands that a fresh start prints and that its page at `/` shows. A test runs them through a shell, so they work
- * unchanged. They record usage that is counted and paid for, the customer reaches the limit, and the checkout raises it again.
+ * unchanged. They record usage that is counted and paid for, until the customer reaches the limit. A payment in the checkout then
+ * allows calls again.
  */
 export function firstSteps(given: FirstSteps): readonly Step[] {
   const { baseUrl, sandboxKey, productRef, meterRef, customer, callsLeft, now } = given
