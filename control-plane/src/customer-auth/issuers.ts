@@ -139,8 +139,8 @@ export function redirectPolicyOf(config: CustomerAuthConfig) {
 }
 
 /**
- * Returns the subdomain with which the template yields the address. For an alias that begins with such an address, returns the same
- * subdomain.
+ * Returns the subdomain of the MCP server whose address, or one of its aliases, is `resource`. Returns undefined if the template
+ * yields no such address.
  */
 export function subdomainOf(template: string, resource: string): string | undefined {
   if (!URL.canParse(resource)) return undefined

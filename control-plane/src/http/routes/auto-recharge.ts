@@ -135,8 +135,8 @@ async function setUpRechargeCard(
 }
 
 /**
- * Returns the terms in the currency of the balance. If a currency no longer has a rate, the threshold is shown in its own currency
- * and the top-up is omitted.
+ * Returns the terms in the currency of the balance. If a currency no longer has a rate, its threshold is shown unconverted, and its
+ * top-up is omitted.
  */
 async function present(
   parts: ReadParts,
