@@ -32,7 +32,7 @@ import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 const milliseconds = { min: 1, max: 3_600_000 }
 const port = { min: 0, max: 65_535 }
 
-/** Everything the control plane can be told. Limits and intervals are safe as they are. */
+/** All settings of the control plane. The defaults of limits and intervals are safe. */
 export const controlPlaneSettings = {
   ...databaseSettings,
   ...databaseOwnerSettings,
@@ -262,7 +262,7 @@ export const controlPlaneSettings = {
 
 export type ControlPlaneConfig = SettingValues<typeof controlPlaneSettings>
 
-/** Throws a SettingsError that says what is missing or cannot be read. */
+/** Throws a SettingsError that names each setting that is missing or malformed. */
 export function readControlPlaneConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): ControlPlaneConfig {

@@ -2,7 +2,7 @@ import { errorCodes } from '@tollgate/schemas/http/error-codes'
 import { expect, test } from 'vitest'
 import { refusals, type RefusalError } from './errors.ts'
 
-/** Arguments of those refusals that look into what they are given. */
+/** Arguments of the refusals that read their arguments. */
 const given: Readonly<Record<string, readonly unknown[]>> = {
   badKey: ['missing_key'],
   badBody: ['invalid_json'],

@@ -25,7 +25,7 @@ import { invalidEmailMessage } from '@tollgate/schemas/http/fields'
 /** The body of a refusal, without the status and the id of the request. */
 type RefusalBody = Readonly<Record<string, unknown>> & { readonly code: ErrorCode }
 
-/** A refusal that the caller is told about, with exactly this body and the id of the request. */
+/** A refusal of a request. The response is exactly this body and the id of the request. */
 export class RefusalError extends Error {
   override readonly name = 'RefusalError'
   readonly statusCode: number
@@ -44,12 +44,12 @@ export class RefusalError extends Error {
   }
 }
 
-/** The request broke its schema, or is strict and has a name that the operation does not know. */
+/** The request does not match its schema, or it is strict and has a name that the operation does not define. */
 export class InvalidRequestError extends Error {
   override readonly name = 'InvalidRequestError'
   readonly issues: readonly ValidationIssue[]
   readonly code: ErrorCode
-  /** Which part of the request it is about, where fastify validated one. */
+  /** Part of the request that failed, if Fastify validated it. */
   readonly validationContext?: string
 
   constructor(issues: readonly ValidationIssue[], code: ErrorCode = 'validation_failed') {
@@ -88,8 +88,8 @@ const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string
 }
 
 /**
- * Every refusal of this service. Clients match parts of these texts, see the wire contract before changing one. What
- * belongs to another provider or environment is refused with the same words as what does not exist.
+ * Every refusal of this service. Clients match parts of these texts: read the wire contract before you change one. An object of
+ * another provider or environment is refused with the same text as an object that does not exist.
  */
 export const refusals = {
   badKey: (fault: KeyFault) => refuse(fault, keyMessages[fault]),
@@ -121,7 +121,7 @@ export const refusals = {
     const { statusCode, ...body } = keyMismatchBody
     return new RefusalError(statusCode, body)
   },
-  /** Clients look for these keys inside the message, and beside it. */
+  /** Clients read these keys both inside the message and beside it. */
   providerNotLive: () => {
     const facts = {
       code: 'provider_not_found_in_environment' as const,
@@ -144,7 +144,7 @@ export const refusals = {
     refuse('unsafe_json', 'The body has a key that could change a prototype. Rename the key'),
   bodyTooLarge: (bytesMax: number) => refuse('body_too_large', bodyTooLargeMessage(bytesMax)),
   unsupportedMediaType: () => refuse('unsupported_media_type', unsupportedMediaTypeMessage),
-  /** A refusal by Fastify itself, before or without a route. It keeps the message of Fastify. */
+  /** A refusal by Fastify itself, before or without a route. The message is the one of Fastify. */
   malformedRequest: (statusCode: number, message: string) =>
     new RefusalError(statusCode, {
       error: phraseOf(statusCode),
@@ -174,7 +174,7 @@ export const refusals = {
       'external_ref_taken',
       `Customer with identifier externalRef ${externalRef} already exists`,
     ),
-  /** Clients look at the code, and show the amounts. */
+  /** Clients match the code and show the amounts. */
   customerNotSettled: (open: CustomerNotSettledBody['open']) =>
     new RefusalError(409, {
       error: 'Conflict',
@@ -239,7 +239,7 @@ export const refusals = {
     refuse('idempotency_key_required', 'idempotency-key header is required'),
   idempotencyKeyInvalid: (charsMax: number) =>
     refuse('invalid_idempotency_key', idempotencyKeyMessage(charsMax)),
-  /** Clients know it in this shape. */
+  /** Existing clients expect this shape. */
   paymentIntentNotFound: () =>
     new RefusalError(404, {
       success: false,
@@ -280,7 +280,7 @@ export const refusals = {
   assetNotFound: (sha256: string) => refuse('image_not_found', `There is no picture ${sha256}`),
   notAPicture: () => refuse('unsupported_media_type', 'Expected a PNG, JPEG, WebP or GIF picture'),
 
-  /** Clients look at the code. */
+  /** Clients match the code. */
   mcp: (code: McpRefusalCode, message: string) => new RefusalError(400, { code, message }),
   originUnusable: (message: string) =>
     refuse('origin_unusable', `The origin did not tell its tools. ${message}`),

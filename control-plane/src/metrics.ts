@@ -27,7 +27,7 @@ export function createUnknownNames(registry: Registry) {
 
 export type PeriodUsageAnswers = ReturnType<typeof createPeriodUsageAnswers>
 
-/** `none`: it could not be said. */
+/** Counts limit checks and user infos by the source of the usage. The source is `none` if the usage could not be read. */
 export function createPeriodUsageAnswers(registry: Registry) {
   return new Counter({
     name: 'tollgate_control_period_usage_total',

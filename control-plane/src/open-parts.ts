@@ -38,13 +38,13 @@ export type Parts = {
   readonly tracing: Tracing | undefined
   readonly secrets: Secrets
   readonly processors: PaymentProcessors
-  /** The way to servers of providers. */
+  /** Sends requests to servers of providers. */
   readonly outbound: Outbound
-  /** The services whose accounts customers may sign in with. */
+  /** The services with whose accounts customers may sign in. */
   readonly upstreams: Upstreams
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens the parts that the caller did not pass, as a separate process would open them. */
 export async function openParts(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
@@ -88,7 +88,7 @@ function openUntraced(
   })
 }
 
-/** Ingest writes the log; here only its heads and the positions of its consumers are read. */
+/** Opens the log for reading. Ingest writes the log; this service reads only its heads and the positions of its consumers. */
 function openLog(config: ControlPlaneConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })

@@ -41,15 +41,15 @@ import { cardEntryOf } from './pages/card-entry.ts'
 import { Wallets, type WalletsParts } from './wallets/wallets.ts'
 
 type Facts = {
-  /** Where the API listens, once started. */
+  /** Port of the API after the start. */
   readonly port: number
 }
 
 export type ControlPlane = HostedService<Facts>
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
- * closed at the stop.
+ * The composition root. Parts in `overrides` are used but not closed. All other parts are opened at the start and closed at the
+ * stop.
  */
 export function createControlPlane(
   config: ControlPlaneConfig,
@@ -58,7 +58,7 @@ export function createControlPlane(
   return hostService<Facts>(config, { port: config.port }, (host) => open(config, overrides, host))
 }
 
-/** What a crash left to publish is published before the first request is taken. */
+/** Publications that a crash left pending are completed before the service accepts its first request. */
 async function open(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
@@ -127,7 +127,7 @@ async function open(
 
 type StartedJobParts = Parameters<typeof createCreditTakeBacks>[0] & { readonly lag: UsageLag }
 
-/** In the order in which they are started. */
+/** Returns the jobs in the order in which they start. */
 function createJobs(
   config: ControlPlaneConfig,
   parts: Parts & StartedJobParts,
@@ -205,7 +205,9 @@ function consoleParts(config: ControlPlaneConfig, { database }: Parts): ConsoleP
   }
 }
 
-/** Usage queries alone need ClickHouse as long as the hot state is there, so its absence takes nothing else out. */
+/**
+ * Returns the readiness checks. ClickHouse is not among them: while the hot state is available, only usage queries need ClickHouse.
+ */
 function readinessOf(config: ControlPlaneConfig, parts: Parts): HealthCheck[] {
   return [
     { name: 'postgres', check: () => parts.database.ping() },

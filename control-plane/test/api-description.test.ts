@@ -53,7 +53,7 @@ let description: Description
 
 beforeAll(async () => {
   stack = await startTestStack()
-  // Needs no key.
+  // The description needs no key.
   const answer = await stack.call<Description>(undefined, 'GET', '/v1/openapi.json')
   expect(answer.status).toBe(200)
   description = answer.body
@@ -71,7 +71,7 @@ function operations(): [string, Operation][] {
 
 test('is valid OpenAPI 3.1', async () => {
   expect(description.openapi).toBe('3.1.0')
-  // The validator resolves references in place.
+  // Copy the document, because the validator resolves references in place.
   const document = structuredClone(description) as unknown as Parameters<typeof validate>[0]
   const outcome = await validate(document)
   expect(outcome.valid ? '' : compileErrors(outcome)).toBe('')
@@ -178,7 +178,7 @@ test('shows an example of every parameter, body, answer and refusal', () => {
   for (const [name, response] of Object.entries(description.components.responses)) {
     look(name, response)
   }
-  // They stand in schemas/src/http/examples, beside the schemas that they are held to.
+  // The examples are in schemas/src/http/examples, beside the schemas that validate them.
   expect(bare).toEqual([])
 })
 
@@ -194,14 +194,14 @@ test('leaves out no route of the API but those between our own services', async 
   const missing = routesOf(app).filter((route) => {
     const [method = '', path = ''] = route.split(' ')
     const name = `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`
-    // Twins under a second path are described once.
+    // A route that is also served under a second path is described once.
     const names = [name, name.replace('/v1/ui/', '/v1/sdk/'), name.replace('/v1/ui/', '/v1/')]
-    // The others are pages.
+    // All other routes are pages.
     return /^\/(v1|ui)\//.test(path) && !names.some((each) => each in describedOperations)
   })
   await app.close()
   await usageStore.close()
-  // Clients put where others patch.
+  // The only undescribed twins are PUT routes, for clients that use PUT instead of PATCH.
   const put = missing.filter((route) => route.startsWith('PUT '))
   expect(put.sort()).toEqual([
     'PUT /v1/ui/webhook_endpoints/:endpointId',
@@ -219,7 +219,7 @@ describe('the documentation', () => {
       ({ slug }) => `/docs/reference/${slug}`,
     )
 
-  /** Every link, script, stylesheet and picture of a page. */
+  /** Returns every link, script, stylesheet and image of a page. */
   const linksOf = (html: string): readonly string[] =>
     [...html.matchAll(/(?:src|href|action)="([^"]+)"/g)].map(([, link]) =>
       link!.replaceAll('&amp;', '&'),
@@ -236,7 +236,7 @@ describe('the documentation', () => {
       pages.set(path, html)
       for (const link of linksOf(html)) {
         const address = new URL(link, new URL(path, stack.baseUrl))
-        // The guide names the address of the installation.
+        // The guide contains the address of the installation.
         if (link !== 'http://127.0.0.1:8787') expect(address.origin).toBe(stack.baseUrl)
         links.add(address.pathname + address.hash)
       }
@@ -331,7 +331,7 @@ describe('the documentation', () => {
     }
     const check = ['-c', 'import ast, sys; ast.parse(sys.stdin.read())']
     const checked = spawnSync('python3', check, { input: python!.join('\n') })
-    // Where Python is not installed there is nothing to check with.
+    // Without Python on this machine, the samples cannot be checked.
     if (checked.error === undefined) expect(checked.stderr.toString()).toBe('')
   })
 

@@ -4,7 +4,7 @@ import { readFolderSecret } from '@tollgate/platform/service/folder-secret'
 import type { ApiKeyBody } from '@tollgate/schemas/http/api-keys'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Keys that a provider makes, narrows, rotates and revokes over HTTP. */
+/* Keys that a provider creates, restricts, rotates and revokes over HTTP. */
 
 type Issued = ApiKeyBody & { secretKey: string }
 
@@ -12,7 +12,7 @@ const path = '/v1/ui/api-keys'
 let stack: TestStack
 let tenant: Tenant
 
-/** The hot state takes no documents while this is set. */
+/** While this is true, the hot state refuses documents. */
 let isAway = false
 
 beforeAll(async () => {

@@ -7,7 +7,7 @@ const writes: ReadonlySet<string | symbol> = new Set([
   'putEntries',
 ])
 
-/** The real hot state, with `around` in the place of each write of a publisher; it carries the write out, or does not. */
+/** Wraps the real hot state: `around` is called instead of each write of a publisher, and decides whether to run the write. */
 export function aroundWrites(
   hotState: HotState,
   around: (carryOut: () => Promise<void>, given: readonly unknown[]) => Promise<void>,

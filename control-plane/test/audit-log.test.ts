@@ -59,7 +59,7 @@ async function make(
 }
 
 describe('every route that changes something', () => {
-  /** What they need is made by those before them. */
+  /** Earlier calls create the objects that later calls need. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
   const email = 'owner@example.com'
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
@@ -104,7 +104,7 @@ describe('every route that changes something', () => {
         'PUT',
       ),
     'DELETE /v1/sdk/auto-recharge': async (path) => {
-      // As after a first payment: what is off already is not turned off.
+      // Set the status as after a first payment, because terms that are already disabled cannot be disabled.
       await mcp.stack.database.in('sandbox')`update auto_recharges set status = 'active'`
       await make(`${path}?customerRef=${refs['reference']}`, undefined, 'DELETE')
     },
@@ -190,8 +190,8 @@ describe('every route that changes something', () => {
     const { database } = mcp.stack
     const metrics = createMetrics('control-plane')
     const app = await buildTestApp(mcp.stack, { database, usageStore, metrics })
-    // The console has some of them under a second path, with the same handler.
-    // What people do on pages has tests of its own: it takes no key.
+    // The console serves some routes under a second path, with the same handler. Other tests cover what customers and users do on
+    // pages, which need no key.
     const isSecondPath = (route: string): boolean =>
       route.includes('/v1/ui/') &&
       ['/v1/sdk/', '/v1/'].some((first) => route.replace('/v1/ui/', first) in calls)
@@ -300,7 +300,7 @@ test.each(['audit_log', 'audit_seals'])(
 describe('a sealed log', () => {
   const undone = new Error('undone')
 
-  /** What is found after somebody with every right has changed something. The change is undone. */
+  /** Returns what the verification finds after a user with all rights has made the change. The change is rolled back. */
   async function foundAfter(change: string): Promise<unknown> {
     let found: unknown
     const attempt = owner.in('sandbox').begin(async (sql) => {

@@ -3,7 +3,7 @@ import type { AutoRechargeResponse, PaymentMethodBody } from '@tollgate/schemas/
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Automatic top-ups as they are asked for, shown and switched off; cards and exchange rates beside them. */
+/* Requests that set, show and disable automatic top-ups, with cards and exchange rates. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -108,7 +108,7 @@ test('another currency is shown in the one of the balance', async () => {
     maxMonthlySpendMajor: 3000,
   })
   expect(body.config?.topup).toEqual({ mode: 'fixed', amountMinor: 1500, currency: 'JPY' })
-  // 1500 yen are 10 dollars at the built-in rate, 94.60 kronor at the provider's.
+  // 1,500 yen are 10 dollars at the built-in rate, which are 94.60 kronor at the provider's rate.
   expect(body.display).toMatchObject({ topupAmountMajor: 94.6, currency: 'SEK' })
 })
 

@@ -27,7 +27,7 @@ type TestAppParts = {
   readonly metrics: Registry
 }
 
-/** The API of the service without the service around it, on other stores than the stack's. */
+/** Builds the API without the service around it, on other stores than those of the stack. */
 export function buildTestApp(
   stack: TestStack,
   { database, usageStore, metrics }: TestAppParts,
@@ -137,7 +137,7 @@ export function buildTestApp(
   )
 }
 
-/** Every route, as `GET /v1/sdk/products`: as the server itself knows them. */
+/** Returns every route that the server knows, such as `GET /v1/sdk/products`. */
 export function routesOf(app: ApiServer): string[] {
   const above: string[] = []
   return app
@@ -157,7 +157,7 @@ export function routesOf(app: ApiServer): string[] {
     })
 }
 
-/** Those that may change something. */
+/** Returns the routes that may change data. */
 export function changingRoutes(app: ApiServer): string[] {
   return routesOf(app).filter((route) => !route.startsWith('GET '))
 }

@@ -4,16 +4,16 @@ import { anyCallerStep, type CallerName, type CallerStep } from './caller-step.t
 import { CallerWorld } from './caller-world.ts'
 
 /*
- * Requests of all kinds of callers in random order: keys with the scopes ingest, read and webhooks, bound checkouts, portals, and
- * between them a key that may do everything. Nobody gains what their rights deny, and nothing that costs money begins without it:
- * no payment is ever made here.
+ * Sends requests of all kinds of callers in random order: keys with the scopes `ingest`, `read` and `webhooks`, restricted
+ * checkouts, portals, and in between a key with all scopes. No caller may gain what its rights deny. Nothing that costs money may
+ * start, because these tests make no payment.
  */
 
 const asked = process.env['TOLLGATE_TEST_SEQUENCES']
 const sequencesMax = Number(asked ?? 10)
 const stepsPerSequence = 14
 
-/** The same sequences every time, unless a number of them is asked for. */
+/** The sequences are the same in every run, unless the environment sets their number. */
 const seed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 let world: CallerWorld
@@ -33,7 +33,7 @@ test(
     )
     const served = new Map<CallerName, number>()
     for (const steps of sequences) await play(steps, served)
-    // Callers who are never served show nothing.
+    // Each of these callers must be served at least once, otherwise the test proves nothing about it.
     for (const caller of ['ingest', 'read', 'bound', 'portal'] as const) {
       expect(served.get(caller), caller).toBeGreaterThan(0)
     }

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 export const planNames = ['free', 'other', 'trial', 'paid', 'dear'] as const
 export type PlanName = (typeof planNames)[number]
 
-/** These send requests. `bound` and `portal` are pages that a customer has open. */
+/** The kinds of callers. `bound` and `portal` are pages that a customer has open. */
 const callers = ['manage', 'ingest', 'read', 'webhooks', 'bound', 'portal'] as const
 export type CallerName = (typeof callers)[number]
 
-/** Every caller tries all of these, also what it may not do. */
+/** The actions that every caller tries, including those that it may not do. */
 const acts = [
   'check limit',
   'activate',
@@ -24,7 +24,7 @@ export type Act = (typeof acts)[number]
 export type CallerStep = {
   readonly caller: CallerName
   readonly act: Act
-  /** The step is about this one of two customers. */
+  /** Index of the customer that the step is about. */
   readonly customer: 0 | 1
   readonly plan: PlanName
 }

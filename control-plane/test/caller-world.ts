@@ -3,7 +3,7 @@ import { formTokenOf } from '../src/pages/cookies.ts'
 import { planNames, type Act, type CallerStep, type PlanName } from './caller-step.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/** Prices in US cents. None begins by itself. */
+/** Plans with prices in US cents. None of them starts automatically. */
 const plans = {
   free: { type: 'recurring', billingCycle: 'monthly', price: 0 },
   other: { type: 'recurring', billingCycle: 'monthly', price: 0 },
@@ -14,7 +14,10 @@ const plans = {
 
 const openStatuses = ['active', 'trialing', 'past_due', 'suspended']
 
-/** `boundId`: a checkout that a key with the scope `ingest` alone opened, perhaps before the customer held anything. */
+/**
+ * A customer of a sequence. `boundId` is a checkout that a key with only the scope `ingest` opened, perhaps before the customer had
+ * a purchase.
+ */
 type Player = { readonly customerRef: string; boundId: string | undefined }
 
 type Purchase = {
@@ -25,7 +28,7 @@ type Purchase = {
   readonly row: string
 }
 
-/** What the service holds, read from its database and not from its answers. */
+/** State of the service, read from its database and not from its responses. */
 type Held = {
   readonly purchases: readonly Purchase[]
   /** Ids that open a portal, or a checkout that may end a purchase. */
@@ -35,7 +38,7 @@ type Held = {
 
 type Played = { readonly before: Held; readonly after: Held; readonly texts: readonly string[] }
 
-/** One provider with a key for each kind of caller. No payment processor answers. */
+/** A provider with a key for each kind of caller. The payment processor is unavailable. */
 export class CallerWorld {
   readonly #stack: TestStack
   readonly #tenant: Tenant
@@ -115,7 +118,7 @@ export class CallerWorld {
     return { purchases, secrets: secrets.map((row) => row.session_id), keys: keys!.count }
   }
 
-  /** Returns the answers that were served. */
+  /** Runs the step. Returns the texts of the successful responses. */
   async play(players: readonly [Player, Player], step: CallerStep): Promise<string[]> {
     const player = players[step.customer]
     if (step.caller === 'bound') return this.#playCheckout(player, step.plan)
@@ -131,7 +134,7 @@ export class CallerWorld {
     return texts
   }
 
-  /** `told` names the sequence. */
+  /** Fails if a caller gained what its rights deny. `told` describes the sequence in failure messages. */
   expectNothingGained(
     players: readonly [Player, Player],
     { caller, act, customer }: CallerStep,
@@ -165,7 +168,7 @@ export class CallerWorld {
     told: string,
   ): void {
     if (caller === 'manage' || caller === 'portal') return
-    // Nothing that gives access is ended or changed.
+    // The caller ended or changed no purchase that gives access.
     expect(
       changed.filter(({ status }) => openStatuses.includes(status)),
       told,
@@ -173,7 +176,7 @@ export class CallerWorld {
     if (caller !== 'bound') expect(begun, told).toEqual([])
   }
 
-  /** No payment was made: what gives access is free of charge, or the one trial of its customer. */
+  /** Fails unless every purchase with access is free, or is the only trial of its customer, because no payment was made. */
   #expectUnpaid(purchases: readonly Purchase[], told: string): void {
     const trials = new Map<string, number>()
     const holders = new Map<string, number>()
@@ -245,7 +248,7 @@ export class CallerWorld {
     })
     const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
     const path = opened.headers.get('location') ?? ''
-    // It is used up.
+    // The checkout is already completed.
     if (opened.status !== 303) return []
     const form = new URLSearchParams({
       formToken: formTokenOf(sessionId),
@@ -260,7 +263,7 @@ export class CallerWorld {
     return texts
   }
 
-  /** Its own purchase, and with the same form the one of the other customer. */
+  /** Uses the portal on the customer's own purchase, and the same form on the purchase of the other customer. */
   async #playPortal(player: Player, other: Player, { act }: CallerStep): Promise<string[]> {
     const { body } = await this.#call<{ sessionId: string }>(
       'manage',

@@ -6,14 +6,17 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { formTokenOf } from '../src/pages/cookies.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* A stack with plans to take, and the forms of a checkout. */
+/* A stack with plans, and functions that send the forms of a checkout. */
 
 export let stack: TestStack
 export let tenant: Tenant
 export let productRef: string
 export const plans: Record<string, string> = {}
 
-/** For the tests of the calling file. Each file calls it: a hook of this module would belong to one file of its worker. */
+/**
+ * Registers the hooks for the tests of the calling file. Each file must call it, because a hook at the top of this module would run
+ * only in one file of each worker.
+ */
 export function useCheckoutPages(): void {
   beforeAll(startShop)
   afterAll(() => stack.stop())
@@ -21,7 +24,7 @@ export function useCheckoutPages(): void {
 }
 
 async function startShop(): Promise<void> {
-  // Cards could be entered; nothing answers there, and no payment of these tests comes that far.
+  // The setting allows card entry, but the address does not respond. No payment of these tests gets that far.
   stack = await startTestStack({ settings: { TOLLGATE_STRIPE_SANDBOX_URL: 'http://127.0.0.1:9' } })
   tenant = await stack.createTenant()
   productRef = (await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })).reference
@@ -92,7 +95,7 @@ export function cookiesOf(answer: Response): string {
     .join('; ')
 }
 
-/** Opens the link, without a look at its page. */
+/** Opens the link without loading its page. */
 export async function openLink(sessionId: string): Promise<Opened> {
   const answer = await stack.fetch(`/customer/checkout?id=${sessionId}`, { redirect: 'manual' })
   expect(answer.status).toBe(303)
@@ -116,7 +119,7 @@ export async function answerTo(
   return stack.fetch(`${path}/${how}`, init)
 }
 
-/** Where a refused form leads to, and what its page is to show. */
+/** Sends a form that is refused. Returns the page to which it redirects, and the cookie with the form. */
 export async function refuse(opened: Opened, how: string, plan: string): Promise<Refused> {
   const answer = await answerTo(opened, how, plans[plan])
   expect(answer.status).toBe(303)
@@ -131,5 +134,5 @@ export async function pageOf(path: string, ...cookies: readonly string[]): Promi
   return (await stack.fetch(path, { headers, redirect: 'manual' })).text()
 }
 
-/** In the address of the form that opens the portal. */
+/** Part of the address of the form that opens the portal. */
 export const accountForm = '/account"'

@@ -19,7 +19,7 @@ import {
   type Opened,
 } from './checkout-pages.ts'
 
-/* What a checkout can be made to do, once and many times at once. What it looks like is seen in a browser. */
+/* The effects of a checkout, with single and concurrent requests. Browser tests cover the appearance of its pages. */
 
 useCheckoutPages()
 

@@ -6,7 +6,7 @@ import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 import { untilDead } from './until-dead.ts'
 
-/* A command line asks for a key, somebody who is signed in lets it have one, and it fetches the key, once. */
+/* A command line requests a key, a signed-in user approves it, and the command line fetches the key once. */
 
 type Opened = { sessionId: string; authUrl: string; pollToken: string; userCode: string }
 
@@ -149,7 +149,7 @@ test('one address opens so many at a time', async () => {
 })
 
 test('a key is fetched though the process that made it died before it was published', async () => {
-  // The process that dies goes by the real time.
+  // The process that is killed uses the real time.
   stack.clock.set(new Date().toISOString())
   token = await signedIn('admin')
   const opened = await open()

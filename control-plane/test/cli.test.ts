@@ -47,7 +47,7 @@ async function json<Document = Record<string, unknown>>(...given: string[]): Pro
   return JSON.parse((await tollgate(...given, '--json')).join('\n')) as Document
 }
 
-/** The columns of a list, without its header. */
+/** Runs a command and returns the columns of its list, without the header. */
 async function rows(...given: string[]): Promise<string[][]> {
   const [, , ...lines] = await tollgate(...given)
   return lines.map((line) => line.split(/ {2,}/))

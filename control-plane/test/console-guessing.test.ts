@@ -5,7 +5,7 @@ import type { SignedInBody } from '@tollgate/schemas/http/console-auth'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* How often passwords can be guessed: three times for an email address, and six times from one place. */
+/* Limits for guessed passwords: 3 attempts for an email address, and 6 from one network address. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -150,7 +150,7 @@ function signInFrom(browser: string | undefined, email: string, given: string, a
   })
 }
 
-/** The cookie of a sign-in, as a browser sends it back. */
+/** Returns the cookie of a sign-in, as a browser sends it back. */
 async function knownBrowser(email: string): Promise<string> {
   const { status, headers } = await signInFrom(undefined, email, password, '198.51.100.77')
   expect(status).toBe(200)
@@ -170,7 +170,7 @@ test('a known browser signs in while guesses from its own address have used up a
   expect((await trySignIn(email, password, address)).status).toBe(429)
   const known = await signInFrom(browser, email, password, address)
   expect(known.status).toBe(200)
-  // It is known already.
+  // The browser is already known, so it gets no new cookie.
   expect(known.headers.getSetCookie()).toEqual([])
 })
 

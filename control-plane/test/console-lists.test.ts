@@ -17,7 +17,7 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* What the console shows, to somebody who may look at everything and change nothing. */
+/* What the console shows to a user who may read everything and change nothing. */
 
 let usage: TestUsageStore
 let stack: TestStack
@@ -57,7 +57,7 @@ async function make<Body>(path: string, body: unknown, key = tenant.sandboxKey):
   return answer.body
 }
 
-/** Five customers, the last one made first in the lists; three of them with a purchase. */
+/** Creates 5 customers, 3 of them with a purchase. Lists start with the customer created last. */
 async function furnish(): Promise<void> {
   product = await make('/v1/sdk/products', { name: 'API' })
   const plans = `/v1/sdk/products/${product.reference}/plans`

@@ -8,7 +8,7 @@ import type { ConsoleRole } from '@tollgate/schemas/console-roles'
 import { createUser, inviteByOperator, password, quickPasswords } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* The pages behind the links to `/console/...`, as a browser without scripts uses them. */
+/* The pages at `/console/...`, as a browser without scripts uses them. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 type Page = { readonly status: number; readonly headers: Headers; readonly text: string }
 
-/** A browser that keeps cookies, and follows nothing by itself. */
+/** Returns a browser that keeps cookies but does not follow redirects. */
 function openBrowser() {
   const cookies = new Map<string, string>()
   const load = async (path: string, init: RequestInit = {}): Promise<Page> => {
@@ -300,7 +300,10 @@ describe('the start page and unknown paths', () => {
 })
 
 describe('the demo on the start page', () => {
-  /** A service with a demo file of that content; null: with none. `read` returns what `/` shows a local browser. */
+  /**
+   * Starts a service whose demo file has this content, or that has no demo file if it is null. `read` returns what `/` shows to a
+   * browser of this machine.
+   */
   const openDemo = async (
     content: string | null,
     demoFile = join(stack.folder, `demo${(count += 1)}.json`),
@@ -336,7 +339,7 @@ describe('the demo on the start page', () => {
     expect(await shows()).toBe(true)
     expect(await shows({ host: 'localhost:8787' })).toBe(true)
     expect(await shows({ host: '[::1]:8787' })).toBe(true)
-    // Ingest passes on what its client asked for.
+    // Ingest forwards the host name of its client's request.
     expect(await shows({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': 'localhost' })).toBe(
       true,
     )
@@ -365,7 +368,7 @@ describe('the demo on the start page', () => {
   })
 
   test('is left out if its file cannot be read', async () => {
-    // A folder fails for every user, root included.
+    // Reading a folder as a file fails for every user, including root.
     const { read, stop } = await openDemo(null, stack.folder)
     expect((await read()).status).toBe(200)
     await stop()

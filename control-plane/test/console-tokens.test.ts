@@ -5,7 +5,7 @@ import type { SignedInBody } from '@tollgate/schemas/http/console-auth'
 import { createUser, password, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
-/* What ends somebody's tokens ends those as well that are asked for at the same moment. */
+/* A change that ends a user's tokens must also end tokens requested at the same moment. */
 
 let stack: TestStack
 let email: string
@@ -22,7 +22,10 @@ beforeEach(async () => {
   token = (await signIn(stack, email)).accessToken
 })
 
-/** Ends something in a transaction that commits once the request, which found everything as before, waits for it. */
+/**
+ * Runs `end` in a transaction that commits only when the request waits for it. The request has read the state from before the
+ * change.
+ */
 async function during<Answer>(
   end: (sql: Queryable) => Promise<unknown>,
   request: () => Promise<Answer>,

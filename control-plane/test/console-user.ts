@@ -5,12 +5,12 @@ import type { SignedInBody } from '@tollgate/schemas/http/console-auth'
 import { inviteUser } from '@tollgate/domain/console/manage-users'
 import type { Tenant, TestStack } from './test-stack.ts'
 
-/** Makes each hash a matter of a few milliseconds. */
+/** Reduces the time of a password hash to a few milliseconds. */
 export const quickPasswords = { TOLLGATE_CONSOLE_PASSWORD_COST: '10' }
 
 export const password = 'correct horse battery'
 
-/** A user as an operator makes one; the token of the link to set the password. */
+/** Creates a user as an operator does. Returns the token of the link to set the password. */
 export async function inviteByOperator(
   stack: TestStack,
   { providerId }: Pick<Tenant, 'providerId'>,
@@ -30,7 +30,7 @@ export async function inviteByOperator(
   return { userId: outcome.user.userId, token: outcome.link.token }
 }
 
-/** A user with that password. */
+/** Creates a user with the password above. */
 export async function createUser(
   stack: TestStack,
   tenant: Pick<Tenant, 'providerId'>,

@@ -7,7 +7,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import { createUser, inviteByOperator, password, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* People who use the console: how they come in, and what each role may do. */
+/* Users of the console: how they are invited, and what each role may do. */
 
 type Invited = { user: ConsoleUserBody; passwordLink: { url: string; expiresAt: string } }
 
@@ -220,7 +220,7 @@ describe('an access token', () => {
     expect(await statusOf(token, 'GET', '/v1/sdk/products')).toBe(401)
     expect(await statusOf(`${token}x`)).toBe(401)
     expect(await statusOf(token, 'GET', '/v1/sdk/key')).toBe(401)
-    // What follows the meter that is not there is found out by who is let in.
+    // A 404 for the missing meter shows that the user passed the authentication.
     expect(
       await statusOf(token, 'GET', '/ui/meters/none/usage?from=2026-01-01&to=2026-01-02'),
     ).toBe(404)

@@ -63,7 +63,7 @@ const eventsOf = async (customerRef: string) => {
   return rows.map(({ type, object }) => [type.replace('customer.credit.', ''), object])
 }
 
-/** As ingest does for usage that is about to be recorded. */
+/** Holds credits as ingest does for usage that is about to be recorded. */
 async function hold(customerRef: string, usageRef: string, credits: number, secret?: string) {
   const dueMicros = `${credits}000000`
   const body = {
@@ -108,7 +108,7 @@ it('takes out no more than nobody has used, held credits included', async () => 
   ])
   expect((await adjust(customerRef, { amount: -30, reason: 'all of it' })).body.balance).toBe(0)
   const [last] = (await eventsOf(customerRef)).filter(([type]) => type === 'adjusted')
-  // The ledger, and so the event, learns of usage when it is posted.
+  // Usage reaches the ledger, and therefore the event, only when it is posted.
   expect(last![1]).toMatchObject({ credits: 70, amount: -30 })
   const empty = await adjust(await createPayer(1), { amount: -2, reason: 'too much' })
   expect(empty.status).toBe(400)
@@ -177,7 +177,7 @@ it('lists what was adjusted and what expired among the movements', async () => {
     const { body } = await stack.call<{ transactions: object[] }>(admin, 'GET', path)
     return body.transactions
   }
-  // What has expired counts for nothing at once; it is taken out a moment later.
+  // Expired credits do not count from the moment of expiry. The ledger posts the expiry shortly afterwards.
   await expect.poll(async () => (await movements()).length, { timeout: 10_000 }).toBe(3)
   expect(await balanceOf(customerRef)).toBe(0)
   expect(await movements()).toMatchObject([

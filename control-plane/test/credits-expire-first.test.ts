@@ -9,7 +9,7 @@ let tenant: Tenant
 let admin: string
 
 beforeAll(async () => {
-  // The job does not come by itself.
+  // A long interval keeps the expiry job from running during the test.
   const settings = { ...quickPasswords, TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '3600000' }
   stack = await startTestStack({ settings })
   tenant = await stack.createTenant()

@@ -1,6 +1,6 @@
 type Make = (path: string, body: unknown) => Promise<unknown>
 
-/** Calls of the operations that lead a customer somewhere, or let an agent act for one. */
+/** Returns requests that create links for a customer, or clients that act for one. */
 export function customerAuthCalls(
   refs: Readonly<Record<string, string>>,
   make: Make,

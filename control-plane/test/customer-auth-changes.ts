@@ -4,7 +4,7 @@ import { Browser, drawPkce, formTokenOf, type Caller } from './customer-auth-wor
 
 type CustomerBody = { reference: string }
 
-/** What the provider changes of customers, and what that ends. */
+/** Tests about changes of customers by the provider, and about what such changes end. */
 export function changeRules(given: () => Caller): void {
   const api = <Body = CustomerBody>(method: string, path: string, body?: object) =>
     given().stack.call<Body>(given().world.key, method, path, body)
@@ -15,7 +15,7 @@ export function changeRules(given: () => Caller): void {
     return body.reference
   }
 
-  /** A browser on the page that the owner of the address sees for a further client. */
+  /** Opens the page that the owner of the address sees for another client. */
   async function openConsent(email: string, browser: Browser) {
     const { body: client } = await given().register()
     const started = await browser.open(given().authorizeUrl(client, drawPkce().challenge))
@@ -23,16 +23,16 @@ export function changeRules(given: () => Caller): void {
     return page.text.includes('name="answer"') ? page : given().signIn(browser, page, email)
   }
 
-  /** As if the browser had signed in with an account at an upstream. */
+  /** Changes the browser's session as if it had signed in with an account at an upstream. */
   function signInAs(email: string, subject: string) {
     return sql()`
       update customer_browser_sessions set issuer = 'https://accounts.test', subject = ${subject}
       where email = ${email}`
   }
 
-  /** Deletes the customer, and lets a form arrive while the deletion is under way, after which it waits for the customer's row. */
+  /** Deletes the customer and sends a form during the deletion. The form's request then waits for the customer's row. */
   async function whileDeleted<Answer>(reference: string, send: () => Promise<Answer>) {
-    // One waits for the transaction that holds the row, and the next one for its turn at the row.
+    // The first request waits for the transaction that locks the row, and the next one for its turn.
     const waiting = async (count: number, holder: string) => {
       const wait = async () => {
         const rows = await sql()`
@@ -74,7 +74,7 @@ export function changeRules(given: () => Caller): void {
       await given().answer(browser, consent, 'allow')
       expect(await linksOf(reference)).toBe(1)
       const path = `/v1/sdk/customers/${reference}`
-      // The same address in other letters ends nothing.
+      // The same address in other letter case ends nothing.
       await api('PATCH', path, { email: 'Typo@stranger.example' })
       expect((await given().userinfo(tokens.access_token)).status).toBe(200)
       expect((await api('PATCH', path, { email: 'right@owner.example' })).status).toBe(200)
@@ -97,7 +97,7 @@ export function changeRules(given: () => Caller): void {
       const consent = await openConsent('desk@example.com', browser)
       await signInAs('desk@example.com', 'former')
       await given().answer(browser, consent, 'allow')
-      // As a process of an earlier version changes it: the session stays.
+      // Change the address as a process of an earlier version does: the session stays.
       await sql()`update customers set email = 'new-desk@example.com' where reference = ${reference}`
       const successor = await createCustomer('desk@example.com')
       const again = await openConsent('desk@example.com', browser)

@@ -16,8 +16,8 @@ import {
 import type { TestStack } from './test-stack.ts'
 
 /*
- * A control plane that is killed (-9) while one statement of a sign-in waits: PostgreSQL holds it at a trigger. What the process
- * had committed before stays, and what comes after it never happens. Another process then serves the same person and client.
+ * Kills a control plane (-9) while one statement of a sign-in waits at a trigger in PostgreSQL. Earlier commits of the process
+ * stay, and later statements never run. Then another process serves the same person and client.
  */
 
 let stack: TestStack
@@ -31,7 +31,7 @@ beforeAll(async () => {
   stack = await startAuthStack()
   world = await createWorld(stack)
   caller = new Caller(stack, world)
-  // As the owner of the tables, who may add triggers.
+  // Connect as the owner of the tables, who may add triggers.
   owner = createPostgresDatabase({ url: stack.databaseUrl, isOwner: true, poolMax: 3 })
   sql = owner.in('sandbox')
   await sql`
@@ -46,7 +46,7 @@ afterAll(async () => {
   await stack.stop()
 })
 
-/** The statements that a process is stopped at, before they take effect for anybody else. */
+/** The statements at which a process is stopped, before other processes see their effect. */
 const gates = {
   'answer of the person': ['update', 'oauth_records', 'Interaction'],
   code: ['insert', 'oauth_records', 'AuthorizationCode'],
@@ -54,7 +54,7 @@ const gates = {
   'kept answer': ['insert', 'oauth_records', 'RefreshAnswer'],
 } as const
 
-/** Makes the request of a process of its own, and kills the process while it waits at the gate. */
+/** Sends the request to a separate process, and kills that process while it waits at the gate. */
 async function killAt(
   gate: keyof typeof gates,
   request: (mortal: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
@@ -79,7 +79,7 @@ async function killAt(
     await failed
   } finally {
     await holder`select pg_advisory_unlock(4711)`
-    // Waits for the transaction of the killed process to be rolled back.
+    // Dropping the trigger waits until the transaction of the killed process is rolled back.
     await holder.unsafe(`drop trigger gate on ${table}`)
     holder.release()
   }
@@ -167,7 +167,7 @@ test('a revocation that meets a refresh ends what the refresh stores', async () 
   }
 })
 
-/* What a request for a code leaves behind that nobody goes on with. */
+/* The rows that remain after an authorization request that no person completes. */
 
 describe('the authorization endpoint', () => {
   const begin = async (headers: Record<string, string> = {}) => {
@@ -210,7 +210,7 @@ describe('the authorization endpoint', () => {
     expect(others).toEqual([])
     const lastsMs = stored!.expires_at.getTime() - stored!.created_at.getTime()
     expect(lastsMs).toBe(15 * 60_000)
-    // Nothing else that a request leaves stays for longer.
+    // No other record of the request is stored without an expiry.
     const [left] = await sql<{ count: number }[]>`
       select count(*)::int as count from oauth_records where model <> 'Client' and expires_at is null`
     expect(left!.count).toBe(0)

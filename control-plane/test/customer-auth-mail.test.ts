@@ -27,9 +27,9 @@ import {
 } from './customer-auth-world.ts'
 import type { TestStack } from './test-stack.ts'
 
-/* Codes that are sent through a mail server, at a hosted address with https, and what bounds them. */
+/* Codes that are sent through a mail server, at a hosted address with https, and the limits on them. */
 
-/** Codes of 6 digits for an address in 15 minutes, as it is without a setting. */
+/** Default number of codes of 6 digits for an address in 15 minutes. */
 const short = 5
 
 let mail: MailServer
@@ -51,14 +51,14 @@ beforeAll(async () => {
 afterEach(() => {
   mail.received.length = 0
 })
-/* Of one test no other has a limit. */
+/* Delete the attempts, so that no test reaches a limit because of another test. */
 afterEach(() => stack.database.in('sandbox')`delete from customer_auth_attempts`)
 afterAll(async () => {
   await stack.stop()
   await mail.stop()
 })
 
-/** A browser on the page that asks for an email address, with its forms. */
+/** Opens the page that asks for an email address. Returns functions that send its forms. */
 async function visit(browser = new Browser(stack)) {
   const { body: client } = await caller.register()
   const started = await browser.open(caller.authorizeUrl(client, drawPkce().challenge))
@@ -74,7 +74,7 @@ async function visit(browser = new Browser(stack)) {
   }
 }
 
-/** The code of the newest mail to the address, in its groups. */
+/** Returns the code of the newest mail to the address, in its groups. */
 function codeFor(email: string): string {
   const newest = mail.received.filter(({ recipients }) => recipients.includes(email)).at(-1)
   return /^(\d{6}|\d{4}( \d{4}){3}) is your code/m.exec(newest?.source ?? '')?.[1] ?? ''
@@ -84,7 +84,9 @@ function mailsTo(email: string): number {
   return mail.received.filter(({ recipients }) => recipients.includes(email)).length
 }
 
-/** As somebody who wants to keep the owner out: more requests than short codes, each from another browser. */
+/**
+ * Acts like an attacker who wants to lock the owner out: sends more requests than there are short codes, each from another browser.
+ */
 async function flood(email: string, requests = short + 3): Promise<void> {
   const stranger = await visit()
   for (let index = 0; index < requests; index += 1) {
@@ -181,7 +183,7 @@ describe('mail with a code', () => {
     await mail.stop()
     const failed = await request('patient@example.com')
     expect([failed.status, failed.text]).toEqual([503, expect.stringContaining('No code can be')])
-    // Also beyond the short codes, which the failures used up.
+    // These failed requests use up the short codes, so that the next code is a long one.
     for (let index = 0; index < short; index += 1) await request('patient@example.com')
     mail = await startMailServer(port)
     expect((await request('patient@example.com')).status).toBe(303)
@@ -210,7 +212,7 @@ describe('codes that a stranger requests for an address', () => {
   test('do not keep the owner out, and fill no mailbox', async () => {
     const email = 'owner@example.com'
     await flood(email)
-    // The short ones, and one for all browsers.
+    // These are the short codes and one long code for all browsers.
     expect(mailsTo(email)).toBe(short + 1)
     const owner = await visit()
     expect((await owner.request(email)).status).toBe(303)
@@ -230,7 +232,7 @@ describe('codes that a stranger requests for an address', () => {
     const tries = await Promise.all(Array.from({ length: 8 }, () => stranger.enter(wrong)))
     expect(tries.map(({ status }) => status)).toEqual(Array(8).fill(400))
     const code = codeFor(email)
-    // Not even the right one, after five.
+    // After 5 wrong attempts, even the right code is refused.
     expect((await stranger.enter(code)).status).toBe(400)
     const owner = await visit()
     await owner.request(email)
@@ -244,13 +246,13 @@ describe('codes that a stranger requests for an address', () => {
     await first.request(email)
     await second.request(email)
     const code = codeFor(email)
-    // A browser in which the address was not entered.
+    // The address was not entered in this browser.
     expect((await third.enter(code)).status).toBe(400)
     const ends = await Promise.all([first.enter(code), second.enter(code)])
     expect(ends.map(({ status }) => status).sort()).toEqual([303, 400])
     await third.request('other@example.com')
     expect((await third.enter(code)).status).toBe(400)
-    // Whoever signs in gets a further one.
+    // After a sign-in, the address gets another code.
     await third.request(email)
     expect(mailsTo(email)).toBe(short + 2)
   })
@@ -290,7 +292,7 @@ describe('codes that a stranger requests for an address', () => {
     for (const tag of ['+7', '+8', '+9', '+10', '+11', '']) {
       further.push((await request(emails[0]!.replace('@', `${tag}@`))).status)
     }
-    // The sixth long code for an address with a tag is refused, and none for the address without.
+    // The sixth long code for an address with a tag is refused. The address without a tag is never refused.
     expect(further.slice(-2)).toEqual([429, 303])
   })
 
@@ -298,7 +300,7 @@ describe('codes that a stranger requests for an address', () => {
     const email = 'died@example.com'
     await flood(email)
     const sql = stack.database.in('sandbox')
-    // As the claim that a process leaves, at the end of its minute.
+    // The claim of the process has reached the end of its minute.
     await sql`update customer_sign_ins set expires_at = now() where email = ${email}`
     const sent = mailsTo(email)
     const owner = await visit()
@@ -312,7 +314,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 
-/** The most that came within any time of the length. */
+/** Returns the largest number of times within any interval of this length. */
 function mostWithin(times: readonly number[], lengthMs: number): number {
   const counts = times.map(
     (from) => times.filter((at) => at >= from && at < from + lengthMs).length,
@@ -344,7 +346,8 @@ test('the bounds of emails and guesses in an hour and in a day hold against the 
       await sendCode(parts, visitor, 'bounds@example.com')
     }
   }
-  // A day begins with its first code. Most of it is used up at its end, and the next one at once. So is one window of 15 minutes.
+  // A day begins with its first code. The test uses most of the limit at the end of one day and then starts the next day at once.
+  // It does the same with one window of 15 minutes.
   await ask(0, 1)
   await ask(22 * hourMs, 1)
   await ask(22 * hourMs + 15 * minuteMs - 1, 6)
@@ -356,7 +359,7 @@ test('the bounds of emails and guesses in an hour and in a day hold against the 
   expect(mostWithin(sent.short, hourMs)).toBe(24)
   expect(mostWithin(sent.long, hourMs)).toBe(1)
   expect(mostWithin(all, hourMs)).toBeLessThanOrEqual(25 + 1)
-  // Two windows of a day adjoin: 29 codes at the end of one, and 30 at the beginning of the next.
+  // Two windows of a day are adjacent: 29 codes at the end of the first one, and 30 at the start of the second.
   expect(mostWithin(sent.short, dayMs)).toBe(59)
   expect(mostWithin(all, dayMs)).toBeLessThanOrEqual(60 + 24)
   expect(mostWithin(sent.short, dayMs) * config.codeAttemptsMax).toBeLessThanOrEqual(300)
@@ -376,7 +379,7 @@ test('a long code that is taken back leaves one that replaced it', async () => {
     return (await tryCode(sql, providerId, { browserToken, code }, limits)).kind
   }
   expect(await claimSharedCode(sql, providerId, { email, code: first }, now)).toBe(true)
-  // The mail server takes so long to refuse it that the claim is over, and another process sends the next one.
+  // The mail server refuses the mail so late that the claim has ended, and another process sends the next code.
   expect(await claimSharedCode(sql, providerId, { email, code: second }, later)).toBe(true)
   await removeSharedCode(sql, providerId, { email, code: first })
   expect(await enter(first)).toBe('wrong')

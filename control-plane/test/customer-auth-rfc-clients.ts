@@ -3,7 +3,7 @@ import type { RfcWorld } from './customer-auth-rfc-world.ts'
 import { errorText } from './customer-auth-rfc-requests.ts'
 import { redirectUri } from './customer-auth-world.ts'
 
-/** Rules of registration and of the metadata. */
+/** Tests of the rules for registration and metadata. */
 export function clientRules(given: () => RfcWorld): void {
   describe('answers to registrations', () => {
     test('RFC 7591 3.2.1: have all that is registered, and no cache keeps them', async () => {
@@ -97,7 +97,7 @@ export function clientRules(given: () => RfcWorld): void {
       const lists = Object.entries(body).filter(([, value]) => Array.isArray(value))
       expect(lists.filter(([, value]) => (value as unknown[]).length === 0)).toEqual([])
       expect(body).not.toHaveProperty('token_endpoint_auth_signing_alg_values_supported')
-      // RFC 9700 2.1.2 and 2.4.
+      // RFC 9700, sections 2.1.2 and 2.4.
       const grants = JSON.stringify(body['grant_types_supported'])
       expect(grants).not.toMatch(/implicit|password/)
     })

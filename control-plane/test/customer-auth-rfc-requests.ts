@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { RfcWorld } from './customer-auth-rfc-world.ts'
 import { Browser, drawPkce, formTokenOf, redirectUri } from './customer-auth-world.ts'
 
-/** Characters that `error` and `error_description` may have (RFC 6749, sections 4.1.2.1 and 5.2). */
+/** Characters that are allowed in `error` and `error_description` (RFC 6749, sections 4.1.2.1 and 5.2). */
 export const errorText = /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/
 
-/** Rules of the authorization endpoint. */
+/** Tests of the rules for the authorization endpoint. */
 export function requestRules(given: () => RfcWorld): void {
   describe('parameters of the request for a code', () => {
     test.each(['client_id', 'state', 'scope', 'code_challenge', 'redirect_uri'])(
@@ -33,7 +33,7 @@ export function requestRules(given: () => RfcWorld): void {
       const form = Object.fromEntries(url.searchParams)
       const posted = await new Browser(given().stack).open(url.origin + url.pathname, form)
       expect(posted.location).toContain('/customer/authorize/')
-      // RFC 9700 4.12: with 307 the browser would send the form on.
+      // RFC 9700, section 4.12: with 307 the browser would send the form to the client.
       expect(posted.status).toBe(303)
     })
 

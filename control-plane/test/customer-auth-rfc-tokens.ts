@@ -6,7 +6,7 @@ import { drawPkce, redirectUri } from './customer-auth-world.ts'
 
 const elsewhere = 'https://elsewhere.example/mcp'
 
-/** Rules of the token, revocation and userinfo endpoints. */
+/** Tests of the rules for the token, revocation and userinfo endpoints. */
 export function tokenRules(given: () => RfcWorld): void {
   const basic = (id: string, secret: string) => ({
     authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
@@ -69,7 +69,7 @@ export function tokenRules(given: () => RfcWorld): void {
       const { refresh_token } = tokens
       expect((await given().caller.refresh(bare, refresh_token)).body.error).toBe('invalid_client')
       expect((await given().caller.refresh(client, refresh_token, proof)).status).toBe(200)
-      // The answer that is kept for a repeated request is for the same client alone.
+      // Only the same client gets the response that is stored for a repeated request.
       const replay = await given().caller.refresh(bare, refresh_token)
       expect([replay.status, replay.body.error]).toEqual([401, 'invalid_client'])
     })
@@ -120,7 +120,7 @@ export function tokenRules(given: () => RfcWorld): void {
     test('RFC 6749 10.10 and 10.4: codes and tokens cannot be guessed, and are stored nowhere as they are', async () => {
       const { code, verifier } = await given().newCode()
       const { body } = await given().caller.redeem(given().client, code, verifier)
-      // 256 bits.
+      // 43 characters contain 256 bits.
       expect(code).toMatch(/^[\w-]{43,}$/)
       expect(body.refresh_token).toMatch(/^[\w-]{43,}$/)
       const sql = given().stack.database.in('sandbox')

@@ -10,7 +10,7 @@ import {
 } from './customer-auth-world.ts'
 import type { TestStack } from './test-stack.ts'
 
-/** A server with a client, and a browser whose user has signed in: each request for a code takes a consent and no more. */
+/** A server with a client, and a browser whose user is signed in, so that each authorization request needs only a consent. */
 export class RfcWorld {
   readonly stack: TestStack
   readonly world: World
@@ -33,7 +33,7 @@ export class RfcWorld {
     return new RfcWorld(stack, world, caller, (await caller.register()).body)
   }
 
-  /** What the client, or the browser, gets as the answer to a request for a code with other parameters. */
+  /** Sends an authorization request with changed parameters. Returns the response to the client or the browser. */
   async authorizeWith(
     change: Record<string, string | undefined>,
     repeated: [string, string][] = [],
@@ -47,7 +47,7 @@ export class RfcWorld {
     const page = await new Browser(this.stack).open(url.href)
     const { location } = page
     const isToClient = location?.startsWith(redirectUri) ?? false
-    // For a response type that answers in the fragment, the refusal is there as well.
+    // For a response type that uses the fragment, the error is in the fragment as well.
     const given = isToClient ? new URL(location!) : undefined
     const answer =
       given && Object.fromEntries(new URLSearchParams(given.search || given.hash.slice(1)))

@@ -12,7 +12,7 @@ import {
   type World,
 } from './customer-auth-world.ts'
 
-/* One case for each rule of an RFC that an authorization server must keep. docs/oauth-conformance.md lists them. */
+/* One test for each rule of an RFC that an authorization server must follow. docs/oauth-conformance.md lists them. */
 
 let rfc: RfcWorld
 let world: World
@@ -250,7 +250,7 @@ describe('registration', () => {
     'javascript:alert(1)',
     'https://user@claude.ai/cb',
     'https://claude.ai/cb#fragment',
-    // It would end a directive of the consent page's security policy.
+    // The semicolon would end a directive of the consent page's security policy.
     'https://x;sandbox.claude.ai/cb',
     'not a url',
   ])('RFC 7591 3.2.2: refuses %s, and names it', async (uri) => {

@@ -27,7 +27,7 @@ import {
 } from './customer-auth-world.ts'
 import type { TestStack } from './test-stack.ts'
 
-/* Tokens, keys, and clients that are not registered by themselves. */
+/* Tokens, signing keys, and clients that do not register themselves. */
 
 let stack: TestStack
 let world: World
@@ -50,7 +50,7 @@ describe('refresh and revocation', () => {
     const second = await caller.refresh(own, tokens.refresh_token)
     expect(second.status).toBe(200)
     expect(second.body.refresh_token).not.toBe(tokens.refresh_token)
-    // Within a minute the same request of the same client gets the same answer.
+    // Within one minute, the same request of the same client gets the same response.
     const again = await caller.refresh(own, tokens.refresh_token)
     expect(again.body).toEqual(second.body)
     await stack.database.in('sandbox')`
@@ -94,7 +94,7 @@ describe('refresh and revocation', () => {
     expect((await caller.userinfo(tokens.access_token)).status).toBe(200)
     expect((await caller.revoke({ client_id, token: tokens.access_token })).status).toBe(200)
     expect((await caller.userinfo(tokens.access_token)).status).toBe(401)
-    // With it went the refresh token of the same consent.
+    // The revocation also ended the refresh token of the same consent.
     expect((await caller.refresh(own, tokens.refresh_token)).status).toBe(400)
   })
 
@@ -215,7 +215,7 @@ describe('keys', () => {
     const signedBy = async () =>
       decodeProtectedHeader((await own.connect('keys@example.com')).tokens.access_token).kid
     const first = decodeProtectedHeader(tokens.access_token).kid
-    // The new key is announced, and does not sign yet.
+    // The new key is published, but does not sign yet.
     expect(await signedBy()).toBe(first)
     await pool`
       update oauth_signing_keys set active_from = active_from - interval '11 minutes'
@@ -256,9 +256,10 @@ test('an address that another MCP server gets has nothing of the one before', as
     sql`select from oauth_revoked_tokens where jti = ${decodeJwt(tokens.access_token).jti!}`
   await stack.call(before.world.key, 'DELETE', `/v1/sdk/products/${productRef}`)
   expect((await before.refresh(client, tokens.refresh_token)).status).toBe(404)
-  // For the proxy, which reads no other table of tokens.
+  // The proxy needs this row, because it reads no other table of tokens.
   expect(await revoked()).toHaveLength(1)
-  // No product gets it by itself, so the owner of the database gives it away: to a provider, and to the same one.
+  // No product gets a former subdomain automatically, so the owner of the database assigns it: to another provider, then to the
+  // same one.
   for (const given of [{}, { tenant }]) {
     const world = await createWorld(stack, given)
     expect(world.subdomain).not.toBe(subdomain)
@@ -292,7 +293,7 @@ describe('a client that publishes its metadata', () => {
 
   const clientId = 'https://assistant.example/client.json'
 
-  /** The servers of the stack with another way out: what `answer` says comes from the client's address. */
+  /** Creates the issuers of the stack with a different fetch: `answer` returns the response of the client's address. */
   async function startIssuer(answer: () => Promise<Response>) {
     const own = await createWorld(stack)
     const issuers = new Issuers({
@@ -370,7 +371,7 @@ describe('a client that publishes its metadata', () => {
     await expect(fetchDocument(clientId)).rejects.toThrow('away')
     mayBeStale = true
     expect(await (await fetchDocument(clientId)).json()).toMatchObject({ client_id: clientId })
-    // Anyone may call the token endpoint under any name.
+    // Any client may call the token endpoint under any name.
     isAway = false
     const unknown = `${clientId}?unknown`
     expect((await fetchDocument(unknown)).status).toBe(200)

@@ -45,7 +45,7 @@ beforeEach(() => {
 
 type Name = 'google' | 'github'
 
-/** A browser on the sign-in page, for a client that waits. */
+/** Opens the sign-in page for a client that waits. */
 async function start(of = caller) {
   const { body: client } = await of.register()
   const { verifier, challenge } = drawPkce()
@@ -54,7 +54,7 @@ async function start(of = caller) {
   return { client, verifier, browser, page }
 }
 
-/** Returns the address at the upstream that the browser is sent to. */
+/** Sends the form. Returns the address at the upstream to which the browser is sent. */
 async function leave(browser: Browser, page: Page, name: Name): Promise<URL> {
   const path = page.url.href.replace(/\?.*/, '')
   const form = { formToken: formTokenOf(page) }
@@ -68,7 +68,7 @@ async function comeBack(browser: Browser, callback: URL): Promise<Page> {
   return browser.follow(await browser.open(callback.href))
 }
 
-/** Up to the page after the sign-in: the consent page, or the sign-in page with the reason. */
+/** Signs in up to the next page: the consent page, or the sign-in page with the reason. */
 async function signIn(name: Name, of = caller) {
   const started = await start(of)
   const { browser, page } = started
@@ -76,7 +76,7 @@ async function signIn(name: Name, of = caller) {
   return { ...started, callback, after: await comeBack(browser, callback) }
 }
 
-/** The whole way. Returns the customer whose token the client gets. */
+/** Runs the complete flow. Returns the customer whose token the client gets. */
 async function connect(name: Name, of = caller): Promise<string> {
   const { client, verifier, browser, after } = await signIn(name, of)
   const end = await browser.follow(await of.answer(browser, after, 'allow'))
@@ -110,7 +110,7 @@ async function findByEmail(email: string, of = world): Promise<CustomerBody | un
   return status === 404 ? undefined : body
 }
 
-// First of all: nothing is known of Google yet.
+// This test must run first, while the metadata of Google is not cached.
 test('says that Google cannot be reached, offers the code, and tries again next time', async () => {
   const { browser, page } = await start()
   google.mode = 'broken'
@@ -315,10 +315,10 @@ describe('an account', () => {
     const { browser, after } = await signIn('google')
     expect(after.text).toContain('Another account at Google is linked to this email address.')
     expect(isSignedIn(browser)).toBe(false)
-    // GitHub says nothing about accounts at Google, and a code proves that the mailbox is theirs.
+    // GitHub proves nothing about accounts at Google. The code proves the ownership of the mailbox.
     useGithub(20, 'desk@example.com')
     expect(await connect('github')).toBe(customerRef)
-    // The first account is still the customer's.
+    // The first account still belongs to the customer.
     useGoogle('g-first', 'desk@example.com')
     expect(await connect('google')).toBe(customerRef)
   })
@@ -338,7 +338,7 @@ describe('an account', () => {
   test('does not follow its old address to another customer', async () => {
     useGoogle('g-corrected', 'typo@example.com')
     const customerRef = await connect('google')
-    // The provider corrects whose address it is.
+    // The provider corrects the email address of the customer.
     await stack.database.in('sandbox')`
       update customers set email = 'right@example.com' where reference = ${customerRef}`
     const other = await stack.call<CustomerBody>(world.key, 'POST', '/v1/sdk/customers', {

@@ -7,7 +7,7 @@ export const template = 'http://mcp.test:8788/sandbox/mcp/{subdomain}'
 export const liveTemplate = 'http://mcp.test:8788/mcp/{subdomain}'
 export const redirectUri = 'http://127.0.0.1:5555/callback'
 
-/** Of a control plane with the addresses of this file, and limits that no test reaches by chance. */
+/** Settings of a control plane with the addresses of this file, and with limits that no test reaches by accident. */
 export const authSettings = {
   TOLLGATE_HOSTED_URL: hosted,
   TOLLGATE_MCP_SANDBOX_URL: template,
@@ -75,7 +75,7 @@ export async function createWorld(
 
 type Cookies = Map<string, { value: string; path: string; host: string }>
 
-/** What a browser keeps, and where its addresses lead here: the proxy and the hosted address are the stack's own. */
+/** A browser with cookies. Requests to the proxy and to the hosted address go to the stack itself. */
 export class Browser {
   readonly #stack: TestStack
   readonly #cookies: Cookies
@@ -85,7 +85,7 @@ export class Browser {
     this.#cookies = cookies
   }
 
-  /** The same browser, where another process serves it. */
+  /** Returns the same browser for the stack of another process. */
   at(stack: TestStack): Browser {
     return new Browser(stack, this.#cookies)
   }
@@ -99,7 +99,7 @@ export class Browser {
       headers: {
         accept: 'text/html',
         cookie: this.#cookiesFor(url),
-        // As the proxy tells it.
+        // The proxy sends these headers.
         'x-forwarded-host': url.host,
         'x-forwarded-proto': url.protocol.slice(0, -1),
       },
@@ -116,7 +116,7 @@ export class Browser {
     }
   }
 
-  /** Goes on as long as the redirects lead to us. */
+  /** Follows redirects as long as they lead to the stack. */
   async follow(page: Page): Promise<Page> {
     let at = page
     while (at.location !== undefined && isOurs(at.location)) at = await this.open(at.location)
@@ -163,7 +163,7 @@ function isOurs(address: string): boolean {
   return host === new URL(hosted).host || host === new URL(template).host
 }
 
-/** Where the proxy forwards an address below an issuer. */
+/** Returns the path to which the proxy forwards an address below an issuer. */
 function oauthPathOf(url: URL): string {
   const [, environment, subdomain, rest] =
     /^(\/sandbox)?\/mcp\/([^/]+)\/oauth\/(.*)$/.exec(url.pathname) ?? []
@@ -200,7 +200,7 @@ export type Tokens = {
   readonly error_description?: string
 }
 
-/** A client of one world's authorization server, and its user. */
+/** A client of one authorization server, with its user. */
 export class Caller {
   readonly stack: TestStack
   readonly world: World
@@ -242,7 +242,7 @@ export class Caller {
     return `${this.world.issuer}/oauth/authorize?${query.toString()}`
   }
 
-  /** Up to the consent page. */
+  /** Signs in up to the consent page. */
   async signIn(browser: Browser, page: Page, email: string): Promise<Page> {
     const path = page.url.href.replace(/\?.*/, '')
     const sent = await browser.open(`${path}/email`, { formToken: formTokenOf(page), email })
@@ -263,7 +263,7 @@ export class Caller {
     return browser.open(`${path}/answer`, { formToken: formTokenOf(consent), answer })
   }
 
-  /** The whole way: returns the address that the client is called at. */
+  /** Runs the complete flow. Returns the address to which the client is redirected. */
   async authorize(
     client: Client,
     email: string,
@@ -318,7 +318,7 @@ export class Caller {
     })
   }
 
-  /** Registers a public client and brings its user's tokens. */
+  /** Registers a public client and returns its user's tokens. */
   async connect(email: string, more: Record<string, string> = {}) {
     const { body: client } = await this.register()
     const { verifier, challenge } = drawPkce()

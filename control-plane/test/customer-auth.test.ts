@@ -165,7 +165,7 @@ describe('the first consent', () => {
     const { browser, consent } = await startFor('crash@example.com')
     const answered = await caller.answer(browser, await consent(), 'allow')
     expect(answered.location).toContain('/oauth/authorize/')
-    // The browser never arrives there, as after a crash. Nobody has the grant.
+    // The browser never arrives there, as after a crash, so no client has the grant.
     const { tokens } = await caller.connect('crash@example.com')
     const { body } = await findByEmail('crash@example.com')
     expect([decodeJwt(tokens.access_token).sub, body.purchases.length]).toEqual([body.reference, 1])
@@ -245,13 +245,13 @@ describe('the sign-in page', () => {
   })
 
   test('gives no code to somebody who had another person answer the request', async () => {
-    // The attacker starts, and sends the address of the sign-in page to the victim.
+    // The attacker starts the request and sends the address of the sign-in page to the victim.
     const attacker = await startFor('attacker@example.com')
     const victim = new Browser(stack)
     const page = await victim.open(attacker.page.url.href)
     const consent = await caller.signIn(victim, page, 'victim@example.com')
     const answered = await caller.answer(victim, consent, 'allow')
-    // The victim's browser did not start the request, and the attacker's has no proof of the answer.
+    // The victim's browser did not start the request, and the attacker's browser has no proof of the answer.
     expect((await victim.follow(answered)).status).toBe(400)
     const { origin, pathname } = new URL(answered.location!)
     const taken = await attacker.browser.open(origin + pathname)
@@ -284,7 +284,7 @@ describe('what belongs to one server', () => {
       expect((await foreign.redeem(own, code, verifier)).body.error).toBe('invalid_grant')
       expect((await foreign.refresh(own, tokens.refresh_token)).body.error).toBe('invalid_grant')
       expect((await foreign.userinfo(tokens.access_token)).status).toBe(401)
-      // It says nothing of the token either, and does nothing to it.
+      // The revocation endpoint of another server reveals nothing about the token and does not revoke it.
       await foreign.revoke({ client_id: own.client_id, token: tokens.refresh_token })
       await foreign.revoke({ client_id: own.client_id, token: tokens.access_token })
     }
@@ -300,7 +300,7 @@ describe('what belongs to one server', () => {
     const { body: foreign } = await otherProvider.register()
     const started = await browser.open(otherProvider.authorizeUrl(foreign, challenge))
     expect((await browser.follow(started)).text).toContain('name="email"')
-    // At the same provider the browser is asked for its consent alone.
+    // At the same provider, the browser needs only its consent.
     const again = await browser.open(caller.authorizeUrl(client, challenge))
     expect((await browser.follow(again)).text).toContain('name="answer"')
   })
@@ -333,7 +333,7 @@ describe('a link for a customer', () => {
 
   test.each([
     ['checkout', '/customer/checkout?id=', 200],
-    // No payments are configured here.
+    // Payments are not configured in this stack.
     ['topup', '/customer/checkout?id=', 409],
     ['portal', '/customer/manage?id=', 200],
   ])(
@@ -346,7 +346,7 @@ describe('a link for a customer', () => {
       const page = await browser.open(url)
       expect(page.text).toContain('name="email"')
       expect(page.text).not.toContain('Continue with')
-      // Looking at it again uses nothing up.
+      // Opening the link again does not use it up.
       await browser.open(url)
       const confirm = await caller.signIn(browser, page, 'buyer@example.com')
       const formToken = formTokenOf(confirm)

@@ -44,7 +44,7 @@ it('finds active customers of all providers and environments by their own refere
   expect(await owners({ references })).toEqual([
     [{ providerId: other.providerId, environment: 'sandbox' }],
     [],
-    // The other provider's customer that has this reference as an external one takes nothing away.
+    // The customer of the other provider with this external reference changes nothing.
     [{ providerId: tenant.providerId, environment: 'live' }],
     [{ providerId: tenant.providerId, environment: 'sandbox' }],
     [],

@@ -200,7 +200,7 @@ describe('changing', () => {
     const { body } = await create({ ...request, telephone: '+1' })
     const changed = await patch(body.reference, { name: 'Grace', metadata: { a: 1 } })
     expect(changed.body).toEqual({ ...body, name: 'Grace', metadata: { a: 1 } })
-    // Said again, it changes nothing, and nobody is told of it.
+    // The same values again change nothing and emit no event.
     const same = { name: 'Grace', externalRef: request.externalRef, metadata: { a: 1 } }
     expect((await patch(body.reference, same)).body).toEqual(changed.body)
     expect(await eventsOf(body.reference)).toEqual(['customer.created', 'customer.updated'])

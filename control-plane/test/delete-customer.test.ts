@@ -180,7 +180,7 @@ test('who comes back is somebody new, under the same e-mail and external referen
   await stack.countUsage({ providerId, customerRef: 'user_ada', productRef, units: 4 })
   expect((await limits(second)).body.remaining).toBe(6)
 
-  // What the first one published last does not take the reference back.
+  // A late publication of the first customer does not take the reference back.
   await remove(second)
   expect((await entitlementOf('user_ada'))!.customerRef).toBe(second)
 })

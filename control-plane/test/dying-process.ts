@@ -1,5 +1,5 @@
 /*
- * A control plane, or one of the operator's commands, that ends itself (-9) at one of its writes to the hot state:
+ * A control plane, or one of the operator's commands, that kills itself (-9) at one of its writes to the hot state:
  * dying-process.ts <before|after> <number of the write> [command ...]
  */
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ if (command.length === 0) {
     }),
   )
   await program.parseAsync(command, { from: 'user' })
-  // Only when it did not come to that write.
+  // The process gets here only if it did not reach that write.
   await hotState.close()
   await database.close()
 }

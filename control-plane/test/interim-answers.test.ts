@@ -6,11 +6,11 @@ import type { ApiServer } from '../src/access/api-server.ts'
 import { buildTestApp } from './built-app.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
-/* `Expect: 100-continue` behind another request on the same connection. */
+/* `Expect: 100-continue` after another request on the same connection. */
 
 let stack: TestStack
 let app: ApiServer
-/* Of no use here. */
+/* The tests do not use this store. */
 const usageStore = createClickHouseUsageStore({
   url: 'http://127.0.0.1:9',
   username: 'default',
@@ -18,7 +18,7 @@ const usageStore = createClickHouseUsageStore({
   requestTimeoutMs: 500,
 })
 let openGate: () => void
-/** Resolves when the route has been called. */
+/** Promises that resolve when the route has been called. */
 let calls: Record<'first' | 'second', { readonly called: Promise<void>; readonly note: () => void }>
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function open() {
   socket.on('data', (bytes: Buffer) => (received += bytes.toString('latin1')))
   return {
     write: (text: string) => void socket.write(text),
-    /** All that was received, once it contains the text. */
+    /** Returns everything received so far, as soon as it contains the text. */
     until: (text: string) =>
       expect
         .poll(() => received, { timeout: 10_000 })
@@ -75,7 +75,7 @@ test('puts no interim answer between the head and the body of an answer', async 
   const connection = await open()
   connection.write(`${first}${expecting(2)}{}`)
   await calls.second.called
-  // The second request is answered first, and its answer waits.
+  // The second request is answered first, and its response waits for the first one.
   await new Promise(setImmediate)
   openGate()
   expect(await connection.until('/second ')).not.toContain('100 Continue')

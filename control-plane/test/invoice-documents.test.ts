@@ -13,7 +13,7 @@ import { renderCreditNote, renderInvoice } from '../src/invoices/render-invoice.
 import { sampleInvoice, sampleLines, sampleNote, samplePayment } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 
-/* What invoices and credit notes print, and how their pages are laid out. */
+/* What invoices and credit notes print, and the layout of their pages. */
 
 describe('on paper', () => {
   test('stands what is owed, and what was settled otherwise', () => {
@@ -243,9 +243,9 @@ describe('on paper', () => {
     const text = pages.join('\n')
     expect(pages.length).toBeGreaterThan(5)
     expect(text.match(/Ж/g)).toHaveLength((60 * 29 * 30) / 2)
-    // The name may be broken at the end of a line, as Japanese is.
+    // The name may break at the end of a line, as Japanese text may.
     expect(text.replaceAll('\n', '').match(/株式会社/g)).toHaveLength(30)
-    // No font has them: a box stands for each, which still says what it is.
+    // No font has these characters. Each is printed as a box that still contains the character for readers.
     expect(text.match(/□/g)).toHaveLength(60)
     expect(text).not.toContain('\u0007')
   })
@@ -317,6 +317,6 @@ describe('on paper', () => {
   })
 })
 
-/** One pixel, with transparency. */
+/** A PNG of 1 pixel with transparency. */
 const dotPng =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -7,7 +7,7 @@ import { issueSample, sampleInvoice, sampleLines } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Invoices as the console shows them, and their files. */
+/* Invoices in the console, and their files. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -98,7 +98,7 @@ describe('invoices', () => {
       ['late_usage', 1],
     ])
     const [, , , late] = body.lines
-    // 1.25 cents.
+    // The exact amount is 1.25 cents.
     expect(BigInt(late!.exact.numerator) * 4n).toBe(BigInt(late!.exact.denominator) * 5n)
     expect(late!.inputs).toMatchObject({ usedUnits: '3500', lateUnits: '12.5' })
     expect(late).toMatchObject({ periodStart: '2026-06-01T00:00:00.000Z' })

@@ -12,11 +12,12 @@ import { creditSample, issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
 /*
- * Walks every operation of the published description with references of another provider, and of the same provider's
- * other environment. Each must be answered as a reference that nobody has, to the letter, and leave nothing behind.
+ * Calls every operation of the published description with references of another provider, and of the same provider's other
+ * environment. Each response must be identical to the response for a reference that does not exist, and no request may change
+ * anything.
  */
 
-/** Everything a request can point at something with, by the name of the parameter or field. */
+/** Names of all parameters and fields with which a request can refer to an object. */
 const names = [
   'productRef',
   'planRef',
@@ -38,7 +39,7 @@ const names = [
   'replayId',
 ] as const
 type Name = (typeof names)[number]
-/** In a body these point at nothing: everybody chooses their own. */
+/** In a body, these fields refer to nothing, because the caller chooses their value. */
 const chosen: ReadonlySet<Name> = new Set(['externalRef', 'email'])
 type Refs = Readonly<Record<Name, string>>
 
@@ -48,7 +49,7 @@ type Operation = {
   readonly pathNames: readonly Name[]
   readonly queryNames: readonly Name[]
   readonly bodyNames: readonly Name[]
-  /** What it needs beside references to get as far as looking them up: of its examples. */
+  /** Values from the examples that the operation needs, besides references, to get as far as reading them. */
   readonly fixed: { readonly query: string; readonly body: Readonly<Record<string, unknown>> }
 }
 
@@ -70,7 +71,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** One of everything. */
+/** Creates one object of each kind. */
 async function furnish(key: string, word: string): Promise<Refs> {
   const make = async <Body>(path: string, body: unknown): Promise<Body> =>
     (await stack.call<Body>(key, 'POST', path, body)).body
@@ -115,7 +116,7 @@ async function furnish(key: string, word: string): Promise<Refs> {
   }
 }
 
-/** As one that the processor has refused: nothing more is asked of the processor. */
+/** Stores a payment intent that the processor has refused, so that the service sends no request to the processor. */
 async function keepPaymentIntent(key: string, customerRef: string): Promise<string> {
   const environment = key.startsWith('sk_live_') ? 'live' : 'sandbox'
   const sql = stack.database.in(environment)
@@ -182,8 +183,8 @@ type Description = {
 }
 
 /**
- * All but those of the data plane, for which every customer reference is as good as any other, of command lines, whose
- * sessions belong to no provider, of customers who are signed in, and what is there for everybody.
+ * Returns the operations to test. It leaves out the operations of the data plane, which accept any customer reference; the
+ * operations of command lines, whose sessions belong to no provider; the operations of signed-in customers; and the public ones.
  */
 async function describedOperations(): Promise<Operation[]> {
   const { body } = await stack.call<Description>(undefined, 'GET', '/v1/openapi.json')
@@ -228,7 +229,7 @@ function isForCallers([, { security }]: [string, { security: unknown[] }]): bool
 
 type Call = { readonly operation: Operation; readonly elsewhereNames: readonly Name[] }
 
-/** Each operation with some of its references from elsewhere: all, and every one alone. */
+/** Returns requests with references from elsewhere: one with all of them, and one for each of them alone. */
 function callsOf(operation: Operation): Call[] {
   const { pathNames, queryNames, bodyNames } = operation
   const required = [...pathNames, ...bodyNames]
@@ -263,7 +264,7 @@ async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<
   )
   let text = `${answer.status} ${JSON.stringify(answer.body)}`
   for (const name of names) text = text.replaceAll(refs[name], `<${name}>`)
-  // Every request has a name of its own, and what is new a reference and an instant.
+  // Every request has its own id, and every new object has its own reference and time.
   return text
     .replaceAll(/\breq_\w+/g, '<request>')
     .replaceAll(/cus_[a-z0-9]{12}/g, '<new>')
@@ -279,7 +280,7 @@ const tables = [
   ...['customer_tax_details', 'webhook_endpoints', 'webhook_secrets', 'webhook_deliveries'],
 ]
 
-/** All rows that the caller has no business with. */
+/** Returns all rows that the caller must not change. */
 async function othersRows(): Promise<unknown> {
   const rows: Record<string, unknown> = {}
   for (const environment of ['sandbox', 'live'] satisfies Environment[]) {
@@ -317,13 +318,13 @@ test.each(['another provider', 'the other environment'])(
 )
 
 test('the same references of its own lead somewhere', async () => {
-  // Who is signed in is nothing that a key could ask.
+  // A key cannot use the route that returns the signed-in user.
   const asked = operations.filter(
     ({ method, path }) => method === 'GET' && path !== '/v1/ui/auth/me',
   )
   for (const operation of asked) {
     const elsewhereNames = [...operation.queryNames, ...operation.pathNames]
-    // The query of a customer takes one at a time.
+    // The query for a customer accepts only one of its parameters.
     const [first] = operation.queryNames
     const given = operation.pathNames.length > 0 || first === undefined ? elsewhereNames : [first]
     expect(await ask({ operation, elsewhereNames: given }, own), operation.path).not.toMatch(/^4/)

@@ -42,7 +42,7 @@ test('the same key and body lead to the same checkout, also when its plan is gon
   const body = { customerRef, productRef, planRef, returnUrl: 'https://shop.example/' }
   const first = await open('order-1', body)
   expect(first.status).toBe(201)
-  // The same customer under another name, and what says the same in other words.
+  // The same customer under another reference, and a body with the same meaning in other words.
   const again = await open('order-1', { ...body, customerRef: 'user_a', purpose: 'product' })
   expect({ status: again.status, body: again.body }).toEqual({ status: 201, body: first.body })
   const other = await open('order-2', body)

@@ -20,9 +20,8 @@ import { untilDead as dieOn, type Death } from './until-dead.ts'
 import { waitingTargets } from './waiting-targets.ts'
 
 /*
- * A process that dies between the commit of a change and its publication, or between the publication and the removal
- * of its row, leaves the row; the next start publishes, though nobody asks again. The kill is a real one, of a real
- * process, at exactly that write.
+ * A process that dies between the commit of a change and its publication, or between the publication and the removal of its row,
+ * leaves the row. The next start publishes it without another request. The test kills a real process at exactly that write.
  */
 
 let stack: TestStack
@@ -30,7 +29,7 @@ let tenant: Tenant
 const children = new Set<ChildProcess>()
 
 beforeAll(async () => {
-  // Nobody but the process under test and its successor publishes.
+  // The long interval ensures that only the process under test and its successor publish.
   stack = await startTestStack({ settings: { TOLLGATE_PUBLISH_INTERVAL_MS: '3600000' } })
 })
 afterAll(async () => {
@@ -38,7 +37,7 @@ afterAll(async () => {
   await stack.stop()
 })
 
-/** With a call to make of it once it serves. */
+/** Runs the process until it dies. `useOf` sends a request as soon as the process serves. */
 const untilDead = (
   death: Death,
   command: readonly string[],
@@ -57,7 +56,7 @@ async function waitingKinds(): Promise<ReadonlySet<string>> {
   return new Set(targets.flat().map(({ kind }) => kind))
 }
 
-/** The usual way a service starts and stops; it is asked for nothing. */
+/** Starts and stops a service in the normal way, without any request. */
 async function startAndStopSuccessor(): Promise<void> {
   const successor = stack.createService()
   await successor.start()
@@ -92,13 +91,13 @@ async function createCustomer(email: string): Promise<string> {
 
 type Change = {
   readonly kind: PublicationKind
-  /** What the process that dies is asked to do: an HTTP call or a command. */
+  /** The request or the command that the dying process runs. */
   readonly ask: readonly [method: string, path: string, body?: unknown] | { command: string[] }
-  /** Whether the data plane has the change. */
+  /** Returns whether the data plane has the change. */
   readonly isPublished: () => Promise<boolean>
 }
 
-/** Each prepares what the change needs, with a control plane that lives. */
+/** Changes. Each first prepares what it needs, with a control plane that stays alive. */
 const changes: Record<string, () => Promise<Change>> = {
   'a new meter': async () => ({
     kind: 'meters',
@@ -213,7 +212,7 @@ async function publishedKeys(): Promise<string[]> {
 
 const deaths: [change: keyof typeof changes, moment: Death['moment'], write: number][] = [
   ...Object.keys(changes).map((change): [string, 'before', number] => [change, 'before', 0]),
-  // Between two writes of one change.
+  // The process dies between two writes of one change.
   ['a deleted product', 'before', 1],
   ['a new customer', 'before', 1],
   ['a rotated key', 'before', 1],

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { startMortalControlPlane, type MortalControlPlane } from './mortal-control-plane.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
-/* Control planes are killed (-9), one after the other, while they queue a replay: the next goes on where the last one died. */
+/* Kills control planes (-9) one after another while they queue a replay. The next one continues where the last one died. */
 
 const asked = process.env['TOLLGATE_TEST_WEBHOOK_REPLAY_KILLS']
 const kills = Number(asked ?? 3)
@@ -17,7 +17,7 @@ let stack: TestStack
 let mortal: MortalControlPlane | undefined
 
 beforeAll(async () => {
-  // Is asked how far it came, and queues nothing itself.
+  // The stack's own control plane only reports the progress. With the long interval it queues nothing itself.
   stack = await startTestStack({ settings: { TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS: '3600000' } })
 })
 afterEach(() => mortal?.kill())

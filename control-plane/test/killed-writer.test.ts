@@ -7,14 +7,14 @@ import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 import { changeUntilNobodyAnswers, repeatGrant, type Caller } from './writing-caller.ts'
 
 /*
- * Control planes are killed (-9) at any moment while many changes are asked of them at once. Whatever was committed by then
- * is told, and is on its way to whom it concerns; and nothing is told that was not.
+ * Kills control planes (-9) at any moment during many concurrent changes. Every committed change must have its event and
+ * deliveries, and no event may exist without a change.
  */
 
 const asked = process.env['TOLLGATE_TEST_WEBHOOK_WRITER_KILLS']
 const kills = Number(asked ?? 9)
 
-/** Control planes side by side, and callers of each: as many as the test's PostgreSQL has connections for. */
+/** Number of concurrent control planes, and of callers of each: as many as the test's PostgreSQL has connections for. */
 const lanes = 3
 const callersPerLife = 5
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** Who receives what, and whether it is sent or held. */
+/** Endpoints, with their event types and the state of their deliveries. */
 const receivers = [
   { types: [], state: 'pending' },
   { types: ['customer.created', 'product.updated'], state: 'pending' },
@@ -49,7 +49,10 @@ async function addReceivers({ sandboxKey }: Tenant): Promise<Receiver[]> {
   return added
 }
 
-/** A control plane that dies a moment after it answered so many calls, with others under way. */
+/**
+ * Runs a control plane that is killed `momentMs` milliseconds after it answered `answersMin` requests, while others are in
+ * progress.
+ */
 async function liveAndDie(
   key: string,
   answersMin: number,
@@ -69,7 +72,7 @@ async function liveAndDie(
     }),
   )
   try {
-    // A caller comes back by itself only where it is refused, which fails the test.
+    // A caller returns before the kill only if it is refused, which fails the test.
     await Promise.race([isEnough, ...calling])
     await sleep(momentMs)
   } finally {
@@ -83,13 +86,13 @@ const sumOf = (callers: readonly Caller[]): number =>
   callers.reduce((sum, { answered }) => sum + answered, 0)
 
 type Stored = {
-  /** As the audit log and the ledger have them, which know nothing of events. */
+  /** Changes in the audit log and the ledger, which do not depend on events. */
   readonly changes: readonly string[]
   readonly events: readonly { readonly id: string; readonly tells: string; readonly type: string }[]
   readonly deliveries: readonly string[]
 }
 
-/** At one moment: a statement of a process that is dead may still be under way. */
+/** Reads everything in one snapshot, because a statement of a dead process may still be running. */
 function readStored(providerId: string): Promise<Stored> {
   return stack.database
     .in('sandbox')
@@ -115,7 +118,10 @@ function readStored(providerId: string): Promise<Stored> {
     })
 }
 
-/** One event for each change, and one delivery of each for whoever receives its type. Returns what there is. */
+/**
+ * Expects one event for each change, and one delivery of each event to every endpoint that receives its type. Returns the stored
+ * rows.
+ */
 async function expectWhole(tenant: Tenant, added: readonly Receiver[]): Promise<Stored> {
   const stored = await readStored(tenant.providerId)
   expect(stored.events.map(({ tells }) => tells).toSorted()).toEqual(stored.changes)
@@ -125,7 +131,7 @@ async function expectWhole(tenant: Tenant, added: readonly Receiver[]): Promise<
       .map((receiver) => `${id} ${receiver.id} ${receiver.state}`),
   )
   expect(stored.deliveries).toEqual(expected.toSorted())
-  // Nothing here is done twice to one and the same.
+  // No change occurs twice for the same object.
   expect(new Set(stored.changes).size).toBe(stored.changes.length)
   return stored
 }
@@ -143,7 +149,7 @@ test('each change has its event and each event its deliveries, wherever a contro
       const callers = await liveAndDie(tenant.sandboxKey, 1 + random.below(60), random.below(20))
       const answered = sumOf(callers)
       const { changes } = await expectWhole(tenant, added)
-      // What was answered stands; of what was under way, each caller had one.
+      // Every answered change is stored. Of the changes in progress, each caller had one.
       expect(changes.length).toBeGreaterThanOrEqual(answered)
       expect(changes.length).toBeLessThanOrEqual(answered + callersPerLife)
       const repeated = callers.filter(({ lastGrant }) => lastGrant !== undefined)

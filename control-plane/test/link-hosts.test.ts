@@ -6,7 +6,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import { formTokenOf } from '../src/pages/cookies.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Which hosts the links of a provider may lead to: judged when a link is stored, and again when a page shows it. */
+/* The hosts to which a provider's links may lead. They are checked when a link is stored, and again when a page shows it. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -43,7 +43,7 @@ const openCheckout = (returnUrl: string) =>
     returnUrl,
   })
 
-/** Takes the free plan and returns the page at the end. */
+/** Takes the free plan and returns the last page. */
 async function finish(sessionId: string): Promise<string> {
   const link = `/customer/checkout?id=${sessionId}`
   const opened = await stack.fetch(link, { redirect: 'manual' })

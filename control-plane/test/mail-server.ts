@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server'
 type ReceivedMail = {
   readonly from: string
   readonly recipients: readonly string[]
-  /** The message with its headers, as it was sent. */
+  /** The message with its headers, as received. */
   readonly source: string
   readonly wasEncrypted: boolean
 }
@@ -21,8 +21,8 @@ const user = 'tollgate'
 const password = 'p@ss:word/1'
 
 /**
- * An SMTP server that takes mail of one user over STARTTLS. It refuses recipients that begin with `refused` for good, and
- * those that begin with `later` for now. Its certificate is signed by nobody.
+ * Starts an SMTP server that accepts mail of one user over STARTTLS. It refuses recipients that begin with `refused` permanently,
+ * and those that begin with `later` temporarily. Its certificate is self-signed.
  */
 export async function startMailServer(port = 0): Promise<MailServer> {
   const received: ReceivedMail[] = []

@@ -4,13 +4,13 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 
 export type OriginTool = { readonly name: string; readonly description?: string }
 
-/** A real MCP server over streamable HTTP, whose tools the test may change. */
+/** A real MCP server over streamable HTTP. The test may change its tools. */
 export type McpOrigin = {
   readonly url: string
   tools: readonly OriginTool[]
-  /** What a request must bring in the header of that name. */
+  /** The header that a request must contain, with its value. */
   auth: { readonly header: string; readonly value: string } | undefined
-  /** Tools in one page of the list. */
+  /** Number of tools in one page of the list. */
   pageSize: number
   /** Headers of the requests so far. */
   readonly seen: IncomingMessage['headers'][]

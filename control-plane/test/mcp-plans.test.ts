@@ -136,7 +136,7 @@ test('with a free plan alone all paid plans go; those that somebody holds are ar
     [made.planMap['free']!.reference, 'active'],
     [paygRef, 'archived'],
   ])
-  // Its holder keeps the tool; nobody can hold the other one any more.
+  // The customer with the plan keeps the tool. No customer can hold the other plan any longer.
   expect((await mcp.access(reference))['search']).toEqual([paygRef])
   expect(proRef).not.toBe(paygRef)
   const retaken = await mcp.configure(reference, { plans: [payg] })
@@ -165,7 +165,7 @@ test('warns of tools that the default plan opens, until they are reserved for th
   expect(reserved.body).not.toHaveProperty('warnings')
   expect(reserved.headers.get('tollgate-warnings')).toBe('unknown_field;name="unknown"')
   expect(reserved.body.tools[0]).toEqual({ ...report, onlyListedPlans: true })
-  // A mapping that does not know of it opens nothing.
+  // A mapping without the field leaves the tool restricted.
   const again = await mcp.configure(reference, { toolMapping: [mapping] })
   expect(again.body.tools[0]).toEqual({ ...report, onlyListedPlans: true })
   const opened = { ...mapping, onlyListedPlans: false, cancelledCalls: null }

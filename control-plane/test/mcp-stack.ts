@@ -29,7 +29,7 @@ export const payg = {
   creditsPerUnit: 5,
 }
 
-/** The API for one provider, an MCP server to put behind its products, and looks at what became of them. */
+/** The API for one provider, with an MCP server as the origin of its products, and functions that read the results. */
 export class McpStack {
   readonly stack: TestStack
   readonly origin: McpOrigin
@@ -56,7 +56,7 @@ export class McpStack {
     await this.stack.stop()
   }
 
-  /** Another provider, and the origin as it was. */
+  /** Creates another provider, and resets the origin. */
   async renew(): Promise<void> {
     this.tenant = await this.stack.createTenant()
     this.origin.tools = [{ name: 'search', description: 'Finds things' }, { name: 'fetch' }]
@@ -85,14 +85,14 @@ export class McpStack {
     return (await this.call<ProductBody>('GET', `/v1/sdk/products/${productRef}`)).body
   }
 
-  /** States of the tools' meters, by name. */
+  /** Returns the statuses of the tools' meters, by name. */
   async meters(): Promise<Record<string, string>> {
     const { body } = await this.call<{ meters: MeterBody[] }>('GET', '/v1/ui/meters')
     const tools = body.meters.filter(({ name }) => name.startsWith('tool:'))
     return Object.fromEntries(tools.map(({ name, status }) => [name, status]))
   }
 
-  /** The same as the data plane knows them. */
+  /** Returns the statuses of the tools' meters that the data plane knows, by name. */
   async publishedMeters(): Promise<Record<string, string>> {
     const key = metersDocumentKey('sandbox', this.tenant.providerId)
     const { meters } = JSON.parse((await this.stack.hotState.readDocument(key))!) as PublishedMeters
@@ -106,7 +106,7 @@ export class McpStack {
     return events.map(({ type }) => type)
   }
 
-  /** Who may call each tool, as it is stored: the plans, or the word for everybody. */
+  /** Returns the stored access to each tool: its plans, or the word for access without a plan. */
   async access(productRef: string): Promise<Record<string, string | string[]>> {
     const rows = await this.stack.database.in('sandbox')<
       { name: string; access: string; plan_refs: string[] }[]
@@ -117,7 +117,7 @@ export class McpStack {
     )
   }
 
-  /** A new customer gets the plan. */
+  /** Creates a customer with the plan. */
   async buy(productRef: string, planRef: string): Promise<void> {
     const customer = { email: `${Math.random()}@customers.test`, name: 'Ada' }
     const { body } = await this.call<{ reference: string }>('POST', '/v1/sdk/customers', customer)

@@ -134,7 +134,7 @@ test('tools that come, go and come back; their meters do so with them', async ()
   expect((await mcp.product(reference)).mcp).not.toHaveProperty('lastToolChange')
   const before = await mcp.eventTypes()
   const changed = await mcp.discover(reference)
-  // The provider hears of it: by webhook, in the list of events, and at the product.
+  // The provider is informed by a webhook, in the list of events, and in the product.
   expect(await mcp.eventTypes()).toEqual([...before, 'product.updated'])
   const at = expect.stringMatching(/^\d{4}-.*Z$/) as string
   const lastToolChange = { at, added: ['new'], removed: ['fetch'] }
@@ -147,7 +147,7 @@ test('tools that come, go and come back; their meters do so with them', async ()
     { name: 'search', description: 'Finds more', ...open },
     { name: 'new', ...open },
   ])
-  // The other product still has it.
+  // The other product still has the tool.
   expect(await mcp.meters()).toEqual({
     'tool:search': 'active',
     'tool:fetch': 'active',
@@ -237,7 +237,7 @@ test('credentials stay with the server they were given for', async () => {
     const otherPort = `http://127.0.0.1:${Number(port) === 65_535 ? 1 : Number(port) + 1}/mcp`
     expect((await mcp.configure(productRef, { originUrl: otherPort })).status).toBe(200)
     expect(await keptFor(productRef)).toEqual([null])
-    // Not even back at the first one: they are gone.
+    // The credentials were deleted, so they are not sent to the first origin either.
     await mcp.configure(productRef, { originUrl: mcp.origin.url })
     expect((await mcp.discover(productRef)).status).toBe(502)
     expect(mcp.origin.seen.at(-1)).not.toHaveProperty('authorization')

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MerchantBody } from '@tollgate/schemas/http/merchants'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* What customers are told about their provider. */
+/* What customers see of their provider. */
 
 let stack: TestStack
 let tenant: Tenant

@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (const environment of ['sandbox', 'live']) {
     await usage.store.command(`CREATE DATABASE IF NOT EXISTS ${environment}`)
     await usage.store.command(
-      // The columns that queries read, without the sink's guard against repeats.
+      // The columns that queries read, without the sink's protection against repeats.
       `CREATE TABLE ${environment}.usage_records (
         id String, provider_id String, customer_ref String, meter_name LowCardinality(String),
         value Decimal(18, 6), timestamp DateTime64(3, 'UTC'), outcome LowCardinality(String),
@@ -141,7 +141,7 @@ describe('usage of a meter', () => {
       { id: 'u6', meter: 'other', value: '16', at },
       { id: 'u7', meter: 'calls', value: '32', at, providerId: 'prv_SOMEBODY' },
     ])
-    // A batch that was stored a second time.
+    // This batch was stored twice.
     await store('sandbox', [{ id: 'u1', meter: 'calls', value: '1.5', at }])
     await store('live', [{ id: 'u8', meter: 'calls', value: '64', at }])
   })

@@ -8,17 +8,17 @@ const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
 export type MortalControlPlane = {
   readonly url: string
-  /** At once (-9), and returns when it is gone. */
+  /** Kills the process at once (-9). Resolves when it has exited. */
   kill(): Promise<void>
 }
 
-/** A process of its own on the stack's stores, which serves when this resolves. */
+/** Starts a separate process on the stack's stores. Resolves when it serves. */
 export async function startMortalControlPlane(
   { folder, databaseUrl }: Pick<TestStack, 'folder' | 'databaseUrl'>,
   settings: Record<string, string> = {},
 ): Promise<MortalControlPlane> {
   const child = fork(program, [], {
-    // Not those of a worker of vitest, which find sources.
+    // Without the arguments of a vitest worker, which resolve the sources.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],

@@ -9,7 +9,7 @@ import { creditSample, issueSample } from './printed-invoice.ts'
 import { readPdf } from './read-pdf.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Who is let into the portal, and what a page of it can be made to do. What it looks like is seen in a browser. */
+/* Who may open the portal, and the effects of its forms. Browser tests cover the appearance of its pages. */
 
 let stack: TestStack
 let tenant: Tenant
@@ -223,7 +223,7 @@ describe('an open portal', () => {
     const { status, headers } = await stack.fetch(path)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8'])
     expect(headers.get('cache-control')).toContain('immutable')
-    // An address of another version is answered, but the answer is not kept.
+    // A request for another version gets a response, but caches must not store it.
     const other = await stack.fetch(path.replace(/-\w+/, '-000000000000'))
     expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store'])
     for (const file of ['FFFF00-000000000000.css', 'ffff00.css', 'ffff00', 'ffff00;}.css']) {

@@ -26,7 +26,7 @@ const tiers = [
   { upTo: null, creditsPerUnit: '10' },
 ]
 
-/** Of each kind of line one, in the contract's own example, in the currency. */
+/** Returns one line of each kind, from the contract's own example, in the currency. */
 export function sampleLines(currency: string): InvoiceLine[] {
   const terms = {
     limit: '1000',
@@ -129,7 +129,7 @@ async function operationOf(stack: TestStack, key: string): Promise<Operation> {
   return { providerId, environment, now: new Date(stack.clock.now()), ...by }
 }
 
-/** Takes the set-up fee off the sample invoice. Returns the reference of the credit note. */
+/** Credits the set-up fee of the sample invoice. Returns the reference of the credit note. */
 export async function creditSample(
   stack: TestStack,
   key: string,
@@ -146,7 +146,7 @@ export async function creditSample(
   return result.note.reference
 }
 
-/** Issues one to a customer of the key's provider, in the key's environment. Its reference. */
+/** Issues an invoice to a customer of the key's provider, in the key's environment. Returns its reference. */
 export async function issueSample(
   stack: TestStack,
   key: string,

@@ -31,10 +31,10 @@ import { waitingTargets } from './waiting-targets.ts'
 
 let stack: TestStack
 let tenant: Tenant
-/** A customer whose entry the hot state never takes. */
+/** A customer whose entry the hot state always refuses. */
 const poison = 'cus_poison'
 let partitionCount: number
-/** While it is set, the stack's hot state takes nothing: as if the process had died after the commit. */
+/** While this is true, the stack's hot state refuses all writes, as if the process had died after the commit. */
 let isDown = false
 
 beforeAll(async () => {
@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** The real hot state behind a switch. */
+/** Wraps the real hot state. It refuses writes while `down` returns true. */
 function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
   return (hotState) =>
     aroundWrites(hotState, async (carryOut, given) => {
@@ -146,7 +146,7 @@ test('the loop publishes what waits while the service runs', async () => {
   await service.stop()
 })
 
-/** What readers may conclude, as the data plane does. */
+/** Returns what readers may conclude, as the data plane does. */
 async function publishedNow(): Promise<readonly string[]> {
   const parts = { hotState: stack.hotState, partitionCount: () => partitionCount }
   return (await readPublicationState(parts)).progress?.published ?? []
@@ -236,7 +236,7 @@ describe('a hot state that lost what was published', () => {
     const before = await Promise.all([keyDocument, offerDocument].map((each) => read(each)))
     await revokeApiKey(database, hotState, jobActor('test'), issued.key, new Date())
     await call('DELETE', `/v1/sdk/products/${product.body.reference}`)
-    // A copy of a moment ago: what a replica has that takes over.
+    // A copy from a moment ago, as a replica has it that takes over.
     await hotState.putDocument(keyDocument, before[0]!)
     await hotState.putDocument(offerDocument, before[1]!)
     await losses['its incarnation']!()
@@ -255,7 +255,7 @@ test('a target that cannot be published keeps no other from it', async () => {
   await forget(good.body.reference)
   const pool = stack.database.in('sandbox')
   const target = { kind: 'customer', providerId: tenant.providerId } as const
-  // More than are looked at together.
+  // There are more of them than one round processes.
   await pool`
     insert into publications (provider_id, kind, target)
     select ${tenant.providerId}, 'customer', ${poison} from generate_series(1, 5000)`

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** The real hot state, with the housekeeping of another process at the worst of moments. */
+/** Wraps the real hot state. After each write of entries, the sweep of another process runs, at the worst possible moment. */
 function sweepAfterEachCall(hotState: HotState): HotState {
   return new Proxy(hotState, {
     get(target, name) {

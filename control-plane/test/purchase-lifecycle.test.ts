@@ -8,7 +8,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody, PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Activating, cancelling and reactivating over HTTP, with the events that tell of it. */
+/* Activating, cancelling and reactivating purchases over HTTP, with the events of these changes. */
 
 type Changed = { success: boolean; purchase: PurchaseBriefBody }
 
@@ -20,7 +20,7 @@ let seenEvents = 0
 let sequence = 0
 
 beforeAll(async () => {
-  // What time alone brings about is not told in between.
+  // The stack emits no events for changes that only time causes.
   stack = await startTestStack()
   tenant = await stack.createTenant()
 })
@@ -70,7 +70,7 @@ async function check(extra: object = {}) {
   return (await call<LimitsResponse>('POST', '/v1/sdk/limits', body)).body
 }
 
-/** What was told since the last look. */
+/** Returns the events since the last call. */
 async function eventsSince() {
   const pool = stack.database.in('sandbox')
   const events = await listOutboxEvents(pool, tenant.providerId, 100_000)
@@ -83,7 +83,7 @@ async function eventTypes(): Promise<string[]> {
   return (await eventsSince()).map(({ type }) => type)
 }
 
-/** As a renewal that was paid leaves it: money changed hands, and the next is due on 28 February. */
+/** Changes the purchase as after a paid renewal: an amount was paid, and the next one is due on 28 February. */
 async function asPaid(purchaseRef: string): Promise<void> {
   await stack.database.in('sandbox')`
     update purchases set amount = 1900, origin = 'paid' where reference = ${purchaseRef}`

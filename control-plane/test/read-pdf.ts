@@ -3,15 +3,15 @@ import { getDocumentProxy } from 'unpdf'
 export type ReadPdf = {
   readonly title: string
   readonly language: string
-  /** The text of each page in the order in which it is read, one line for each piece. */
+  /** The text of each page in reading order, one line for each piece. */
   readonly pages: readonly string[]
-  /** The names of the tags of all pages, such as `H1` or `TH`. */
+  /** Names of the tags of all pages, such as `H1` or `TH`. */
   readonly tags: readonly string[]
 }
 
 type Node = { readonly role?: string; readonly children?: readonly Node[] }
 
-/** The types of unpdf refer to those of pdfjs-dist, which is not installed. */
+/** The types of unpdf import those of pdfjs-dist, which is not installed. */
 const open = getDocumentProxy as unknown as (pdf: Uint8Array) => Promise<{
   readonly numPages: number
   getMetadata(): Promise<{ readonly info: Readonly<Record<string, string>> }>
@@ -22,7 +22,7 @@ const open = getDocumentProxy as unknown as (pdf: Uint8Array) => Promise<{
   destroy(): Promise<void>
 }>
 
-/** Reads a PDF as a reader does. */
+/** Reads the texts and tags of a PDF, as a PDF reader does. */
 export async function readPdf(pdf: Buffer): Promise<ReadPdf> {
   const document = await open(new Uint8Array(pdf))
   const { info } = await document.getMetadata()

@@ -1,29 +1,32 @@
-/** They hold usage, or ask: machines call them for each call of their own customers. An entry names a page that they open. */
+/**
+ * Routes without an audit entry. They record or check usage: programs call them for each call of their own customers. If they open
+ * a page, an entry names it.
+ */
 export const unauditedRoutes = [
   'POST /v1/sdk/user-info',
   'POST /v1/sdk/limits',
   'POST /v1/sdk/limits/release',
-  // The same of OAuth clients. What a customer allows is an entry: the customer of the first consent, and the client of an agent.
+  // Requests of OAuth clients. A customer's consent does create entries: one for a new customer, and one for an agent's client.
   'POST /*',
   'POST /v1/customer/auth/register',
   'POST /v1/customer/auth/revoke',
   'POST /v1/customer/auth/token',
-  // It ends a session, as time does.
+  // It ends a session, as an expiry does.
   'POST /v1/ui/auth/sign-out',
-  // Of a command line that has no key yet; whoever gives it one is told of.
+  // Requests of a command line that has no key yet. An entry names the user who gives it a key.
   'POST /v1/ui/provider/auth/cli-init/sessions',
   'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/exchange',
   'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/cancel',
 ]
 
-/** They need a payment processor: what they leave behind is tested where there is one. */
+/** Routes that need a payment processor. Tests with a processor check their entries. */
 export const payingRoutes = [
   'POST /v1/sdk/payment-intents',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/business-details',
   'POST /v1/sdk/payment-intents/:paymentIntentRef/process',
-  // The data plane's own, behind a debit.
+  // Only the data plane calls this route, after a debit.
   'POST /v1/sdk/auto-recharge/beginnings',
-  // Takes no key, but a signature.
+  // These routes need a signature instead of a key.
   'POST /webhooks/stripe/sandbox',
   'POST /webhooks/stripe/live',
 ]

@@ -6,7 +6,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* A customer has as many hosted pages open as allowed. Requests that only add a link to their answer are answered all the same. */
+/* A customer has the maximum number of open hosted pages. Requests that only add a link to their response still succeed. */
 
 type Opened = { sessionId: string }
 
@@ -65,7 +65,7 @@ async function activate(plan: string): Promise<ActivateResponse> {
   return body
 }
 
-/** Each a minute younger than the one before. */
+/** Opens 10 checkouts, each 1 minute after the previous one. */
 async function openTen(first: object, others: object): Promise<{ first: string; newest: string }> {
   const opened = [await open(first)]
   for (let minute = 1; minute < 10; minute += 1) {

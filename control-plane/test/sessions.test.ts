@@ -5,7 +5,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { UserInfoResponse } from '@tollgate/schemas/http/user-info'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Sessions of the hosted pages: who gets one, where it leads, and how long. */
+/* Sessions of the hosted pages: who gets one, where it leads, and how long it lasts. */
 
 type Opened = { sessionId: string; customerUrl: string; checkoutUrl: string }
 type Session = {
@@ -99,7 +99,7 @@ test('a checkout wants a product, unless credits are bought', async () => {
 })
 
 describe.each([customerSessions, '/v1/sdk/checkout-sessions'])('a session of %s', (path) => {
-  // Each of a customer of its own: the number of open sessions of one is limited.
+  // Each session belongs to a new customer, because the number of open sessions of a customer is limited.
   const open = async (locale?: string | number | null) => {
     const fields = { email: `${++customers}@example.com`, name: 'Reader' }
     const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', fields)
@@ -113,7 +113,7 @@ describe.each([customerSessions, '/v1/sdk/checkout-sessions'])('a session of %s'
     ['de', 'de'],
     ['pt-BR', 'pt'],
     ['es-419', 'es'],
-    // Other services know these, and clients sent them when the field was ignored.
+    // Other services accept these locales, and clients sent them when this field was still ignored.
     ['de_DE', 'de'],
     ['ja-jp', 'ja'],
     ['ES', 'es'],
@@ -135,7 +135,7 @@ describe.each([customerSessions, '/v1/sdk/checkout-sessions'])('a session of %s'
   )
 })
 
-/** What the page says to a browser that reads French. */
+/** Returns the language of the page for a browser whose preferred language is French. */
 async function languageOfPage(url: string): Promise<string | undefined> {
   const { pathname, search } = new URL(url)
   const headers = { 'accept-language': 'fr' }

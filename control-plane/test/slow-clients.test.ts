@@ -18,7 +18,7 @@ afterAll(async () => {
   await stack.stop()
 })
 
-/** All that comes until the server ends the connection. */
+/** Sends the text. Returns everything received until the server closes the connection. */
 function untilCutOff(sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(service.port, '127.0.0.1', () => socket.write(sent))

@@ -7,7 +7,7 @@ import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Balances while the hot state is away and ClickHouse hangs. */
+/* Balances while the hot state is unavailable and ClickHouse hangs. */
 
 const readsMax = 2
 
@@ -15,7 +15,7 @@ let clickHouse: Server
 let usageStore: UsageStore
 let stack: TestStack
 let tenant: Tenant
-/** Queries that wait for their answer. */
+/** Queries that wait for their response. */
 const waiting: ServerResponse[] = []
 
 beforeAll(async () => {

@@ -25,7 +25,7 @@ import { createControlPlane, type ControlPlane } from '../src/service.ts'
 type Answer<Body> = {
   readonly status: number
   readonly headers: Headers
-  /** Either of the two, by the status. */
+  /** Either of the two types, depending on the status. */
   readonly body: Body & ErrorBody
 }
 
@@ -35,7 +35,7 @@ export type Tenant = {
   readonly liveKey: string
 }
 
-/** A clock that stands where the test puts it; without a time it goes on as the machine's. */
+/** A clock that stands still at the time that the test sets. Without a time, it follows the machine's clock. */
 type TestClock = Clock & { set(iso?: string): void }
 
 export type TestStack = {
@@ -45,7 +45,7 @@ export type TestStack = {
   readonly eventLog: EventLog
   readonly clock: TestClock
   readonly folder: string
-  /** A provider with a key for each environment. */
+  /** Creates a provider with a key for each environment. */
   createTenant(currency?: string): Promise<Tenant>
   call<Body>(
     key: string | undefined,
@@ -53,20 +53,20 @@ export type TestStack = {
     path: string,
     body?: unknown,
   ): Promise<Answer<Body>>
-  /** Sends the body as it is. */
+  /** Sends the body unchanged. */
   callRaw<Body>(
     key: string | undefined,
     method: string,
     path: string,
     raw: RequestInit,
   ): Promise<Answer<Body>>
-  /** Where the service listens. */
+  /** Address of the service. */
   readonly baseUrl: string
-  /** Without a key, and the answer as it is. */
+  /** Sends a request without a key. Returns the response unchanged. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** Usage as the data plane and the counters leave it behind: in the log, and counted. */
+  /** Records usage as the data plane and the counters do: in the log, and in the counters. */
   countUsage(usage: CountedUsage): Promise<void>
-  /** Another service on the same stores, not started. */
+  /** Creates another service on the same stores, without starting it. */
   createService(settings?: Record<string, string>): ControlPlane
   stop(): Promise<void>
 }
@@ -85,7 +85,7 @@ const partitions = 4
 type TestStackOptions = {
   readonly usageStore?: UsageStore
   readonly settings?: Record<string, string>
-  /** What the services get in place of the hot state itself. */
+  /** Wraps the hot state that the services get. */
   readonly wrapHotState?: (hotState: HotState) => HotState
 }
 
@@ -100,7 +100,7 @@ export async function startTestStack(options: TestStackOptions = {}): Promise<Te
     role: 'writer',
     topics: { [usageTopic('sandbox')]: partitions, [usageTopic('live')]: partitions },
   })
-  // Nothing listens there: what does not ask for usage must not need the store.
+  // No process listens at this address, because requests that do not query usage must not need the store.
   const usageStore =
     options.usageStore ??
     createClickHouseUsageStore({

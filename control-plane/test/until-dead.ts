@@ -6,12 +6,12 @@ import type { TestStack } from './test-stack.ts'
 
 const program = fileURLToPath(new URL('./dying-process.ts', import.meta.url))
 
-/** At which write to the hot state, from 0, and on which side of it. */
+/** The write to the hot state at which the process dies, counted from 0, and whether it dies before or after the write. */
 export type Death = { readonly moment: 'before' | 'after'; readonly write: number }
 
 /**
- * Runs a control plane on the stack's stores, or one of the operator's commands, to its death. A control plane is made a
- * call of once it serves, which fails. `onStart` is handed the process, for whoever has to end it otherwise.
+ * Runs a control plane on the stack's stores, or one of the operator's commands, until it dies. A control plane gets a request as
+ * soon as it serves, and the request must fail. `onStart` gets the process, so that the caller can kill it if the test fails.
  */
 export async function untilDead(
   stack: Pick<TestStack, 'folder' | 'databaseUrl'>,
@@ -34,7 +34,7 @@ export async function untilDead(
   onStart(child)
   const gone = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   if (command.length === 0) {
-    // One that is gone before it serves has no port, and is told by its exit below.
+    // A process that dies before it serves has no port. The expectation on its exit below reports this.
     const [ready] = (await Promise.race([once(child, 'message'), gone])) as [{ port?: number }]
     await expect(useOf(ready?.port ?? 0)).rejects.toThrow()
   }

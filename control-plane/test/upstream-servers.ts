@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net'
 import Provider, { interactionPolicy } from 'oidc-provider'
 import { hosted } from './customer-auth-world.ts'
 
-/* Stand-ins for Google, which is an OpenID provider in its own right, and for GitHub, which answers as GitHub documents. */
+/* Replacements for Google, as a real OpenID provider, and for GitHub, with the responses that GitHub documents. */
 
 export const googleClient = { id: 'google-client', secret: 'google-secret' }
 export const githubClient = { id: 'github-client', secret: 'github-secret' }
 
-/** What the server does with requests. `hanging`: it takes them and never answers. */
+/** How the server handles requests. In the mode `hanging` it accepts requests and never responds. */
 type Mode = 'up' | 'broken' | 'hanging'
 
 type GoogleAccount = {
@@ -19,13 +19,13 @@ type GoogleAccount = {
   readonly name?: string
 }
 
-/** An OpenID provider at which `account` is signed in and allows everything. */
+/** An OpenID provider where `account` is signed in and consents to everything. */
 export class FakeGoogle {
   mode: Mode = 'up'
-  /** Whether signatures of ID tokens are wrong. */
+  /** Whether the signatures of ID tokens are wrong. */
   isForging = false
   account: GoogleAccount = { sub: '0' }
-  /** Accounts are looked up when a token is issued, after `account` may have changed. */
+  /** Accounts by subject. The provider reads an account when it issues a token, and `account` may have changed by then. */
   readonly #known = new Map<string, GoogleAccount>()
   readonly #server: Server
   readonly url: string
@@ -99,7 +99,7 @@ type GithubAccount = {
 
 type GithubCode = { readonly challenge: string; readonly redirectUri: string }
 
-/** GitHub's three addresses: https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps. */
+/** The 3 addresses of GitHub: https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps. */
 export class FakeGithub {
   mode: Mode = 'up'
   account: GithubAccount = { id: 1, emails: [] }
@@ -138,7 +138,7 @@ export class FakeGithub {
     const { authorization, 'user-agent': agent } = request.headers
     const account = this.#tokens.get(/^bearer (.*)$/i.exec(authorization ?? '')?.[1] ?? '')
     if (account === undefined) return json(401, { message: 'Bad credentials' })
-    // GitHub refuses programs that do not name themselves.
+    // GitHub refuses requests without a User-Agent header.
     if (agent === undefined) return json(403, { message: 'Request forbidden' })
     if (pathname === '/api/v3/user/emails') return json(200, account.emails)
     if (pathname === '/api/v3/user') {
@@ -156,7 +156,7 @@ export class FakeGithub {
     response.writeHead(302, { location: location.href }).end()
   }
 
-  /** Faults come with status 200. */
+  /** Redeems a code. GitHub sends errors with status 200. */
   #redeem(form: URLSearchParams): object {
     const { id, secret } = githubClient
     if (form.get('client_id') !== id || form.get('client_secret') !== secret) {
@@ -180,7 +180,7 @@ export class FakeGithub {
   }
 }
 
-/** The answer stays as long as it is. */
+/** Replaces the signatures of ID tokens in the response. The length of the response stays the same. */
 function forgeSignatures(response: ServerResponse): void {
   const end = response.end.bind(response) as (body: string) => ServerResponse
   const forge = (_whole: string, token: string): string => `${token}.${'A'.repeat(43)}`
@@ -188,7 +188,7 @@ function forgeSignatures(response: ServerResponse): void {
     end(String(body).replace(/("id_token":"[\w-]+\.[\w-]+)\.[\w-]{43}/, forge))
 }
 
-/** Goes where the upstream sends the browser. Returns the address of ours that it ends at. */
+/** Follows the redirects of the upstream. Returns the address of the stack at which they end. */
 export async function travel(address: string): Promise<URL> {
   const cookies = new Map<string, string>()
   let url = new URL(address)

@@ -5,7 +5,7 @@ import {
 } from '@tollgate/domain/publications/repository'
 import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 
-/** What waits to be published, by kind. */
+/** Returns the pending targets of publications, by kind. */
 export async function waitingTargets(pool: Queryable): Promise<PublicationTarget[]> {
   const targets = await Promise.all(
     publishedKinds.map(async (kind) =>

@@ -2,7 +2,7 @@ import type { Database } from '@tollgate/platform/database/database'
 
 type Make = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
-/** A call of each route that changes an endpoint or sends something anew, in an order in which they have what they need. */
+/** Returns a request for each route that changes an endpoint or resends events. Earlier requests create what later ones need. */
 export function webhookCalls(
   refs: Record<string, string>,
   make: Make,

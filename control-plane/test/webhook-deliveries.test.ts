@@ -12,7 +12,7 @@ import type {
 } from '@tollgate/schemas/http/webhook-endpoints'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Nothing is sent here: what a dispatcher would have written of its deliveries is written by the tests. */
+/* These tests send nothing. They write to the database what a dispatcher would write about its deliveries. */
 
 const deliveries = '/v1/ui/webhook-deliveries'
 const replays = '/v1/ui/webhook-replays'
@@ -50,7 +50,7 @@ async function createEndpoint(): Promise<string> {
 
 let lastEvent = 0
 
-/** One event after the other, a second apart, from that time on; the ids of their deliveries to the endpoint. */
+/** Emits the events 1 second apart, starting at `from`. Returns the ids of their deliveries to the endpoint. */
 async function tell(types: readonly string[], from: string): Promise<string[]> {
   const { providerId } = tenant
   const events = types.map((type, index) => ({
@@ -69,7 +69,7 @@ async function tell(types: readonly string[], from: string): Promise<string[]> {
   return events.map(({ eventId }) => `dlv_${eventId.slice(4)}${endpointId.slice(3)}`)
 }
 
-/** As after one attempt. */
+/** Changes the deliveries as after one attempt. */
 async function answer(ids: readonly string[], state: string, status: number): Promise<void> {
   const pool = stack.database.in('sandbox')
   await pool`
@@ -246,7 +246,7 @@ describe('a delivery', () => {
 describe('a replay', () => {
   const begin = (body: object) => call<WebhookReplayBody>('POST', replays, { endpointId, ...body })
 
-  /** Lets time pass, in which services do what is due, until the replay is as it should be. */
+  /** Moves the clock forward, so that services do what is due, until the replay is as expected. */
   const until = (id: string, isSo: (replay: WebhookReplayBody) => boolean) =>
     vi.waitUntil(
       async () => {
@@ -306,7 +306,7 @@ describe('a replay', () => {
     expect(made.map(({ event_id: eventId }) => eventId)).toEqual(eventsOf([ids[0]!, ids[2]!]))
     const second = await begin({ onlyFailed: true })
     expect(await until(second.body.id, isFinished)).toMatchObject({ queued: 0 })
-    // Given up once more.
+    // The delivery has failed again.
     await answer(
       made.slice(0, 1).map(({ reference }) => reference),
       'failed',

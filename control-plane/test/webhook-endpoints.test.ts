@@ -198,7 +198,7 @@ describe('the secrets of an endpoint', () => {
   const rotate = (id: string, body?: object) =>
     call<WebhookEndpointWithSecretBody>('POST', `${path}/${id}/rotate`, body)
 
-  /** What a test event is signed with, in the order of the header. */
+  /** Sends a test event. Returns its signatures in the order of the header. */
   async function signatures(id: string): Promise<{ t: string; v1: string[]; body: Buffer }> {
     const sent = await call<WebhookTestedBody>('POST', `/v1/ui/webhooks/${id}/test`)
     expect(sent.body).toMatchObject({ success: true })

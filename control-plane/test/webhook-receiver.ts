@@ -6,7 +6,7 @@ type ReceivedWebhook = {
   readonly body: Buffer
 }
 
-/** A server that keeps what it is sent, and answers as the test says. */
+/** A server that stores the requests that it receives, and responds with the status that the test sets. */
 export type WebhookReceiver = {
   readonly url: string
   readonly received: ReceivedWebhook[]

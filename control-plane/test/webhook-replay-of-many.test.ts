@@ -44,7 +44,7 @@ test('a hundred thousand are queued once each, by processes that come and go', a
     endpointId,
     from: '2026-01-01T00:00:00Z',
   })
-  // One after the other helps for a while: what it was at when it went is taken up by the first.
+  // Helpers run one after another for a short time. The first service continues what a helper had started when it stopped.
   const progress = () => call<WebhookReplayBody>('GET', `/v1/ui/webhook-replays/${begun.id}`)
   for (let isRunning = true; isRunning;) {
     const helper = stack.createService()

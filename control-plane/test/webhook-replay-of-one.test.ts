@@ -30,7 +30,7 @@ test('a delivery is not deleted while it is sent anew, however old', async () =>
     await meanwhile`select from outbox where event_id = 'evt_old' for update`
     replayed = stack.call(sandboxKey, 'POST', '/v1/ui/webhook-deliveries/dlv_old/replay')
     await vi.waitUntil(isSomebodyWaiting, { timeout: 20_000 })
-    // As the clean-up looks for what it may delete.
+    // Select the row as the clean-up does when it looks for deliveries to delete.
     const free = await sql`
       select from webhook_deliveries where reference = 'dlv_old' for update skip locked`
     expect(free).toHaveLength(0)

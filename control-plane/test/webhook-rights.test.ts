@@ -6,14 +6,14 @@ import type {
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
-/* Who may look at webhook endpoints, who may change them, and who sees no secret. */
+/* Who may read webhook endpoints, who may change them, and who sees no secret. */
 
 const path = '/v1/webhook_endpoints'
 const url = 'https://hooks.example.com/tollgate'
 
 let stack: TestStack
 let tenant: Tenant
-/** With its secret, as it was told once. */
+/** The endpoint with its secret, which only the response to its creation contains. */
 let endpoint: WebhookEndpointWithSecretBody
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ test('an endpoint is sent links only if a caller with manage set its address', a
   for (const made of [own, endpoint]) {
     const at = `${path}/${made.id}`
     const ofAddress = made.sendsLinks
-    // What leaves the address alone leaves the links alone.
+    // A change that keeps the address does not change `sendsLinks`.
     expect((await call(secretKey, 'PATCH', at, { enabledEvents: [] })).sendsLinks).toBe(ofAddress)
     expect((await call(sandboxKey, 'PATCH', at, { status: 'disabled' })).sendsLinks).toBe(ofAddress)
     expect((await call(secretKey, 'PUT', at, { url })).sendsLinks).toBe(false)

@@ -3,13 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Caller = {
   readonly name: number
   answered: number
-  /** Answered or not. */
+  /** The last grant that was requested, whether or not it was answered. */
   lastGrant: Grant | undefined
 }
 
 type Grant = { readonly customer: string; readonly idempotencyKey: string }
 
-/** Makes a customer, changes it and gives it credits, makes a product and changes it, then the next. */
+/**
+ * Repeatedly creates a customer, changes it and grants it credits, then creates a product and changes it, until the service no
+ * longer answers.
+ */
 export async function changeUntilNobodyAnswers(
   url: string,
   key: string,
@@ -36,12 +39,12 @@ export async function changeUntilNobodyAnswers(
       await call('PUT', `/v1/sdk/products/${product}`, { name: `${name} anew` })
     }
   } catch (error) {
-    // What fetch throws when the other side is gone; a refusal is a fault.
+    // A TypeError means that fetch lost the connection. A refusal is an error of the test.
     if (!(error instanceof TypeError || error instanceof DoneBeforeError)) throw error
   }
 }
 
-/** As it was asked before, if it was. */
+/** Repeats the request of a grant with the same idempotency key. */
 export async function repeatGrant(url: string, key: string, grant: Grant): Promise<void> {
   const path = `/v1/sdk/customers/${grant.customer}/credits`
   const response = await send(
@@ -51,7 +54,7 @@ export async function repeatGrant(url: string, key: string, grant: Grant): Promi
   await response.json()
 }
 
-/** A call that was answered 503 had been done all the same. */
+/** A request with status 503 had been executed nevertheless. */
 class DoneBeforeError extends Error {
   override readonly name = 'DoneBeforeError'
 }
@@ -60,8 +63,9 @@ const triesMax = 100
 const pauseMs = 100
 
 /**
- * PostgreSQL keeps the connections of who was killed for a moment, and may have none left for who comes next: that is
- * answered 503 and asked again. Where it was the answer to a commit that got lost, the caller goes no further.
+ * Sends the request, and repeats it after status 503. PostgreSQL keeps the connections of a killed process for a moment, so it may
+ * have none left for the next process, which then responds with 503. If the response to a commit was lost, the repeated request
+ * conflicts and the caller stops.
  */
 async function send(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries += 1) {

@@ -7,7 +7,7 @@ import type {
 } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 
-/** The server as routes see it: schemas are zod schemas, and give requests and replies their types. */
+/** The type of the server in route modules. Routes declare zod schemas, which give requests and replies their types. */
 export type ApiServer = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

@@ -16,7 +16,7 @@ export type Caller = {
   readonly environment: Environment
 }
 
-/** What a request was authenticated with. */
+/** The credential with which a request was authenticated. */
 export type Credential =
   | { readonly kind: 'key'; readonly key: PlacedApiKey }
   | { readonly kind: 'user'; readonly session: ConsoleSession }
@@ -78,9 +78,9 @@ export function operationOf(request: FastifyRequest, clock: Clock): Operation {
 }
 
 /**
- * Returns the key of the header; null if it is empty or there is none. A key may be as long as the body field of usage, and
- * has characters that every HTTP server reads alike. It is checked for all calls that may change something, because it is
- * stored with their events.
+ * Returns the idempotency key of the header, or null if the header is empty or missing. The maximum length is that of the body
+ * field of usage records, and only printable ASCII is allowed, which every HTTP server reads alike. The key is checked on every
+ * request that may change something, because the events of the request store it.
  */
 function idempotencyKeyOf({ headers }: FastifyRequest): string | null {
   const key = headers['idempotency-key']

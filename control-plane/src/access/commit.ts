@@ -3,5 +3,5 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 
 export { commitAndPublish as commit } from '@tollgate/domain/publishing/commit-and-publish'
 
-/** What a request commits changes with. `operationOf` takes the time of the change from the clock. */
+/** The parts with which a request commits changes. `operationOf` reads the time of the change from the clock. */
 export type ChangeParts = CommitParts & { readonly clock: Clock }

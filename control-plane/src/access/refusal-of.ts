@@ -12,17 +12,17 @@ import { InvalidRequestError, RefusalError, refusals } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is a picture, not JSON. */
+    /** The request body is an image, not JSON. */
     takesPicture?: boolean
   }
 }
 
-/** Returns the HTTP status with which a request that failed is answered. */
+/** Returns the HTTP status of the response to a request that failed with `error`. */
 export function statusOf(error: Error): number {
   return error instanceof InvalidRequestError ? 400 : refusalOf(error, undefined).statusCode
 }
 
-/** Returns how the caller is refused when a request fails with `error`. Details of a fault of ours stay in the log. */
+/** Returns the refusal that answers a request that failed with `error`. Details of internal errors stay in the log. */
 export function refusalOf(error: Error, request: FastifyRequest | undefined): RefusalError {
   if (error instanceof RefusalError) return error
   if (error instanceof TooManySessionsError) return refusals.tooManySessions(error.waitMs)
@@ -44,7 +44,7 @@ export function refusalOf(error: Error, request: FastifyRequest | undefined): Re
   return refusals.malformedRequest(statusCode, error.message)
 }
 
-/** Codes of the PostgreSQL driver and server: no connection, no disk space, no memory, or no answer in time. */
+/** Error codes of the PostgreSQL driver and server that mean unavailable: no connection, no disk space, no memory, or a timeout. */
 const unavailableCodes: ReadonlySet<string> = new Set([
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',

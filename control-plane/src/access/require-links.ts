@@ -4,7 +4,7 @@ import type { Caller } from './caller.ts'
 import { InvalidRequestError } from '../errors.ts'
 import { read, type ReadParts } from './read.ts'
 
-/** Addresses by the field of the request that holds them. Empty and missing addresses are allowed. */
+/** Addresses by the name of the request field that contains them. Empty and missing addresses are allowed. */
 type Links = Readonly<Record<string, string | null | undefined>>
 
 /** Refuses links to hosts that are not in the provider's list. Pages of this installation are always allowed. */
@@ -19,7 +19,7 @@ export async function requireAllowedLinks(
   requireLinksOf(parts, allowedLinkHosts, links)
 }
 
-/** The same for a list that the caller has read. */
+/** Like `requireAllowedLinks`, for a list of hosts that the caller has already read. */
 export function requireLinksOf(
   { hostedUrl }: { readonly hostedUrl: string },
   hosts: readonly string[] | null,

@@ -11,9 +11,12 @@ import { refusals } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { read, readControl, type ReadParts } from './read.ts'
 
-/* Reads what a request names. If it does not exist for the caller, the request is refused, in the same words for every caller. */
+/*
+ * Functions that read the object that a request names. If the object does not exist for the caller, they refuse the request with
+ * the same text for every caller.
+ */
 
-/** Finds a customer by its own reference or by any reference that was ever linked to it. */
+/** Finds a customer by its own reference or by any reference that is or was linked to it. */
 export function requireCustomer(
   stores: ReadParts,
   caller: Caller,
@@ -22,7 +25,7 @@ export function requireCustomer(
   return read(stores, caller, (sql) => getCustomer(sql, caller, anyReference))
 }
 
-/** The same within a read that finds more. */
+/** Like `requireCustomer`, inside a transaction that reads more rows. */
 export async function getCustomer(
   sql: Queryable,
   { providerId }: Caller,
@@ -51,7 +54,7 @@ export async function getProduct(
   return product
 }
 
-/** Returns the provider of a credential. No request names a provider. */
+/** Returns the provider of a credential. The provider comes from the credential alone; no request names one. */
 export async function requireProvider(
   stores: ReadParts,
   { providerId }: Pick<Caller, 'providerId'>,
@@ -61,7 +64,10 @@ export async function requireProvider(
   return provider
 }
 
-/** Returns the rate in which balances are shown: that of the provider's currency, or the dollar if it has no rate. */
+/**
+ * Returns the exchange rate in which balances are shown: the rate of the provider's currency, or the dollar if that currency has no
+ * rate.
+ */
 export async function displayRateOf(stores: ReadParts, caller: Caller): Promise<ExchangeRate> {
   const { defaultCurrency } = await requireProvider(stores, caller)
   const rate = await read(stores, caller, (sql) =>

@@ -7,7 +7,7 @@ import { credentialOf, type Credential } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scopes of which a caller needs one. Default: `read` if the method only reads, otherwise `manage`. */
+    /** The scopes of which a caller needs one. Default: `read` for GET and HEAD, `manage` for other methods. */
     scope?: KeyScope | readonly [KeyScope, ...KeyScope[]] | 'any'
   }
 }
@@ -42,8 +42,8 @@ export function scopesOf(credential: Credential): readonly KeyScope[] {
 }
 
 /**
- * Returns whether the caller may change purchases. Other callers see no link to a customer's page and no secret of a payment:
- * either would let them act as the customer.
+ * Returns whether the caller may change purchases. Responses to other callers contain neither links to a customer's page nor client
+ * secrets of payments, because both let the holder act as the customer.
  */
 export function mayManage(request: FastifyRequest): boolean {
   return scopesOf(credentialOf(request)).includes('manage')

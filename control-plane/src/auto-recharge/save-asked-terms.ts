@@ -25,7 +25,7 @@ export type AskedTerms =
   | { readonly kind: 'saved'; readonly recharge: AutoRecharge }
   | { readonly kind: 'refused'; readonly reason: string; readonly fault: RechargeFault }
 
-/** Keeps what the customer asks for, if it can be had. */
+/** Stores the requested terms of automatic recharge if they are allowed. Otherwise stores nothing and returns the reason. */
 export async function saveAskedTerms(
   parts: CommitParts,
   operation: Operation,
@@ -43,7 +43,9 @@ export async function saveAskedTerms(
   return { kind: 'saved', recharge }
 }
 
-/** What the customer asks for, as it would be kept; or why it cannot be had. */
+/**
+ * Decides on the requested terms: returns the terms as they would be stored, or the reason why they are refused. Writes nothing.
+ */
 export async function decideAskedTerms(
   parts: ReadParts,
   operation: Operation,

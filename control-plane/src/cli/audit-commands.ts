@@ -14,11 +14,11 @@ type AuditParts = Pick<CliParts, 'database' | 'output'>
 
 export type AuditVerifyOptions = {
   readonly provider?: string
-  /** The hash of a seal that was noted elsewhere. */
+  /** Hash of a seal that the operator noted outside this installation. */
   readonly head?: string
 }
 
-/** Prints one line for each log and fails when one of them is not as it was sealed. */
+/** Verifies the audit log of each provider against its seals and prints one line for each log. Fails if a log does not match. */
 export async function verifyAuditCommand(
   { database, output }: AuditParts,
   { provider, head }: AuditVerifyOptions,
@@ -52,7 +52,7 @@ export async function verifyAuditCommand(
   }
 }
 
-/** Prints entries and seals as lines of JSON, in the order in which they can be verified. */
+/** Prints entries and seals as lines of JSON, in the order in which a reader can verify them. */
 export async function exportAuditCommand(
   { database, output }: AuditParts,
   { provider }: { readonly provider: string },
@@ -111,7 +111,7 @@ function shape({ entries, head, broken }: VerifiedLog) {
   }
 }
 
-/** One line in every form of output: the whole is too long for one document. */
+/** Prints one line of JSON for each object in every output format, because the whole export is too long for one document. */
 function showLine({ print }: Output, value: object): void {
   print(jsonText(value))
 }

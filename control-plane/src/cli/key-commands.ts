@@ -13,7 +13,7 @@ export type KeyCreateOptions = {
   readonly environment: string
   readonly name?: string
   readonly expires?: string
-  /** With commas between them. */
+  /** Scopes, separated by commas. */
   readonly scopes: string
   readonly strict: boolean
 }
@@ -101,7 +101,7 @@ export async function listKeysCommand(
   })
 }
 
-/** A year covers every overlap that is still a rotation. */
+/** One year covers every overlap that still is a rotation. */
 const overlapHoursMax = 24 * 366
 
 async function requireKey(parts: CliParts, keyId: string): Promise<ApiKey> {
@@ -156,7 +156,7 @@ function showIssued(
   })
 }
 
-/** Returns the JSON shape of a key. It never holds the secret, of which only a hash is stored. */
+/** Returns the JSON shape of a key. The shape never contains the secret, because only its hash is stored. */
 function shape(key: ApiKey, now: Date) {
   const { keyId, providerId, environment, name, last4, scopes, isStrict } = key
   const { expiresAt, revokedAt } = key

@@ -13,12 +13,13 @@ import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
 
-/** That many of a kind show what is wrong. */
+/** Maximum number of differences of one kind that the report shows. 20 are enough to see what is wrong. */
 const shownMax = 20
 
 /**
- * Adds up all that was posted, and compares: each transaction with nothing, each wallet with its entries and grants, what
- * is owed for credits with what is left of them, each invoice with what the ledger has of it, and all of it with its seals.
+ * Verifies the ledger and fails if it finds a difference. Each transaction must add up to zero, each wallet must match its entries
+ * and grants, the debt for credits must match the remaining credits, each invoice must match its entries, and the ledger must match
+ * its seals.
  */
 export async function verifyLedgerCommand({
   database,
@@ -31,7 +32,7 @@ export async function verifyLedgerCommand({
     for (const check of [transactions, wallets, creditValues, invoices]) {
       found.push(...(await readWholeTables(sql, check)))
     }
-    // Each seal is a statement of its own.
+    // The check of each seal runs as a statement of its own.
     found.push(...(await seals(sql)))
     differences.push(...found.map((difference) => ({ environment, difference })))
   }

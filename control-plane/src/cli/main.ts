@@ -8,7 +8,7 @@ import { readSettings } from '@tollgate/platform/config/settings'
 import { addManagementCommands } from './program.ts'
 import { cliSettings } from './settings.ts'
 
-/** The operator's commands where only services are installed, as in the image. */
+/** The operator's command line in installations that contain only the services, as in the image. */
 const { program, output } = createCommandLine('tollgate')
 program.description('Manage providers, their secret keys and the users of their console')
 addManagementCommands(program, async (run) => {

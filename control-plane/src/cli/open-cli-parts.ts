@@ -10,19 +10,19 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import { openSecrets, type Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 
-/** What the commands work with. They talk to the stores themselves, so no service has to be running. */
+/** The parts that commands use. Commands connect to the stores directly, so no service has to run. */
 export type CliParts = {
   readonly database: Database
   readonly hotState: HotState
-  /** Of the command, for the audit log. */
+  /** Returns the actor that the audit log records for the command. */
   readonly actorOf: (command: string) => Actor
   readonly now: () => Date
   readonly output: Output
-  /** With the keys that the services have. */
+  /** Opens provider secrets with the same encryption keys as the services. */
   readonly openSecrets: () => Promise<Secrets>
-  /** Where people reach the console, without a slash at its end. */
+  /** Address where users open the console, without a trailing slash. */
   readonly hostedUrl: string
-  /** How long a one-time link to set a password can be followed. */
+  /** Validity of a one-time link to set a password, in milliseconds. */
   readonly passwordLinkMs: number
 }
 
@@ -33,7 +33,7 @@ export type CliPlaces = HotStateConfig &
     readonly passwordLinkHours: number
   }
 
-/** Opens the parts for the time of one command. */
+/** Opens the parts, runs one command with them and closes them. */
 export async function withCliParts(
   places: CliPlaces,
   output: Output,
@@ -67,7 +67,7 @@ export async function withCliParts(
   }
 }
 
-/** The user of the machine on which the command runs. */
+/** Returns the actor for the operating system user that runs the command. */
 export function cliActor(command: string): Actor {
   return { name: `cli:${userInfo().username}`, operation: command, requestId: null, ip: null }
 }

@@ -8,12 +8,12 @@ import type { CliParts } from './open-cli-parts.ts'
 import type { ProviderCreateOptions } from './provider-commands.ts'
 import type { UserCreateOptions } from './user-commands.ts'
 
-/** Runs the action with the parts it needs, which are opened only when a command was understood. */
+/** Runs the action with the parts that it needs. The parts are opened only after the command line has been parsed. */
 export type WithParts = (run: (parts: CliParts) => Promise<void>) => Promise<void>
 
 /**
- * Adds the operator's commands to a command line. Their code is loaded when one of them runs, so that help and completion
- * answer at once.
+ * Adds the operator's commands to a command line. The code of a command is loaded when it runs, so that help and shell completion
+ * respond without delay.
  */
 export function addManagementCommands(program: Command, withParts: WithParts): void {
   program.commandsGroup('Providers and access:')

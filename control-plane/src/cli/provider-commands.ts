@@ -13,7 +13,7 @@ export type ProviderCreateOptions = {
   readonly name: string
   readonly email?: string
   readonly currency: string
-  /** With a comma between them. */
+  /** Environments, separated by a comma. */
   readonly environments: string
 }
 

@@ -5,7 +5,7 @@ import { secretSettings } from '@tollgate/platform/secrets/open-secrets'
 import { consoleSettings } from '@tollgate/domain/console/console-settings'
 import { hostedUrlSetting } from '@tollgate/domain/sessions/hosted-url'
 
-/** Where the commands find the stores, and what they tell. */
+/** Settings that tell commands where the stores are and how to log. */
 export const cliSettings = {
   ...databaseSettings,
   dataDir: dataDirSetting,

@@ -2,7 +2,7 @@ import { endAllSignIns } from '@tollgate/domain/customer-auth/end-all-sign-ins'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
 
-/** Signs all customers out of all clients, in both environments. Prints how much that was. */
+/** Signs all customers out of all clients in both environments, and prints how many records and keys this ended. */
 export async function endSignInsCommand({
   database,
   output,

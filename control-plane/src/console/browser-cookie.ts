@@ -1,9 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Names a browser that an account was signed in to in. It opens nothing: it only sets its attempts apart from others. */
+/**
+ * Cookie that names a browser in which an account has signed in. It grants no access: it only counts the sign-in attempts of this
+ * browser separately.
+ */
 export const browserCookieName = 'tollgate_browser'
 const cookiePath = '/v1/ui/auth'
-/** Longer ones are not ours. */
+/** Tokens of another length were not issued by Tollgate. */
 const tokenPattern = /(?:^|;)\s*tollgate_browser=([A-Za-z0-9_-]{43})\s*(?:;|$)/
 
 export function readBrowserCookie({

@@ -3,7 +3,10 @@ import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 
 export type CliParts = Omit<CliSessionParts, 'database'> & { readonly console: ConsoleParts }
 
-/** Returns what sessions of the command line work with: they are of no provider before a user answers them. */
+/**
+ * Returns the parts that sessions of the command line use. Such a session belongs to no provider until a user approves or denies
+ * it.
+ */
 export function cliParts({ console, hotState, secrets }: CliParts): CliSessionParts {
   return { database: console.database, hotState, secrets }
 }

@@ -5,8 +5,8 @@ import { clientCustomerProperty, customerScopes } from './client-metadata.ts'
 import type { Issuer } from './issuers.ts'
 
 /**
- * Stores a client that gets access tokens for one customer with its secret alone, for agents without a person. It lives as
- * long as the customer, and the audit log names who made it. Returns the only copy of the secret.
+ * Stores a client that gets access tokens for one customer with its secret alone, for agents without a person. The client exists as
+ * long as the customer, and the audit log records its creator. Returns the only copy of the secret.
  */
 export async function createAgentClient(
   { sql, now }: UnitOfWork,

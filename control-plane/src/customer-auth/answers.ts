@@ -1,6 +1,6 @@
 import type { AuthAnswer } from './run-provider.ts'
 
-/** Forbids caches to store answers that hold tokens or describe people. */
+/** Headers that forbid caches to store responses with tokens or personal data. */
 const notKept = {
   'cache-control': 'no-store',
   pragma: 'no-cache',
@@ -15,7 +15,10 @@ export function jsonAnswer(
   return { status, headers: { ...notKept, ...headers }, body: JSON.stringify(body) }
 }
 
-/** An error as OAuth words it. The description may quote what a client has sent, and RFC 6749 allows a part of ASCII alone. */
+/**
+ * Returns an error in the shape of OAuth. The description may quote text from the client, and RFC 6749 allows only a part of ASCII
+ * in it.
+ */
 export function errorAnswer(
   status: number,
   error: string,

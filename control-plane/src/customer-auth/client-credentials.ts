@@ -1,13 +1,16 @@
 import type { Issuer } from './issuers.ts'
 import type { AuthRequest } from './run-provider.ts'
 
-/** How a request names its client. */
+/** The client id and the secret in a request. */
 export type GivenClient = {
   readonly clientId: string
   readonly secret: string | undefined
 }
 
-/** Reads the Authorization header, or the form where it has none. Undefined: the request names no client. */
+/**
+ * Reads the client's credentials from the Authorization header, or from the form if there is no such header. Returns undefined if
+ * the request names no client.
+ */
 export function givenClientOf(
   headers: AuthRequest['headers'],
   form: URLSearchParams,
@@ -28,8 +31,8 @@ export function givenClientOf(
 type Sent = { readonly headers: AuthRequest['headers']; readonly form: URLSearchParams }
 
 /**
- * Moves a secret to where the client's registered method has it. The library takes it nowhere else, and clients that did not
- * name a method use either. A request with two credentials stays as it is, and is refused.
+ * Moves the secret to the place of the client's registered authentication method. The library accepts it nowhere else, and clients
+ * that registered no method use either place. A request with both credentials is left unchanged, so that the library refuses it.
  */
 export async function asRegistered(
   { provider }: Issuer,

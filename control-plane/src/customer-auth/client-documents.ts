@@ -11,9 +11,12 @@ import type { RedirectPolicy } from './redirect-policy.ts'
 type DocumentParts = {
   readonly store: RecordStore
   readonly policy: RedirectPolicy
-  /** Reaches public addresses only. */
+  /** The guarded fetch, which reaches only public addresses. */
   readonly fetch: GuardedFetch
-  /** Whether a stored document will do where its server does not answer: at the token endpoint, not for a new consent. */
+  /**
+   * Returns whether a stored document may be used if its server does not respond. True at the token endpoint, false for a new
+   * consent.
+   */
   readonly mayBeStale: () => boolean
 }
 
@@ -22,8 +25,9 @@ const documentBytesMax = 5 * 1_024
 const timeoutMs = 2_500
 
 /**
- * Fetches the metadata document of a client. A copy of each is stored: where the client's server is away, its users stay
- * signed in. Rejects what is no answer; the answer's status and form are the library's to judge.
+ * Returns a fetch for metadata documents of clients. It stores a copy of each document, so that users stay signed in while the
+ * server of the client is down. It rejects if the request fails or the document is invalid, and no stored copy may be used. The
+ * library judges the status of other responses.
  */
 export function createDocumentFetch(parts: DocumentParts): typeof fetch {
   return async (input, init) => {
@@ -52,7 +56,7 @@ async function fetchDocument(
   if (answer.status !== 200) return answer
   const text = await readText(answer)
   const document = normalizeDocument(text, parts.policy)
-  // Anyone may call the token endpoint under any name: there, a copy is replaced and none is added.
+  // Any client may call the token endpoint under any name, so that endpoint only replaces stored copies and adds none.
   if (!parts.mayBeStale() || (await isDocumentStored(parts.store, clientId))) {
     await save(parts.store, clientId, document)
   }
@@ -71,7 +75,7 @@ function normalizeDocument(text: string, policy: RedirectPolicy): string {
   const given = JSON.parse(text) as ClientMetadata
   const normalized = normalizeClient(given, policy)
   if (normalized.kind === 'refused') throw new Error(normalized.fault.error_description)
-  // The library refuses documents with a secret, and has to see it.
+  // Keep the secret: the library refuses documents that contain one, so it must see it.
   const secret = 'client_secret' in given ? { client_secret: given['client_secret'] } : {}
   return JSON.stringify({ ...normalized.metadata, ...secret })
 }
@@ -92,7 +96,7 @@ async function save(store: RecordStore, clientId: string, document: string): Pro
   await rows.write((sql) => saveRecord(sql, place, record, now))
 }
 
-/** Whether a person's browser has brought the client here before. */
+/** Returns whether the client's document is stored, which means that a person's browser has opened this client before. */
 export async function isDocumentStored(store: RecordStore, clientId: string): Promise<boolean> {
   return (await find(store, clientId)) !== undefined
 }

@@ -1,12 +1,12 @@
 import { faultOfRedirect, isOfNativeClient, type RedirectPolicy } from './redirect-policy.ts'
 
-/** Scopes of every authorization server. */
+/** Scopes that every authorization server supports. */
 export const customerScopes = ['openid', 'profile', 'email'] as const
 
-/** A client that names no scope gets this one. It may use the MCP server, and learns the customer's reference. */
+/** Scope of a client that requests none. It allows requests to the MCP server and reveals the customer's reference. */
 export const defaultScope = 'openid'
 
-/** Names the customer that a client acts for without a person. Only the provider says it of a client. */
+/** Property with the reference of the customer that a client without a person acts for. Only the provider sets it. */
 export const clientCustomerProperty = 'tollgate_customer_ref'
 
 export type ClientMetadata = Readonly<Record<string, unknown>>
@@ -16,14 +16,15 @@ export type ClientFault = {
   readonly error_description: string
 }
 
-/** The metadata that the library gets for a client, or the reason why the client is refused. */
+/** The client metadata for the library, or the reason why the client is refused. */
 export type NormalizedClient =
   | { readonly kind: 'metadata'; readonly metadata: ClientMetadata }
   | { readonly kind: 'refused'; readonly fault: ClientFault }
 
 /**
- * Clients may not choose their customer or their secret. Registered scopes would limit a client, and clients register the scopes
- * of other servers before they ask for ours. The library would fetch the sector identifier.
+ * Properties removed from metadata that a client sends. A client must not choose its customer or its secret. Registered scopes
+ * would limit a client, and clients register scopes of other servers before they request ours. The library would fetch the address
+ * of the sector identifier.
  */
 const droppedProperties: ReadonlySet<string> = new Set([
   clientCustomerProperty,
@@ -33,8 +34,8 @@ const droppedProperties: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Brings metadata of real clients into the form that the library takes. Clients name scopes that are not ours, call themselves
- * web clients although they run on their user's machine, and leave the authentication method out.
+ * Converts metadata of real clients to the form that the library accepts. Such clients name unknown scopes, register as web clients
+ * although they run on the user's machine, and omit the authentication method.
  */
 export function normalizeRegistration(body: unknown, policy: RedirectPolicy): NormalizedClient {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -50,7 +51,10 @@ export function normalizeRegistration(body: unknown, policy: RedirectPolicy): No
   }
 }
 
-/** The same for a client that publishes its metadata: without an authentication method it has no secret. */
+/**
+ * Like `normalizeRegistration`, for a client that publishes its metadata. Without an authentication method, such a client has no
+ * secret.
+ */
 export function normalizeClient(given: ClientMetadata, policy: RedirectPolicy): NormalizedClient {
   const uris = given['redirect_uris']
   if (!Array.isArray(uris) || uris.length === 0) {
@@ -85,8 +89,8 @@ function refused(error: ClientFault['error'], error_description: string): Normal
 const nameCharsMax = 80
 
 /**
- * Returns the name that pages show of a client: one short line, without characters that are invisible or turn the direction
- * of the text around them. Undefined: nothing is left of it.
+ * Returns the client's name for pages: one short line, without invisible characters and without characters that change the
+ * direction of the text. Returns undefined if no characters remain.
  */
 export function shownNameOf(name: string | undefined): string | undefined {
   const visible = (name ?? '').replaceAll(/[\p{Cf}\p{Co}\p{Cn}]/gu, '')

@@ -29,13 +29,13 @@ export type ProviderParts = {
   readonly fetch: GuardedFetch
   readonly lifetimes: Lifetimes
   readonly logger: Logger
-  /** Address of the page that asks for a sign-in and for consent, by the id of the interaction. */
+  /** Returns the address of the page that asks for a sign-in and for consent. `uid` is the id of the interaction. */
   readonly signInUrl: (uid: string) => string
-  /** A page that says what went wrong. */
+  /** Returns the page that explains the problem to the person. */
   readonly problemPage: (acceptLanguage: string | undefined, problem: IssuerProblem) => ProblemPage
 }
 
-/** Text of the library, for developers, about a request that is not valid; or too many requests. */
+/** Either the library's description of an invalid request, written for developers, or too many requests. */
 export type IssuerProblem = { readonly invalid: string } | 'too-many'
 
 type ProblemPage = {
@@ -49,16 +49,18 @@ export type Lifetimes = {
   readonly grantSeconds: number
 }
 
-/** A person has this long to sign in, to read what is asked for, and to answer. */
+/** Time a person has to sign in, to read the consent page and to answer. */
 const interactionSeconds = 15 * 60
 const codeSeconds = 60
 
 const scope = customerScopes.join(' ')
 
-/** The authorization server of one MCP server: the library with what is ours. Makes no request and no query. */
+/**
+ * Creates the authorization server of one MCP server: the library with the policy of Tollgate. Sends no request and runs no query.
+ */
 export function createProvider(parts: ProviderParts): Provider {
   const provider = new Provider(parts.address.issuer, configurationOf(parts))
-  // Addresses are made from the headers that `runProvider` sets, whatever the client has sent.
+  // The library builds addresses from the forwarded headers. `runProvider` sets them, so the client's own headers have no effect.
   provider.proxy = true
   provider.use(async (ctx, next) => {
     await next()
@@ -94,7 +96,7 @@ function configurationOf(parts: ProviderParts): Configuration {
     pkce: { required: () => true },
     clientAuthMethods: [...authMethods],
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
-    // Documents of clients say neither, and mean these.
+    // Metadata documents of clients usually omit these properties. The defaults are what such clients expect.
     clientDefaults: {
       application_type: 'native',
       token_endpoint_auth_method: 'none',
@@ -150,7 +152,7 @@ function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration[
       enabled: true,
       defaultResource: () => proxyUrl,
       useGrantedResource: () => true,
-      // Other names of the resource were replaced by this one before the library sees them.
+      // `withOwnResource` has already replaced aliases of the resource by this name.
       getResourceServerInfo: (_ctx, resource) => {
         if (resource !== proxyUrl) throw new errors.InvalidTarget('the resource is not served here')
         return {
@@ -162,7 +164,7 @@ function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration[
         }
       },
     },
-    // Both are ours: the library's take no JWT access tokens.
+    // Tollgate serves both endpoints itself, because those of the library do not accept JWT access tokens.
     userinfo: off,
     revocation: off,
     rpInitiatedLogout: off,
@@ -171,7 +173,7 @@ function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration[
   }
 }
 
-/** The session of the library is in no use: each request for a code asks the person, on our own pages. */
+/** The session of the library is not used: every authorization request asks the person on Tollgate's own pages. */
 function peopleOf(parts: ProviderParts): Configuration {
   const { Check, Prompt } = interactionPolicy
   const isOpen = (name: 'login' | 'consent') => (ctx: KoaContextWithOIDC) =>
@@ -212,7 +214,7 @@ function peopleOf(parts: ProviderParts): Configuration {
 
 type SubjectToken = { readonly accountId?: unknown; readonly client?: unknown }
 
-/** Refuses where the customer was deleted. */
+/** Throws if the customer was deleted. */
 async function customerRefOf(parts: ProviderParts, token: SubjectToken): Promise<string> {
   const ofClient = (token.client as Record<string, unknown> | undefined)?.[clientCustomerProperty]
   const customerRef = token.accountId ?? ofClient
@@ -234,7 +236,7 @@ async function findOwner(
   return customer?.reference === customerRef ? customer : undefined
 }
 
-/** A token that is not recorded could not be revoked, so it is not sent either. */
+/** Records the issued access token. If the record fails, the token is not sent, because it could never be revoked. */
 async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWithOIDC) {
   const { oidc } = ctx as Partial<KoaContextWithOIDC>
   const body = ctx.body as { readonly access_token?: unknown } | undefined

@@ -9,7 +9,7 @@ import type { CustomerAuthConfig } from './customer-auth-settings.ts'
 import type { Mailer } from './mailer.ts'
 import type { Upstreams } from './upstream/upstreams.ts'
 
-/** What the authorization servers of customers work with. */
+/** The parts that the authorization servers of customers use. */
 export type CustomerAuthParts = ReadParts & {
   readonly publisher: PublisherParts
   readonly secrets: Secrets

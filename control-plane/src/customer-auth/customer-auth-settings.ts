@@ -19,7 +19,7 @@ function listSetting(variable: string, description: string, defaultText: string)
 const days = { min: 1, max: 3_650 }
 const attempts = { min: 1, max: 1_000_000 }
 
-/** The authorization server that customers of MCP servers sign in at. */
+/** Settings of the authorization servers where customers of MCP servers sign in. */
 export const customerAuthSettings = {
   accessTokenMinutes: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_ACCESS_MINUTES',

@@ -12,7 +12,7 @@ export type CustomerAuth = {
   readonly upstreams: Upstreams['configured']
   readonly issuers: Issuers
   readonly policy: RedirectPolicy
-  /** A page for a request to the authorization endpoint that cannot go on. */
+  /** Returns the page for a request to the authorization endpoint that cannot continue. */
   readonly problemPage: IssuerParts['problemPage']
 }
 

@@ -10,13 +10,13 @@ import { UsedBeforeError, writtenTogether } from './written-together.ts'
 
 const metadataPath = '/.well-known/oauth-authorization-server'
 
-/** RFC 8414, without what of OpenID Connect is not served. */
+/** Returns the metadata of the authorization server (RFC 8414), without the parts of OpenID Connect that are not served. */
 export async function metadata({ provider }: Issuer): Promise<AuthAnswer> {
   const answer = await runProvider(provider, { method: 'GET', path: metadataPath, headers: {} })
   const given = JSON.parse(answer.body) as Record<string, unknown>
   const served = {
     ...given,
-    // Form post and fragment are for browsers of other flows.
+    // The modes `form_post` and `fragment` belong to flows that are not offered.
     response_modes_supported: ['query'],
   }
   return jsonAnswer(200, served, { 'cache-control': 'public, max-age=300' })
@@ -30,23 +30,24 @@ export async function jwks({ provider }: Issuer): Promise<AuthAnswer> {
   }
 }
 
-/** Starts a request for a code: answers with a redirect to the sign-in page, or to the client with an error. */
+/** Starts an authorization request. Responds with a redirect to the sign-in page, or to the client with an error. */
 export function authorize(
   { provider, address }: Issuer,
   parameters: URLSearchParams,
   headers: AuthRequest['headers'],
 ): Promise<AuthAnswer> {
   const query = withOwnResource(address, parameters)
-  // RFC 6749, section 3.3: the default of a client that names no scope of ours.
+  // RFC 6749, section 3.3: the server applies a default if the client requests none of the supported scopes.
   const asked = query.getAll('scope').join(' ').split(' ')
   if (!customerScopes.some((each) => asked.includes(each))) query.set('scope', defaultScope)
-  // The library cannot be without its other modes, which hand the code to scripts of the page or to a form. It refuses one it does not know.
+  // The library cannot disable its other response modes, which pass the code to scripts of the page or to a form. It refuses
+  // unknown modes, so any mode other than `query` is replaced by an unknown one.
   const modes = query.getAll('response_mode').filter((mode) => mode !== '')
   if (modes.some((mode) => mode !== 'query')) query.set('response_mode', 'refused')
   return runProvider(provider, { method: 'GET', path: `/authorize?${query.toString()}`, headers })
 }
 
-/** Ends it: answers with a redirect to the client. Only for the browser in which the person has answered. */
+/** Ends an authorization request. Responds with a redirect to the client, but only in the browser in which the person answered. */
 export async function resume(
   issuer: Issuer,
   uid: string,
@@ -67,7 +68,7 @@ export async function resume(
   }
 }
 
-/** RFC 7591. */
+/** Registers a client (RFC 7591). */
 export async function register(
   { provider }: Issuer,
   body: unknown,
@@ -116,7 +117,7 @@ export async function token(
   }
 }
 
-/** Details of RFC 6749, sections 5.1 and 5.2, that the library leaves out, says otherwise, or cannot know. */
+/** Adds details of RFC 6749, sections 5.1 and 5.2, that the library omits, words differently or cannot know. */
 function asSpecified(given: AuthAnswer, headers: AuthRequest['headers']): AuthAnswer {
   const answer = { ...given, headers: { ...given.headers, pragma: 'no-cache' } }
   if (answer.status === 401 && headers['authorization'] !== undefined) {
@@ -128,7 +129,10 @@ function asSpecified(given: AuthAnswer, headers: AuthRequest['headers']): AuthAn
     : answer
 }
 
-/** Names of the resource are replaced by its only one, so that clients may use several. Another resource stays, and is refused. */
+/**
+ * Replaces aliases of the resource by its canonical name, so that a client may send several of them. Another resource stays in the
+ * request, and the library refuses it.
+ */
 function withOwnResource(address: Issuer['address'], given: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams()
   const resources = new Set<string>()

@@ -7,7 +7,7 @@ import type { Issuer, Issuers } from './issuers.ts'
 
 type Interaction = InstanceType<Provider['Interaction']>
 
-/** A client that waits for a person to sign in and to allow it. */
+/** An authorization request of a client that waits for a person to sign in and to consent. */
 export type OpenInteraction = {
   readonly issuer: Issuer
   readonly interaction: Interaction
@@ -19,7 +19,10 @@ export type OpenInteraction = {
   }
 }
 
-/** `sid`: environment, subdomain and id of the interaction. Undefined: it has ended, or never was. */
+/**
+ * Finds an open interaction. `sid` consists of the environment, the subdomain and the id of the interaction. Returns undefined if
+ * the interaction has ended or never existed.
+ */
 export async function findInteraction(
   issuers: Issuers,
   sid: string,
@@ -49,13 +52,13 @@ export async function findInteraction(
 }
 
 /**
- * Lets the client act for the customer. Returns the address that the browser goes on to. The grant takes effect when
- * the browser arrives there. A crash before that leaves a grant without tokens.
+ * Lets the client act for the customer. Returns the address to which the browser must go next. The grant takes effect when the
+ * browser arrives there. A crash before that leaves a grant without tokens.
  */
 export async function allowClient(open: OpenInteraction, customerRef: string): Promise<string> {
   const { issuer, client } = open
   const grant = new issuer.provider.Grant({ accountId: customerRef, clientId: client.clientId })
-  // A client that asks for no scope of ours gets a token for the resource all the same.
+  // A client that requests no supported scope still gets a token for the resource, with the default scope.
   const scope = client.scopes.join(' ') || defaultScope
   grant.addOIDCScope(scope)
   grant.addResourceScope(issuer.address.proxyUrl, scope)
@@ -71,13 +74,15 @@ export function refuseClient(open: OpenInteraction): Promise<string> {
 }
 
 /**
- * Saves the answer and returns the address to which the browser goes on. The address carries a proof that only this browser gets.
- * Without it, an attacker could start a request, have a victim answer it, and collect the code for the victim's account.
+ * Saves the answer and returns the address to which the browser must go next. The address contains a proof that only this browser
+ * gets. Without the proof, an attacker could start a request, have a victim answer it, and collect the code for the victim's
+ * account.
  */
 async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
   const proof = randomBytes(32).toString('base64url')
   interaction.result = { ...result, proofSha256: digestOf(proof) }
-  // In its last second as well: without a lifetime it would stay for good.
+  // The lifetime is at least 1 second, also in the last second of the interaction. An interaction without a lifetime would never
+  // expire.
   await interaction.save(Math.max(1, interaction.exp - Math.floor(Date.now() / 1_000)))
   const address = new URL(interaction.returnTo)
   address.searchParams.set('proof', proof)

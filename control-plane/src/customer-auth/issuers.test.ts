@@ -25,7 +25,7 @@ test.each([
   [byPath, 'https://tools.example.com/mcp/acme', true],
   [byPath, 'https://tools.example.com/mcp/acme/', true],
   [byPath, 'https://tools.example.com/mcp/../mcp/acme', true],
-  // All servers share the origin, which names none of them.
+  // All servers share this origin, so the origin alone names no server.
   [byPath, 'https://tools.example.com', false],
   [byPath, 'https://tools.example.com/', false],
   [byPath, 'https://tools.example.com/mcp', false],

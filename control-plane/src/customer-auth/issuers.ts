@@ -38,7 +38,7 @@ export type IssuerParts = Pick<
   readonly problemPage: ProviderParts['problemPage']
 }
 
-/** An instance takes about 50 KB and a millisecond. */
+/** An instance takes about 50 KB and 1 ms to create. */
 const instancesMax = 500
 
 const dayMs = 86_400_000
@@ -46,11 +46,11 @@ const dayMs = 86_400_000
 /** Path of the page where customers sign in and allow a client. */
 export const authorizePath = '/customer/authorize'
 
-/** Creates the authorization server of an MCP server when it is first needed, and again when its keys change. */
+/** Creates the authorization server of an MCP server at its first use, and again after its keys change. */
 export class Issuers {
   readonly #parts: IssuerParts
   readonly #keys: KeyRing
-  /** Those that were used last come last. */
+  /** Instances in order of use; the most recently used one is last. */
   readonly #instances = new Recent<Issuer>(instancesMax)
 
   constructor(parts: IssuerParts) {
@@ -99,7 +99,7 @@ export class Issuers {
   }
 
   async #create(server: AuthServer, keys: SigningKeys): Promise<Issuer> {
-    // The library takes its time to load, and installations without MCP servers never need it.
+    // Import the library only here: it loads slowly, and installations without MCP servers never need it.
     const { createProvider } = await import('./create-provider.ts')
     const { environment, providerId, productRef, subdomain } = server
     const { config, secrets, clock, outbound, logger, hostedUrl } = this.#parts
@@ -138,7 +138,10 @@ export function redirectPolicyOf(config: CustomerAuthConfig) {
   }
 }
 
-/** Returns the subdomain that makes the template the address, or what only an alias of it begins with. */
+/**
+ * Returns the subdomain of the MCP server whose address, or one of its aliases, is `resource`. Returns undefined if the template
+ * yields no such address.
+ */
 export function subdomainOf(template: string, resource: string): string | undefined {
   if (!URL.canParse(resource)) return undefined
   const [before = '', after = ''] = template.split('{subdomain}')
@@ -152,7 +155,10 @@ export function subdomainOf(template: string, resource: string): string | undefi
     : subdomain
 }
 
-/** Returns the one name of the resource: for the address of the MCP server and its aliases. Undefined: another resource. */
+/**
+ * Returns the canonical name of the resource if `resource` is the address of the MCP server or one of its aliases. Otherwise
+ * returns undefined.
+ */
 export function resourceOf(address: ProxyAddress, resource: string): string | undefined {
   if (!URL.canParse(resource)) return undefined
   const { href } = new URL(resource)

@@ -12,11 +12,11 @@ export type Mail = {
 
 /** Sends mail to customers. */
 export type Mailer = {
-  /** False: this installation sends no mail, and keeps none either. */
+  /** Whether mail can be sent or stored. If false, `send` rejects. */
   readonly isReady: boolean
   /** Whether mail is stored for the page at `/inbox` instead of being sent. */
   readonly hasInbox: boolean
-  /** Rejects if the mail server does not take it: with `RecipientRefusedError` if it knows no such address. */
+  /** Rejects if the mail server does not accept the mail, with `RecipientRefusedError` if it refuses the address permanently. */
   send(caller: Caller, mail: Mail): Promise<void>
 }
 
@@ -26,7 +26,7 @@ type MailerParts = {
   readonly hostedUrl: string
 }
 
-/** The mail server refused the address for good. */
+/** The mail server refused the recipient's address permanently. */
 export class RecipientRefusedError extends Error {}
 
 const sendTimeoutMs = 10_000
@@ -62,7 +62,7 @@ function smtpMailer({
     hasInbox: false,
     send: async (_caller, { recipient, subject, body }) => {
       const { createTransport } = await import('nodemailer')
-      // An object: no further address is read out of what was typed.
+      // Pass an object: nodemailer would parse further addresses out of a string that a person typed.
       const to = { name: '', address: recipient }
       const transport = createTransport(address.href)
       try {
@@ -74,7 +74,10 @@ function smtpMailer({
   }
 }
 
-/** 4xx is a refusal that may be over later, and 5xx one that stays. Other steps than the recipient have other codes. */
+/**
+ * Returns whether the mail server refused the recipient permanently. A 4xx response is temporary, a 5xx response is permanent.
+ * Failures of other SMTP commands have other codes.
+ */
 function isRefusal(error: unknown): boolean {
   const { code, command, responseCode } = error as Record<string, unknown>
   return code === 'EENVELOPE' && command === 'RCPT TO' && Number(responseCode) >= 500

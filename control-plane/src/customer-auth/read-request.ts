@@ -4,7 +4,10 @@ import { passedHeaders, type AuthAnswer } from './run-provider.ts'
 
 const bodyBytesMax = 64 * 1_024
 
-/** Bodies of the routes registered afterwards are bytes, whatever their type: OAuth has errors of its own for them. */
+/**
+ * Makes the bodies of routes registered afterwards raw bytes, whatever their content type, because OAuth defines its own errors for
+ * malformed bodies.
+ */
 export function takeBytes(app: ApiServer): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
@@ -30,7 +33,7 @@ export function queryOf({ url }: Pick<FastifyRequest, 'url'>): URLSearchParams {
   return new URLSearchParams(query.join('?'))
 }
 
-/** Reads a form in either encoding. */
+/** Reads a form in either encoding: urlencoded or multipart. */
 export async function formOf(request: FastifyRequest): Promise<URLSearchParams> {
   const bytes = bytesOf(request)
   const type = request.headers['content-type'] ?? ''
@@ -42,12 +45,12 @@ export async function formOf(request: FastifyRequest): Promise<URLSearchParams> 
       if (typeof value === 'string') form.append(name, value)
     }
   } catch {
-    // A malformed form has no fields, and a field that is missing is refused.
+    // A malformed form counts as a form without fields. The endpoints refuse a missing field.
   }
   return form
 }
 
-/** Undefined: the body is no JSON. */
+/** Returns the parsed body, or undefined if the body is not JSON. */
 export function jsonOf(request: FastifyRequest): unknown {
   try {
     return JSON.parse(bytesOf(request).toString('utf8'))

@@ -19,11 +19,11 @@ export type RecordStore = {
   readonly place: RecordPlace
   readonly secrets: Secrets
   readonly now: () => Date
-  /** How long a registered client is kept after it was last used. */
+  /** How long a registered client is stored after its last use, in milliseconds. */
   readonly clientMs: number
 }
 
-/** Stores the records of one model of one issuer in PostgreSQL: ids as digests, payloads sealed. */
+/** Stores the records of one model of one issuer in PostgreSQL. Ids are stored as digests, payloads are encrypted. */
 export class RecordAdapter implements Adapter {
   readonly #store: RecordStore
   readonly #model: string
@@ -37,7 +37,7 @@ export class RecordAdapter implements Adapter {
     const { rows, place } = this.#store
     const now = this.#store.now()
     const isClient = this.#model === 'Client'
-    // A lifetime that is over is none at all: such a record ends at once, and never stays for good.
+    // A lifetime of 0 or less counts as 1 second. Otherwise such a record would never expire.
     const ownMs = expiresIn === undefined ? undefined : Math.max(1, expiresIn) * 1_000
     const lastsMs = isClient ? this.#store.clientMs : ownMs
     const record = {
@@ -65,12 +65,14 @@ export class RecordAdapter implements Adapter {
     return this.#opened(await rows.read((sql) => findRecordByUid(sql, place, of, now())))
   }
 
-  /** The device flow is off. */
+  /** The device flow is disabled, so no user codes exist. */
   findByUserCode(): Promise<undefined> {
     return Promise.resolve(undefined)
   }
 
-  /** The library looks first and consumes then: of two requests that both saw the record unused, one is refused here. */
+  /**
+   * The library first reads a record and then consumes it. If two requests both read the record unused, the second one fails here.
+   */
   async consume(id: string): Promise<void> {
     const { rows, place, now } = this.#store
     const of = { model: this.#model, id }
@@ -79,7 +81,7 @@ export class RecordAdapter implements Adapter {
     })
   }
 
-  /** An interaction ends when its code is stored, and with one code, however often the browser comes. */
+  /** An interaction ends when its code is stored. However often the browser returns, it yields only one code. */
   async destroy(id: string): Promise<void> {
     const { rows, place } = this.#store
     const of = { model: this.#model, id }
@@ -92,7 +94,10 @@ export class RecordAdapter implements Adapter {
     })
   }
 
-  /** The library calls it once for each model; the first call ends everything of the grant, also if the request is refused. */
+  /**
+   * The library calls this method once for each model. The first call revokes all records of the grant, even if the request is
+   * refused.
+   */
   async revokeByGrantId(grantId: string): Promise<void> {
     const { rows, place, now } = this.#store
     const { providerId, issuer } = place

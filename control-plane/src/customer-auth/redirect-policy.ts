@@ -1,6 +1,6 @@
-/** Which addresses clients may be redirected to. */
+/** The addresses to which clients may be redirected. */
 export type RedirectPolicy = {
-  /** Each with the hosts below it, in lower case. */
+  /** Allowed hosts in lower case, each including its subdomains. */
   readonly hosts: readonly string[]
   readonly schemes: readonly string[]
   readonly isAnyHttpsAllowed: boolean
@@ -12,7 +12,7 @@ export function isLoopback({ hostname }: URL): boolean {
   return loopbackHosts.has(hostname)
 }
 
-/** Returns what is wrong with the redirect URI; undefined: nothing. */
+/** Returns what is wrong with the redirect URI, or undefined if it is allowed. */
 export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | undefined {
   if (typeof uri !== 'string' || !URL.canParse(uri)) return 'is not a URL'
   const url = new URL(uri)
@@ -25,7 +25,7 @@ export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | 
   if (scheme !== 'https') {
     return policy.schemes.includes(scheme) ? undefined : 'has a scheme that is not allowed here'
   }
-  // A host in a URL may contain semicolons, which would end a directive of the consent page's security policy.
+  // A host in a URL may contain semicolons, which would end a directive in the content security policy of the consent page.
   if (/[^\w.:[\]-]/.test(url.hostname)) return 'has a host that is not a domain name'
   if (policy.isAnyHttpsAllowed || isLoopback(url)) return undefined
   const isKnown = policy.hosts.some(
@@ -34,7 +34,7 @@ export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | 
   return isKnown ? undefined : 'leads to a host that is not allowed here'
 }
 
-/** Whether a client with this redirect URI runs on the machine of its user. */
+/** Returns whether a client with this redirect URI runs on the machine of its user. */
 export function isOfNativeClient(uri: string): boolean {
   if (!URL.canParse(uri)) return false
   const url = new URL(uri)

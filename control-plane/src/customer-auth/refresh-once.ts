@@ -10,9 +10,9 @@ import type { AuthAnswer } from './run-provider.ts'
 import { UsedBeforeError, writtenTogether } from './written-together.ts'
 
 /*
- * Several processes of one client refresh with the same token at once, and answers get lost. The library would take the second
- * request for a stolen token and end the grant, so the second request gets the answer of the first one: for a short time, and
- * only if it is the same request of the same client. Later, the same token ends the grant.
+ * Several processes of one client may refresh with the same token at once, and responses may get lost. The library would treat the
+ * second request as use of a stolen token and end the grant. Therefore a second, identical request of the same client gets the
+ * response of the first one, for a short time. After that time, the same token ends the grant.
  */
 
 const graceMs = 60_000
@@ -20,12 +20,12 @@ const graceMs = 60_000
 const model = 'RefreshAnswer'
 
 type Kept = {
-  /** Digest of the credentials and parameters. A request with other ones does not get the stored answer. */
+  /** Digest of the credentials and parameters. A request with a different digest does not get the stored response. */
   readonly request: string
   readonly answer: AuthAnswer
 }
 
-/** The answer is committed with the tokens that are in it: there is never one without the other, whenever the process dies. */
+/** Runs a refresh once. The response and its tokens are committed in one transaction, so a crash leaves either both or neither. */
 export async function refreshOnce(
   issuer: Issuer,
   { clientId, secret }: GivenClient,

@@ -20,7 +20,7 @@ import { userinfo } from './userinfo-endpoint.ts'
 /** The MCP proxy forwards requests for the authorization server of an MCP server to this path. */
 const mountPath = '/oauth/:environment/:subdomain/*'
 
-/** The authorization servers of all MCP servers, and the operations that lead to them. */
+/** Registers the authorization servers of all MCP servers, and the operations at the shared address. */
 export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: CustomerAuth): void {
   void app.register((instance, _options, done) => {
     takeBytes(instance)
@@ -31,7 +31,7 @@ export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: Cust
       handler: async (request, reply) => {
         const { environment, subdomain, '*': path } = request.params as Record<string, string>
         const known = environments.find((each) => each === environment)
-        // `{issuer}/oauth/token` may come with or without its own `oauth`.
+        // Clients send `{issuer}/oauth/token` both with and without the `oauth` in the path.
         const endpoint = (path ?? '').replace(/^oauth\//, '')
         allowBrowsers(reply, endpoint)
         if (request.method === 'OPTIONS') return reply.code(204).send()

@@ -16,8 +16,8 @@ import { bearerOf, userinfo } from './userinfo-endpoint.ts'
 const basePath = '/v1/customer/auth'
 
 /**
- * The same servers at one address for all MCP servers. Which one is meant follows from the product, the resource, the client
- * or the token.
+ * Registers the same endpoints at one address for all MCP servers. The product, the resource, the client or the token of a request
+ * selects the server.
  */
 export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: CustomerAuth): void {
   const { issuers } = auth
@@ -58,7 +58,7 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
       const query = queryOf(request)
       const issuer = await issuerOf(auth, query, query.get('client_id') ?? undefined)
       if (issuer === undefined) return unknownClient(400)
-      // Its cookies and the rest of the flow belong to the issuer's own address.
+      // The cookies and the rest of the flow belong to the issuer's own address, so redirect there.
       const location = `${issuer.address.issuer}/oauth/authorize?${query.toString()}`
       return { status: 302, headers: { location, 'cache-control': 'no-store' }, body: '' }
     }),
@@ -96,7 +96,10 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
   )
 }
 
-/** Clients that publish their metadata are known at every server: they name the resource. */
+/**
+ * Finds the issuer that a request is for. A client that publishes its metadata is known at every server, so it must name the
+ * resource.
+ */
 async function issuerOf(
   { issuers }: CustomerAuth,
   parameters: URLSearchParams,
@@ -110,7 +113,7 @@ async function issuerOf(
   return clientId === undefined ? undefined : issuers.findOfClient(clientId)
 }
 
-/** Finds the issuer that the token names. The token is verified afterwards. */
+/** Finds the issuer that the token names. The caller verifies the token afterwards. */
 async function issuerOfToken(
   { issuers }: Pick<CustomerAuth, 'issuers'>,
   token: string | undefined,

@@ -7,8 +7,8 @@ import type { AuthAnswer, AuthRequest } from './run-provider.ts'
 import { isJwt, verifyAccessToken } from './verify-access-token.ts'
 
 /**
- * RFC 7009. A refresh token ends its grant: other refresh tokens of it and its access tokens. An access token does the same.
- * A token that is not known is no error: it opens nothing.
+ * Revokes a token (RFC 7009). A refresh token ends its grant, with all other refresh tokens and access tokens of the grant. An
+ * access token does the same. An unknown token is not an error, because it grants no access.
  */
 export async function revoke(
   issuer: Issuer,
@@ -36,7 +36,10 @@ export async function revoke(
   return jsonAnswer(200, { revoked: true, message: 'The token is no longer valid.' })
 }
 
-/** RFC 6749, sections 2.3 and 3.2: one method of authentication, and each parameter once. */
+/**
+ * Returns what is malformed in the request. RFC 6749, sections 2.3 and 3.2: one authentication method, and each parameter at most
+ * once.
+ */
 function faultOf(headers: AuthRequest['headers'], form: URLSearchParams): string | undefined {
   if (headers['authorization'] !== undefined && form.has('client_secret')) {
     return 'Authenticate the client by the header or by the form, not by both.'
@@ -45,7 +48,7 @@ function faultOf(headers: AuthRequest['headers'], form: URLSearchParams): string
   return new Set(names).size < names.length ? 'A parameter is given twice.' : undefined
 }
 
-/** Returns the id of the client that the request proves to come from; a client without a secret proves nothing but names itself. */
+/** Returns the id of the authenticated client, or undefined. A client without a secret only names itself. */
 async function authenticate(
   { provider }: Issuer,
   headers: AuthRequest['headers'],
@@ -72,7 +75,7 @@ async function revokeAccessToken(issuer: Issuer, token: string, clientId: string
   return true
 }
 
-/** Returns whether a token that did not verify names another client. */
+/** Returns whether a token that failed verification names another client. */
 function isOfOtherClient(token: string, clientId: string): boolean {
   try {
     const { client_id: other } = decodeJwt(token)

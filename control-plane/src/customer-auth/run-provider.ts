@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import inject from 'light-my-request'
 import type Provider from 'oidc-provider'
 
-/** Ties a request for a code to its browser. */
+/** Cookie that ties an authorization request to its browser. */
 export const resumeCookie = 'tollgate_resume'
 
 /** A request to an authorization server. */
 export type AuthRequest = {
   readonly method: 'GET' | 'POST'
-  /** Below `{issuer}/oauth`, with its query. */
+  /** Path below `{issuer}/oauth`, with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
@@ -20,10 +20,10 @@ export type AuthAnswer = {
   readonly body: string
 }
 
-/** Headers of a request that the library gets. */
+/** Request headers that are passed to the library. */
 export const passedHeaders = ['authorization', 'content-type', 'accept', 'accept-language'] as const
 
-/** Headers of an answer that the client gets. */
+/** Response headers that are passed to the client. */
 const answeredHeaders = [
   ...['content-type', 'location', 'cache-control', 'pragma', 'www-authenticate'],
   ...['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-robots-tag'],
@@ -35,8 +35,8 @@ type Listener = (
 ) => void
 
 /**
- * Lets the library answer a request. It sees the address of the issuer in place of ours, no cookie but the one that ties a
- * request for a code to its browser, and the whole body at once.
+ * Lets the library handle a request. The library sees the address of the issuer instead of Tollgate's own address, the whole body
+ * at once, and no cookie except the one that ties an authorization request to its browser.
  */
 export async function runProvider(
   provider: Provider,

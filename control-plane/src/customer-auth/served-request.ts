@@ -10,7 +10,7 @@ import type { Issuer } from './issuers.ts'
 import { headersOf, jsonOf } from './read-request.ts'
 import type { AuthAnswer } from './run-provider.ts'
 
-/** A request, and the server that it is for. */
+/** A request and the authorization server that it is for. */
 export type Served = {
   readonly parts: AppParts
   readonly auth: CustomerAuth
@@ -18,7 +18,7 @@ export type Served = {
   readonly request: FastifyRequest
 }
 
-/** RFC 6749, section 4.1.3: parameters of the token endpoint come in a form. */
+/** Returns an error unless the body is a form. RFC 6749, section 4.1.3: parameters of the token endpoint are sent as a form. */
 export function requireForm({ headers }: FastifyRequest): AuthAnswer | undefined {
   const type = headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined
@@ -27,8 +27,8 @@ export function requireForm({ headers }: FastifyRequest): AuthAnswer | undefined
 }
 
 /**
- * Each request stores a row until the sign-in ends. A client that publishes its metadata registers itself by its first request,
- * which fetches a document and stores it.
+ * Starts an authorization request, within the limit for the client's network. Each request stores a row until the sign-in ends. A
+ * client that publishes its metadata registers itself with its first request, which fetches a document and stores it.
  */
 export async function authorizeClient(
   served: Served,
@@ -48,7 +48,10 @@ export async function authorizeClient(
   return authorize(issuer, parameters, headersOf(request))
 }
 
-/** Any page could use up the requests of its visitor's network with images that have this address. Old browsers do not say. */
+/**
+ * Returns whether the browser opens the address as a page. Otherwise any page could use up the limit of its visitor's network with
+ * images that have this address. Old browsers do not send the header and are allowed.
+ */
 function isNavigation({ headers }: FastifyRequest): boolean {
   const destination = headers['sec-fetch-dest']
   return destination === undefined || destination === 'document'
@@ -60,14 +63,14 @@ export async function registerClient(served: Served): Promise<AuthAnswer> {
   return refused ?? register(issuer, jsonOf(request), headersOf(request), auth.policy)
 }
 
-/** Returns the answer to a network that has registered too many. */
+/** Counts a registration. Returns the response for a network that has registered too many clients, otherwise undefined. */
 async function countRegistration(served: Served): Promise<AuthAnswer | undefined> {
   const { registrationsPerAddressMax } = served.auth.config
   const waitMs = await countOfNetwork(served, 'register-address', registrationsPerAddressMax)
   return waitMs === undefined ? undefined : tooManyRequests(waitMs)
 }
 
-/** Returns the page for a network from which too many sign-ins were begun: a person reads it. */
+/** Counts a sign-in. Returns a page for people if too many sign-ins started from the same network, otherwise undefined. */
 async function countAuthorization(served: Served): Promise<AuthAnswer | undefined> {
   const { auth, request } = served
   const { customerSignInsPerAddressMax } = auth.config
@@ -82,7 +85,7 @@ async function countAuthorization(served: Served): Promise<AuthAnswer | undefine
   }
 }
 
-/** Counts the request for its network. Returns how many milliseconds to wait if there were too many. */
+/** Counts the request for its network. If there were too many, returns how many milliseconds to wait. */
 function countOfNetwork(
   { parts, auth, issuer, request }: Served,
   kind: AttemptKind,
@@ -94,7 +97,10 @@ function countOfNetwork(
   return countAuthAttempt(sql, limit, networkOf(request.ip), now)
 }
 
-/** Scripts of any page may call what takes no cookie. The page where people are sent is not for scripts. */
+/**
+ * Allows scripts of any origin to call the endpoints that read no cookie. The authorization endpoint is a page for people, so
+ * scripts are not allowed there.
+ */
 export function allowBrowsers(reply: FastifyReply, endpoint: string): void {
   if (endpoint.startsWith('authorize')) return
   void reply

@@ -13,7 +13,7 @@ type Reading = {
   readonly reject: (error: Error) => void
 }
 
-/** Readings of the database in order, each of which the test ends. */
+/** Database reads in order. The test resolves or rejects each of them. */
 let readings: Reading[] = []
 let nowMs = 0
 let ring: KeyRing
@@ -59,7 +59,7 @@ test('a reading that fails late neither fails nor removes a newer one', async ()
   await expect(late).rejects.toThrow('away')
   const found = await newer
   expect(found[0].kid).toBe(key.kid)
-  // It is the one that is kept: nothing is read for it.
+  // The later result stays in the cache, so this call reads nothing.
   expect(await keys()).toBe(found)
   expect(readings).toHaveLength(2)
 })

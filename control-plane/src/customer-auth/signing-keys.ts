@@ -21,7 +21,7 @@ type SigningKeyParts = {
   readonly clock: Clock
 }
 
-/** A new key signs nothing before everyone who checks tokens has had time to read it. */
+/** A new key signs nothing until this time has passed, in milliseconds, so that services that verify tokens can fetch it first. */
 export const announcedMs = 10 * 60_000
 
 const readAgainMs = 2_000
@@ -30,8 +30,8 @@ const providersMax = 1_000
 type Kept = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
 
 /**
- * Reads the keys of providers, and makes one where there is none or where the newest is older than `keyMs`. Keys are kept for
- * a few seconds, so processes follow each other's rotation.
+ * Reads the signing keys of providers. Creates a key if there is none or if the newest is older than `keyMs`. Keys are cached for a
+ * few seconds, so that every process follows a rotation.
  */
 export class KeyRing {
   readonly #parts: SigningKeyParts
@@ -51,13 +51,14 @@ export class KeyRing {
     const keys = this.#readAgain(environment, providerId, kept?.keys)
     this.#kept.set(name, { keys, readAtMs: nowMs })
     keys.catch(() => {
-      // Keys that could not be read are read again by the next who asks, unless somebody has done so meanwhile.
+      // After a failed read, the next call reads again. Another call may have replaced the entry meanwhile, so delete only this
+      // one.
       if (this.#kept.get(name)?.keys === keys) this.#kept.delete(name)
     })
     return keys
   }
 
-  /** The same array as before where nothing changed, so that what was made of it stays. */
+  /** Reads the keys again. Returns the previous array if nothing changed, so that objects built from it stay in use. */
   async #readAgain(
     environment: Environment,
     providerId: string,

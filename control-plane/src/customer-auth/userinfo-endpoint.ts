@@ -11,7 +11,7 @@ export function bearerOf(headers: AuthRequest['headers']): string | undefined {
   return token
 }
 
-/** Answers who the customer of an access token is, as far as its scopes go. */
+/** Returns the claims about the customer of an access token that its scopes allow. */
 export async function userinfo(
   issuer: Issuer | undefined,
   headers: AuthRequest['headers'],
@@ -19,7 +19,7 @@ export async function userinfo(
   const token = bearerOf(headers)
   if (token === undefined) {
     return errorAnswer(401, 'invalid_token', 'The access token is missing.', {
-      // RFC 6750, section 3: a challenge has a parameter, and no error where no token was sent.
+      // RFC 6750, section 3: a challenge has a parameter, and no error if the request has no token.
       'www-authenticate': 'Bearer realm="customers"',
     })
   }

@@ -10,7 +10,7 @@ export type VerifiedToken = {
   readonly expiresAt: Date
 }
 
-/** Returns undefined for a token that this issuer did not sign, that expired, or that was revoked. */
+/** Verifies an access token. Returns undefined if this issuer did not sign the token, or if it has expired or was revoked. */
 export async function verifyAccessToken(
   issuer: Issuer,
   token: string,

@@ -3,20 +3,19 @@ import type { ProviderRows, Queryable } from '@tollgate/platform/database/databa
 import type { AuthAnswer } from './run-provider.ts'
 
 /*
- * The library writes record by record: it consumes a code, then stores a refresh token, and we store the access token. A process
- * that dies in between would leave a code that is used up and brought nothing, or a refresh token that is spent without a
- * successor. So what a request writes is collected, and committed in one transaction before its answer is sent. A request
- * that is refused writes nothing.
+ * The library writes one record at a time: it consumes a code, then stores a refresh token, and Tollgate stores the access token. A
+ * crash in between would leave a consumed code without tokens, or a consumed refresh token without a successor. Therefore the
+ * writes of a request are collected and committed in one transaction before the response is sent. A refused request writes nothing.
  */
 
 type Write = (sql: Queryable) => Promise<void>
 
 const collected = new AsyncLocalStorage<Write[]>()
 
-/** Something that may be used once was used by another request in the meantime. */
+/** Another request has meanwhile used a record that may be used only once. */
 export class UsedBeforeError extends Error {}
 
-/** Carries the write out at once, or with the others of the request. */
+/** Runs the write at once, or collects it with the other writes of the request. */
 export async function write(rows: ProviderRows, change: Write): Promise<void> {
   const writes = collected.getStore()
   if (writes === undefined) await rows.write(change)
@@ -24,8 +23,8 @@ export async function write(rows: ProviderRows, change: Write): Promise<void> {
 }
 
 /**
- * Returns the answer once all that its request wrote is committed, together with what `last` adds for it. Rejects with
- * `UsedBeforeError` if another request was first; nothing is written then.
+ * Returns the response after all writes of its request are committed, together with the writes that `last` adds. Rejects with
+ * `UsedBeforeError` if another request was first, and then writes nothing.
  */
 export async function writtenTogether(
   rows: ProviderRows,

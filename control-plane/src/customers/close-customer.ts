@@ -24,7 +24,9 @@ export type CustomerClosingParts = ChangeParts & {
   readonly limits: { readonly usageStoreWaitMs: number }
 }
 
-/** Deletes a customer with the parts of this service. Throws a refusal with 503 while its usage cannot be summed up. */
+/**
+ * Deletes a customer with the parts of this service. Throws a refusal with status 503 while the customer's usage cannot be totaled.
+ */
 export async function closeCustomerOrRefuse(
   parts: CustomerClosingParts,
   operation: Operation,

@@ -1,4 +1,4 @@
-/** A sum as the store tells it: decimal text. */
+/** A sum as the store returns it: decimal text. */
 type Group = { readonly key: string; readonly total: string; readonly count: number }
 
 type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: string }>
@@ -10,7 +10,7 @@ export type FoldedGroup = {
   readonly count: number
 }
 
-/** Groups whose keys are known to be of one thing become one; the largest first. For showing. */
+/** Merges groups whose keys belong to the same object, for display. The group with the largest total comes first. */
 export function foldGroups(groups: readonly Group[], known: Known): FoldedGroup[] {
   const folded = new Map<string, FoldedGroup>()
   for (const { key, total, count } of groups) {

@@ -1,4 +1,4 @@
-/** Keeps the fields that have a value: on the wire "none" is a missing field. */
+/** Returns the fields that have a value. In JSON bodies, a missing field means "none". */
 export function present<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], null | undefined> } {

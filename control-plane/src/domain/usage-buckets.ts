@@ -1,6 +1,6 @@
 import type { Granularity } from '@tollgate/schemas/http/meters'
 
-/** [startMs, endMs), Unix milliseconds. */
+/** Time range from `startMs`, inclusive, to `endMs`, exclusive, in Unix milliseconds. */
 export type TimeRange = {
   readonly startMs: number
   readonly endMs: number
@@ -9,12 +9,13 @@ export type TimeRange = {
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** 1 January 1970 was a Thursday: Mondays are four days off. */
+/** 1 January 1970 was a Thursday, so the first Monday came 4 days later. */
 const mondayOffsetMs = 4 * dayMs
 
 /**
- * The hours, days, weeks (from Monday) or months of UTC that a range touches, in order. The first and the last are cut
- * at the range's ends, so that the buckets are the range and nothing else. Undefined when there are more than `max`.
+ * Returns the UTC hours, days, weeks (from Monday) or months that the range touches, in order. The first and the last bucket are
+ * cut at the ends of the range, so that the buckets cover exactly the range. Returns undefined if there are more than `max`
+ * buckets.
  */
 export function bucketsOf(
   range: TimeRange,
@@ -31,7 +32,7 @@ export function bucketsOf(
   return buckets
 }
 
-/** Where the bucket that contains the instant ends. */
+/** Returns the end of the bucket that contains the instant, in Unix milliseconds. */
 function bucketEndMs(atMs: number, granularity: Granularity): number {
   switch (granularity) {
     case 'hour':

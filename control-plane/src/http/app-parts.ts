@@ -20,14 +20,14 @@ import type { PeriodUsage } from '../limits/period-usage.ts'
 import type { CardEntry } from '../pages/card-entry.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
-/** All parts of the API. Routes and pages each declare the few that they use. */
+/** All parts of the API. Each route and page declares only the parts that it uses. */
 export type AppParts = TailParts & {
-  /** Through `read` and `commit`. */
+  /** Use it through `read` and `commit`. */
   readonly database: ProviderDatabases
-  /** Sees the rows of all providers: for publishing what was committed, and for nothing that a request decides. */
+  /** Reads rows of all providers. Only the publication of committed changes may use it, never a decision about a request. */
   readonly publisher: PublisherParts
   readonly hotState: HotState
-  /** Partitions of the environment's usage topic. */
+  /** Returns the number of partitions of the environment's usage topic. */
   readonly partitionCount: (environment: Environment) => number
   readonly clock: Clock
   readonly logger: Logger
@@ -36,59 +36,59 @@ export type AppParts = TailParts & {
   readonly usageStore: UsageStore
   readonly usage: PeriodUsage
   readonly wallets: Wallets
-  /** What the services of one data folder know each other by; undefined where the hot state is in none. */
+  /** Shared secret of the services that use one data folder. Undefined if the hot state is not in a data folder. */
   readonly folderSecret: string | undefined
-  /** Keys of the installation's other services are made of it. Undefined means that no service has a key. */
+  /** Secret from which the keys of the installation's other services are derived. Undefined means that no service has a key. */
   readonly serviceSecret: string | undefined
   readonly payments: PaymentParts
-  /** What providers entrust to us is sealed with it. */
+  /** Encrypts provider secrets. */
   readonly secrets: Secrets
-  /** The way to addresses that providers give, and what of them can be refused at once. */
+  /** Sends requests to addresses that providers configure, and judges such an address before any request. */
   readonly outbound: Pick<Outbound, 'of'>
-  /** Where the proxies of MCP products are reached, with `{subdomain}` in place of the product's own. */
+  /** Address templates of the proxies of MCP products, with `{subdomain}` in place of the product's subdomain. */
   readonly mcpProxyUrls: Readonly<Record<Environment, string>>
-  /** Signing in of customers. */
+  /** The parts of the sign-in of customers. */
   readonly customerAuth: {
     readonly config: CustomerAuthConfig
     readonly mailer: Mailer
     readonly upstreams: Upstreams
   }
-  /** Signing in to the console. */
+  /** The parts of the sign-in to the console. */
   readonly console: ConsoleParts
-  /** Where customers reach the hosted pages, without a slash at its end. */
+  /** Address where customers open the hosted pages, without a trailing slash. */
   readonly hostedUrl: string
-  /** File of the demo provider that the page at `/` shows to browsers of this machine; '' where there is none. */
+  /** File of the demo provider that the page at `/` shows to browsers of this machine. Empty if there is none. */
   readonly demoFile: string
-  /** Of the payment processor, for browsers; '' where none is configured. */
+  /** Publishable keys of the payment processor, for browsers. Empty if no processor is configured. */
   readonly publishableKeys: Readonly<Record<Environment, string>>
-  /** Where customers enter their cards. */
+  /** How customers enter their card, by environment. */
   readonly cardEntries: Readonly<Record<Environment, CardEntry>>
   readonly limits: AppLimits
 }
 
 export type AppLimits = SessionLimits & {
-  /** How long a list waits for the counters to reach what was acknowledged before it. */
+  /** How long a list waits until the counters include all records acknowledged before it, in milliseconds. */
   readonly countersWaitMs: number
-  /** How long a usage query waits for the store to reach what was acknowledged before it. */
+  /** How long a usage query waits until the store includes all records acknowledged before it, in milliseconds. */
   readonly usageStoreWaitMs: number
-  /** How long a payment is waited for that the customer has confirmed. */
+  /** How long a request waits for the outcome of a payment that the customer has confirmed, in milliseconds. */
   readonly paymentWaitMs: number
-  /** How long an MCP server may take to tell all its tools. */
+  /** How long an MCP server may take to list all its tools, in milliseconds. */
   readonly mcpDiscoveryTimeoutMs: number
-  /** Seconds that a reservation may be held. */
+  /** Maximum duration of a reservation, in seconds. */
   readonly reservationSecondsMax: number
-  /** Reservations of one customer and product at a time. */
+  /** Maximum number of concurrent reservations of one customer and product. */
   readonly reservationsMax: number
-  /** Holds of one wallet at a time. */
+  /** Maximum number of concurrent holds of one wallet. */
   readonly creditsHeldMax: number
-  /** Purchases in one list; the wire has no paging for them. */
+  /** Maximum number of purchases in one list, because the wire contract has no paging for purchases. */
   readonly purchasesMax: number
-  /** Webhook endpoints of one provider. */
+  /** Maximum number of webhook endpoints of one provider. */
   readonly webhookEndpointsMax: number
-  /** Between two test events to one of them. */
+  /** Minimum time between two test events to one endpoint, in milliseconds. */
   readonly webhookTestIntervalMs: number
-  /** Buckets in one usage answer. */
+  /** Maximum number of buckets in one usage response. */
   readonly bucketsMax: number
-  /** How long the portal stays open after its link was used. */
+  /** How long the portal stays open after the customer used its link, in milliseconds. */
   readonly portalOpenMs: number
 }

@@ -78,17 +78,19 @@ export type HttpLimits = {
   readonly bodyBytesMax: number
   readonly requestTimeoutMs: number
   readonly idleConnectionMs: number
-  /** Whose word on where a request comes from is taken. */
+  /** Proxies whose forwarded headers are trusted, separated by commas. */
   readonly trustedProxies: string
 }
 
-/** References may be the provider's own user ids, and every character may come percent-encoded as three bytes or more. */
+/** References may be the provider's own user ids, and percent-encoding may turn a character into 3 bytes or more. */
 const pathParameterCharsMax = 4096
 
-/** How often node:http looks for clients that take too long to send: how much longer than the limit one can last. */
+/**
+ * How often node:http checks for clients that send too slowly, in milliseconds. A slow request can exceed its limit by this time.
+ */
 const slowClientCheckMs = 1_000
 
-/** The API, complete but not listening. */
+/** Creates the complete API. The server does not listen yet. */
 export async function buildApp(
   parts: AppParts,
   limits: HttpLimits,
@@ -142,7 +144,7 @@ export async function buildApp(
   return app
 }
 
-/** A server without routes, with its limits of time and size. */
+/** Creates a server without routes, with its limits of time and size. */
 function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer {
   const loggerInstance: FastifyBaseLogger = logger
   return Fastify({
@@ -151,18 +153,19 @@ function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer
     genReqId: createRequestNames(),
     http: {
       connectionsCheckingInterval: slowClientCheckMs,
-      // node:http takes the longer of the two for bodies: left at its default of a minute, that would be this one.
+      // node:http applies the longer of the two timeouts to bodies. The default of `headersTimeout`, 1 minute, would override
+      // `requestTimeout`.
       headersTimeout: limits.requestTimeoutMs,
       requestTimeout: limits.requestTimeoutMs,
     },
     bodyLimit: limits.bodyBytesMax,
-    // Loopback is ingest of the same machine, whatever stands in front of it.
+    // Always trust loopback: ingest on the same machine forwards requests, whichever proxy is in front of it.
     trustProxy: [...limits.trustedProxies.split(',').map((each) => each.trim()), 'loopback'].filter(
       (each) => each !== '',
     ),
     requestTimeout: limits.requestTimeoutMs,
     connectionTimeout: limits.idleConnectionMs,
-    // Longer than the data plane's proxy keeps a connection, so that it never sends into one that just closed.
+    // Longer than the data plane's proxy keeps a connection, so that the proxy never sends on a connection that was just closed.
     keepAliveTimeout: limits.idleConnectionMs,
     frameworkErrors: answerUnrouted,
     routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },

@@ -13,7 +13,10 @@ import { oauthErrorExamples } from '@tollgate/schemas/http/examples/customer-aut
 import { describedSchema } from './described-schema.ts'
 import { examplesIn } from './with-examples.ts'
 
-/* Operations whose bodies are forms, and whose refusals are those of OAuth: no schema of a route describes them. */
+/*
+ * Describes operations whose bodies are forms and whose errors are those of OAuth. Their routes have no schemas from which a
+ * description could be generated.
+ */
 
 const tags = ['Customer sign-in']
 const form = 'application/x-www-form-urlencoded'

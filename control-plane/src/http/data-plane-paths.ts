@@ -15,7 +15,7 @@ import { describedSchema } from './described-schema.ts'
 
 type Described = { readonly body: z.ZodType; readonly reply: z.ZodType }
 
-/** The operations that the data plane serves itself: clients see one API, so they belong into its description. */
+/** Operations that the data plane serves itself. The API description contains them, because clients see one API. */
 const operations: Readonly<Record<string, Described>> = {
   '/v1/sdk/meter-events': {
     body: meterEventSchema,

@@ -8,7 +8,7 @@ import {
 import { operationDescriptions } from './operation-descriptions/operation-descriptions.ts'
 import { withExamples, type ExampledOperation } from './with-examples.ts'
 
-/** An operation as far as it follows from the route's schemas. */
+/** The parts of an operation that the generator derives from the schemas of the route. */
 export type GeneratedOperation = {
   readonly tags?: readonly string[]
   readonly parameters?: readonly object[]
@@ -24,7 +24,7 @@ type RequestBody = {
 }
 
 /**
- * Adds the name, the words, the refusals and the examples of an operation.
+ * Adds the name, the descriptions, the refusals and the examples of an operation.
  *
  * @param name method and path, as in `get /v1/sdk/products`
  */
@@ -56,7 +56,7 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
   return withExamples(operationId, complete as ExampledOperation)
 }
 
-/** No route has a schema for the header: all take it, and most make no difference of it. */
+/** Every operation accepts this header, but no route has a schema for it, and for most operations it has no effect. */
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -73,7 +73,7 @@ function parametersOf(
   return parameters.length === 0 ? {} : { parameters }
 }
 
-/** Of answers, the generator knows no more than the schema. */
+/** The generator knows only the schemas of responses, so their descriptions are added here. */
 function answersOf(name: string, { responses = {} }: GeneratedOperation): Record<string, object> {
   const answer = describedAnswers[name]
   if (answer !== undefined) return { '200': answer }
@@ -114,7 +114,10 @@ export const securitySchemes = {
   },
 }
 
-/** Users are let in where the console works; their own sign-in is nothing that a key has. */
+/**
+ * Returns the credentials that an operation accepts. Console routes also accept the access token of a user. Operations of the
+ * user's own sign-in accept nothing else.
+ */
 function securityOf(name: string, { tags }: GeneratedOperation): object[] {
   if (name === 'get /v1/ui/users') return [{ secretKey: [] }, { apiKey: [] }, { accessToken: [] }]
   if (tags?.includes('Console')) return [{ accessToken: [] }]
@@ -127,7 +130,7 @@ function requestBodyOf(name: string, { requestBody }: GeneratedOperation): objec
   return describedRequestBodies[name] ?? (requestBody && withItsNeed(requestBody))
 }
 
-/** The generator calls every body required; one that may be null may be left out as well. */
+/** Marks a body that may be null as optional, because the generator marks every body as required. */
 function withItsNeed(body: RequestBody): object {
   const schema = body.content?.['application/json']?.schema
   const mayBeMissing = schema?.anyOf?.some(({ type }) => type === 'null') ?? false

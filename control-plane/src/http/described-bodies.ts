@@ -1,4 +1,4 @@
-/* Bodies that no schema of a route tells of, by the operation's method and path. */
+/* Descriptions of bodies for which routes have no schema, by method and path of the operation. */
 
 const picture = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
 
@@ -25,7 +25,7 @@ export const describedAnswers: Readonly<Record<string, object>> = {
   },
   'get /v1/files/public/provider-assets/{sha256}': {
     description: 'The picture. It never changes: another one has another address',
-    // Without a schema pages make no picture up.
+    // Without a schema, documentation pages do not invent example bytes for the image.
     content: pictures({}),
   },
   'get /v1/openapi.json': {

@@ -20,7 +20,7 @@ const identifyingHeaders = {
   },
 }
 
-/** The bodies of refusals, and the responses that carry them: the same for every operation that makes them. */
+/** The bodies of refusals and the responses that contain them. All operations with such a refusal share them. */
 export const errorComponents = {
   schemas: {
     Error: describedSchema(errorSchema, 'output'),
@@ -82,7 +82,7 @@ type Request = {
   readonly hasBody: boolean
   readonly hasParameters: boolean
   readonly needsKey: boolean
-  /** Its rules are told apart by a code. */
+  /** Whether the 400 response names the violated rule of MCP products by a code. */
   readonly isMcp: boolean
 }
 
@@ -94,7 +94,7 @@ const names = {
   502: 'BadGateway',
 } as const
 
-/** The refusals of one operation by status: those that every request can meet, and its own. */
+/** Returns the refusals of one operation by status: those that every operation has, and its own. */
 export function refusalResponses(
   { hasBody, hasParameters, needsKey, isMcp }: Request,
   own: readonly (keyof typeof names | 'unsettled')[],

@@ -1,11 +1,11 @@
 /**
- * Refusals that an operation makes beyond those that all make: of its body and parameters, of the key, and 503. `unsettled`
- * is 402 and 409 with the amounts of a customer.
+ * Refusals of an operation in addition to those that all operations have: for the body and parameters, for the key, and 503.
+ * `unsettled` means 402 and 409 with the open amounts of a customer.
  */
 type Refusal = 401 | 404 | 409 | 429 | 502 | 'unsettled'
 
 export type DescribedOperation = {
-  /** What generated clients call it. */
+  /** Name of the method in generated clients. */
   readonly operationId: string
   readonly summary: string
   readonly refusals: readonly Refusal[]

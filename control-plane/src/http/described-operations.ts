@@ -1,7 +1,7 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 import { describedWebhookOperations } from './described-webhook-operations.ts'
 
-/** Every operation of the API, by method and path; what it takes and answers is told by its schemas. */
+/** Every operation of the API, by method and path. The schemas of the routes describe requests and responses. */
 export const describedOperations: Readonly<Record<string, DescribedOperation>> = {
   'post /v1/sdk/usages': operation('recordUsage', 'Record a call'),
   'post /v1/sdk/usages/bulk': operation('recordUsages', 'Record calls in bulk'),
@@ -302,19 +302,19 @@ export const describedOperations: Readonly<Record<string, DescribedOperation>> =
   'get /v1/openapi.json': operation('getApiDescription', 'Get this API description'),
 }
 
-/** Done once for each `Idempotency-Key`, however often they are asked for. */
+/** Operations that run once for each `Idempotency-Key`, however often the request is repeated. */
 export const idempotentOperations: ReadonlySet<string> = new Set([
   ...['recordUsage', 'recordUsages', 'recordMeterEvent', 'recordMeterEvents', 'checkLimit'],
   ...['grantCredits', 'adjustCredits', 'createCheckoutSession'],
 ])
 
-/** Their refusals are those of OAuth, which the operations describe themselves. */
+/** Operations with the errors of OAuth, which these operations describe themselves. */
 export const oauthOperations: ReadonlySet<string> = new Set([
   ...['registerCustomerClient', 'authorizeClient', 'getCustomerTokens', 'revokeCustomerToken'],
   'getSignedInCustomer',
 ])
 
-/** In the order in which they are read. */
+/** Tags, in the order in which the documentation shows them. */
 export const describedTags = [
   { name: 'Usage', description: 'Record the usage of customers' },
   { name: 'Limits', description: 'Check whether a call is within the plan, before it is made' },

@@ -1,6 +1,6 @@
 import { operation, type DescribedOperation } from './described-operation.ts'
 
-/** Those of endpoints, of what is sent there, and of what there is to be told. */
+/** Operations of webhook endpoints, deliveries and event types. */
 export const describedWebhookOperations: Readonly<Record<string, DescribedOperation>> = {
   'get /v1/webhook_endpoints': operation('listWebhookEndpoints', 'List webhook endpoints'),
   'post /v1/webhook_endpoints': operation('createWebhookEndpoint', 'Create a webhook endpoint'),

@@ -5,7 +5,7 @@ import { sampleEvent } from '@tollgate/schemas/http/examples/events'
 import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
 import { describedSchema } from './described-schema.ts'
 
-/** What is sent to endpoints, by the type of the event. */
+/** Returns the bodies that endpoints receive, by event type. */
 export function describedWebhooks(): Record<string, object> {
   return Object.fromEntries(eventTypes.map((type) => [type, { post: describedDelivery(type) }]))
 }

@@ -1,6 +1,6 @@
 import type { ApiServer } from '../access/api-server.ts'
 
-/** Operations that people work with as programs do. */
+/** Operations that both console users and programs use. */
 const shared = [
   /^POST \/v1\/sdk\/customers$/,
   /^\w+ \/v1\/sdk\/customers\/:reference(\/(balance|credits))?$/,
@@ -11,12 +11,12 @@ const shared = [
 ]
 
 /**
- * Serves some of the operations under `/v1/ui` as well, where access tokens are taken: those that are
- * registered on this instance afterwards. They are described once.
+ * Also serves the shared operations that are registered on this instance afterwards under `/v1/ui`, where access tokens are
+ * accepted. The API description contains each operation once.
  */
 export function offerToConsole(app: ApiServer): void {
   app.addHook('onRoute', (route) => {
-    // The method HEAD is made of GET for each path.
+    // Fastify registers HEAD itself for each GET route.
     const isShared = shared.some((each) => each.test(`${String(route.method)} ${route.url}`))
     if (!isShared || route.method === 'HEAD') return
     const url = route.url.replace(/^\/v1\/(sdk\/)?/, '/v1/ui/')

@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts'
 import { read, type ReadParts } from '../access/read.ts'
 import { productToHttp } from './translate/product.ts'
 
-/** Products as every answer shows them: with their plans, and with what stands behind the MCP products. */
+/** Returns products in the shape of responses: with their plans, and with the MCP servers of MCP products. */
 export async function presentProducts(
   sql: Queryable,
   { mcpProxyUrls }: { readonly mcpProxyUrls: Readonly<Record<Environment, string>> },

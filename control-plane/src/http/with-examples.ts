@@ -17,7 +17,7 @@ type Parameter = {
   readonly schema: object
 }
 
-/** Adds what the operation may be sent and what it answers when all goes well. */
+/** Adds an example request and an example of the successful response to the operation. */
 export function withExamples<Operation extends ExampledOperation>(
   operationId: string,
   operation: Operation,
@@ -41,7 +41,9 @@ export function withExamples<Operation extends ExampledOperation>(
   }
 }
 
-/** Pages fill a parameter's example in, so those that may be left out have theirs in the schema, where it is only shown. */
+/**
+ * Documentation pages fill in a parameter's example. The example of an optional parameter is in its schema, where it is only shown.
+ */
 function parameterWithExample(operationId: string, parameter: Parameter): Parameter {
   const example = parameterExample(operationId, parameter.name)
   if (example === undefined) return parameter
@@ -59,7 +61,7 @@ function bodyWithExamples<Described extends Body>(
   return { ...body, content }
 }
 
-/** As they stand beside the schema of a body. */
+/** Returns the examples in the shape in which they are beside the schema of a body. */
 export function examplesIn({ values }: Examples): { examples: Record<string, { value: unknown }> } {
   const entries = Object.entries(values).map(([what, value]) => [what, { value }] as const)
   return { examples: Object.fromEntries(entries) }

@@ -25,7 +25,10 @@ export type PrintedCreditNote = {
   readonly invoice: InvoiceWithLines
 }
 
-/** A credit note names the same parties as the invoice that it corrects. Its amounts are what the customer gets. */
+/**
+ * Returns the texts of a credit note. It names the same parties as the invoice that it corrects. Its amounts are what the customer
+ * gets back.
+ */
 export function creditNoteTexts(
   { note, invoice }: PrintedCreditNote,
   environment: Environment,

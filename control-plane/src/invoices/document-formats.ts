@@ -4,7 +4,7 @@ import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import type { ChargedPeriod } from '@tollgate/domain/pricing/invoice-line'
 import { say } from './document-words.ts'
 
-/* How documents write dates, periods, countries and cards. */
+/* Formats of dates, periods, countries and cards in documents. */
 
 const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const countryNames = new Intl.DisplayNames('en', { type: 'region' })
@@ -13,7 +13,7 @@ export function dateText(at: Date): string {
   return dates.format(at)
 }
 
-/** The first and the last day: a period that ends at midnight does not include the day that begins then. */
+/** Returns the first and the last day of a period. A period that ends at midnight does not include the day that begins then. */
 export function periodText({ start, end }: ChargedPeriod): string {
   return say('period', { start: dateText(start), end: dateText(new Date(end.getTime() - 1)) })
 }
@@ -22,12 +22,12 @@ export function countryText(code: string): string {
   return countryNames.of(code) ?? code
 }
 
-/** `Visa ending in 4242` */
+/** Returns the card, such as `Visa ending in 4242`. */
 export function cardText({ brand, last4 }: PaidWith): string {
   return say('card', { brand: brandName(brand), last4 })
 }
 
-/** `Visa ending in 4242 (12/2034)` */
+/** Returns the card with its expiry, such as `Visa ending in 4242 (12/2034)`. */
 export function cardWithExpiryText(card: PaidWith): string {
   const expiry = expiryText(card)
   return expiry === null ? cardText(card) : say('cardWithExpiry', { card: cardText(card), expiry })

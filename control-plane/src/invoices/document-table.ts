@@ -1,39 +1,39 @@
 import { drawLines, heightOf, heightOfAll, type Doc, type SetLine } from './text-layout.ts'
 
 /*
- * Tables that break across pages: the head is repeated on each, and a row that is taller than what is left of a page
- * goes on at the next one. Screen readers find the cells by the tags; what only decorates is marked as an artifact.
+ * Draws tables that break across pages. The head is repeated on each page, and a row that does not fit on a page continues on the
+ * next one. Tags let screen readers find the cells. Decoration is marked as an artifact, so that screen readers skip it.
  */
 
 type Column = {
-  /** In points. */
+  /** Width in points. */
   readonly width: number
   readonly align?: 'left' | 'right'
 }
 
-/** The lines of each cell. */
+/** A row, with the lines of each cell. */
 type Row = readonly (readonly SetLine[])[]
 
 type Table = {
   readonly x: number
   readonly columns: readonly Column[]
-  /** Absent: no head, and the first cell of each row is its heading. */
+  /** Undefined means that the table has no head and that the first cell of each row is its heading. */
   readonly head?: Row
   readonly rows: readonly Row[]
   readonly rules: { readonly head: string; readonly row: string } | undefined
-  /** Above and below each row, in points. */
+  /** Space above and below each row, in points. */
   readonly padding: number
 }
 
 export type Structure = ReturnType<Doc['struct']>
 
-/** Draws the content of a tag of that type, which screen readers announce. */
+/** Adds a tag of a type that screen readers announce. `draw` draws its content. */
 export function addTag(
   doc: Doc,
   parent: Structure,
   type: string,
   draw: () => unknown,
-  // The types of pdfkit lack some of its options.
+  // The types of pdfkit lack some of these options.
   options: Readonly<Record<string, unknown>> = {},
 ): void {
   parent.add(doc.struct(type, options, [draw]))
@@ -50,7 +50,7 @@ export function drawTable(doc: Doc, parent: Structure, table: Table): void {
   structure.end()
 }
 
-/** Begins another page if so many points are not left on this one. */
+/** Starts a new page if less than `height` points are left on this one. */
 export function keepRoom(doc: Doc, height: number): boolean {
   if (doc.y + height <= bottomOf(doc)) return false
   doc.addPage()
@@ -58,7 +58,7 @@ export function keepRoom(doc: Doc, height: number): boolean {
   return true
 }
 
-/** Marks lines and colours as decoration, which screen readers skip. */
+/** Draws lines and colors as decoration, which screen readers skip. */
 export function drawArtifact(doc: Doc, draw: () => void): void {
   const { y } = doc
   doc.markContent('Artifact', { type: 'Layout' })
@@ -75,7 +75,7 @@ function rowHeight(row: Row, { padding }: Table): number {
   return Math.max(0, ...row.map(heightOfAll)) + 2 * padding
 }
 
-/** The head is read once; where a page repeats it, it is decoration. */
+/** Draws the head. It is tagged once; on later pages it is decoration, so that screen readers do not repeat it. */
 function drawHead(doc: Doc, table: Table, structure: Structure | undefined): void {
   const { head, rules } = table
   if (head === undefined) return

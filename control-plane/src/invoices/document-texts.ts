@@ -6,18 +6,18 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { countryText, periodText } from './document-formats.ts'
 import { say } from './document-words.ts'
 
-/* What invoices and credit notes have in common. */
+/* The texts that invoices and credit notes share. */
 
 export type NamedText = readonly [name: string, value: string]
 
-/** Everything that stands on the pages of an invoice or a credit note, as people read it. */
+/** All texts on the pages of an invoice or a credit note. */
 export type DocumentTexts = {
   readonly title: string
   readonly seller: readonly string[]
   readonly buyer: readonly string[]
   readonly facts: readonly NamedText[]
   readonly lines: readonly LineTexts[]
-  /** The last one is the amount that matters most. */
+  /** Sums of the document. The last one is the amount that the document asks for. */
   readonly sums: readonly NamedText[]
   readonly taxes: readonly TaxTexts[]
   readonly payments: readonly PaymentTexts[]
@@ -26,9 +26,9 @@ export type DocumentTexts = {
 
 export type LineTexts = {
   readonly description: string
-  /** The period, and how usage was counted; one line each. */
+  /** The period and how usage was counted, one line each. */
   readonly details: readonly string[]
-  /** Units and unit price, once for each price that the line has. */
+  /** Units and unit price, one line for each price of the invoice line. */
   readonly quantities: readonly string[]
   readonly unitPrices: readonly string[]
   readonly amount: string
@@ -82,7 +82,7 @@ function addressLines(address: string | null): string[] {
   return address === null ? [] : address.split(/\r?\n/).map((line) => line.trim())
 }
 
-/** What was bought, by the names of the day the invoice was issued. */
+/** Returns what was bought, with the names that applied on the day the invoice was issued. */
 export function soldFacts({
   parties,
   planSnapshot,
@@ -102,7 +102,7 @@ export type TaxAmounts = {
   readonly text: string
   readonly ratePerMille: string
   readonly amountMinor: bigint
-  /** Without the tax. */
+  /** Amount without the tax. */
   readonly baseMinor: bigint
 }
 
@@ -115,7 +115,7 @@ export function taxTexts(taxes: readonly TaxAmounts[], currency: string): TaxTex
   }))
 }
 
-/** What the law has an invoice without VAT state, by the VAT Directive, 2006/112/EC. */
+/** Returns the statements that the VAT Directive, 2006/112/EC, requires on an invoice without VAT. */
 export function taxNotes(lines: readonly Pick<InvoiceLine, 'inputs'>[]): string[] {
   const notes: Readonly<Record<TaxCharge['treatment'], string | null>> = {
     standard: null,

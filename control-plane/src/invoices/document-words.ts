@@ -1,6 +1,6 @@
 /*
- * Every word that an invoice or a credit note prints, by name, so that a translation replaces this table alone. `{{name}}`
- * stands for a value, as in the catalogues of i18next.
+ * Every word that an invoice or a credit note prints, by name, so that a translation only has to replace this table. `{{name}}` is
+ * a placeholder for a value, as in the catalogs of i18next.
  */
 
 const documentWords = {
@@ -98,7 +98,7 @@ const documentWords = {
 
 type WordName = keyof typeof documentWords
 
-/** The text with its values put in. */
+/** Returns the text with its values inserted. */
 export function say(
   name: WordName,
   values: Readonly<Record<string, string | number>> = {},

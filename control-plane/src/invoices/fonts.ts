@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { create, type Font } from 'fontkit'
 
 /*
- * The fonts of invoices come with the service: the ones that every PDF reader has know only the letters of western Europe,
- * and names come from everywhere. DejaVu has the alphabets of Europe, Arabic, Hebrew and more, BIZ UDPGothic has Japanese
- * and with it many Chinese characters. A character of neither is printed as a box that stands for it: readers
- * copy, search and speak the character itself.
+ * The fonts of invoices are part of the service. The fonts that every PDF reader has contain only the letters of western Europe,
+ * but names come from everywhere. DejaVu contains the alphabets of Europe, Arabic, Hebrew and more. BIZ UDPGothic contains Japanese
+ * and with it many Chinese characters. A character that neither font has is printed as a box, but PDF readers still copy, search
+ * and speak the character itself.
  */
 
 export type Weight = 'regular' | 'bold'
@@ -26,7 +26,7 @@ const files: Readonly<Record<Weight, readonly string[]>> = {
 
 const opened = new Map<string, Font>()
 
-/** Parsed once, and only after a text needs the font. */
+/** Returns the font of a file. A font is parsed once, when the first text needs it. */
 function fontOf(file: string): Font {
   const found = opened.get(file)
   if (found !== undefined) return found
@@ -40,14 +40,14 @@ function fontOf(file: string): Font {
 export type Run = {
   readonly font: Font
   readonly text: string
-  /** What the boxes of the text stand for; undefined where the font has all of its characters. */
+  /** The characters that the boxes in `text` replace. Undefined if the font has all characters. */
   readonly actual: string | undefined
 }
 
-/** DejaVu has it; the box that a font has for every missing character is placed wrongly by pdfkit. */
+/** DejaVu has this character. pdfkit places a font's own box for missing characters wrongly. */
 const box = '□'
 
-/** Splits the text by the font that has its characters. */
+/** Splits the text into parts, each with the font that has its characters. */
 export function runsOf(text: string, weight: Weight): Run[] {
   const runs: { font: Font; text: string; actual: string | undefined }[] = []
   for (const char of text) {
@@ -66,7 +66,7 @@ export function runsOf(text: string, weight: Weight): Run[] {
   return runs
 }
 
-/** Undefined if no font has the character. */
+/** Returns undefined if no font has the character. */
 function fontFor(codePoint: number, weight: Weight): Font | undefined {
   const file = files[weight].find((each) => fontOf(each).hasGlyphForCodePoint(codePoint))
   return file === undefined ? undefined : fontOf(file)

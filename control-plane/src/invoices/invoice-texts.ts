@@ -40,7 +40,7 @@ export function invoiceTexts(
   const facts: (readonly [string, string | null])[] = [
     [say('number'), number === null ? null : documentNumberText('invoice', number, environment)],
     [say('date'), issuedAt === null ? null : dateText(issuedAt)],
-    // An invoice is charged as soon as it is issued.
+    // An invoice is charged as soon as it is issued, so it is due on that day.
     [say('dueDate'), issuedAt === null ? null : dateText(issuedAt)],
     [say('status'), statusText(invoice, payments)],
     [say('paidOn'), paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
@@ -48,7 +48,7 @@ export function invoiceTexts(
     [say('reference'), reference],
   ]
   return {
-    // An invoice that says when and with what it was paid is a receipt.
+    // An invoice that states when and how it was paid is also a receipt.
     title: titleText(invoice.paidMinor > 0n ? 'receipt' : 'invoice', environment),
     seller: parties === null ? [] : sellerLines(parties),
     buyer: parties === null ? [invoice.customerRef] : buyerLines(parties),
@@ -80,7 +80,7 @@ function statusText(
     partly_refunded: say('partlyRefunded'),
     refunded: say('refunded'),
   }
-  // A disputed payment counts as paid only after the bank has decided so.
+  // A disputed payment counts as paid only after the bank has decided in the seller's favor.
   const disputeWords: Readonly<Partial<Record<InvoiceDispute, string>>> = {
     open: say('disputed'),
     lost: say('disputedAndTakenBack'),
@@ -143,7 +143,7 @@ function taxOf(inputs: TaxCharge, text: string, amountMinor: bigint): TaxAmounts
   return { text, ratePerMille, amountMinor, baseMinor: netBaseOf(inputs, amountMinor) }
 }
 
-/** A dispute that was won leaves the invoice as it was. */
+/** Returns the text about a dispute of the payment. A dispute that was won leaves the invoice unchanged and needs no text. */
 function disputeTexts({ dispute, paidWith }: InvoicePayment, currency: string): string[] {
   if (dispute === null || dispute.status === 'won') return []
   const amount = formatMoney(dispute.amountMinor, currency)

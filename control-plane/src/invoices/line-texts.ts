@@ -4,7 +4,7 @@ import { periodDetails, type LineTexts } from './document-texts.ts'
 import { say } from './document-words.ts'
 import { lateUsageTexts, unitsText, usageTexts, type UsageTexts } from './usage-texts.ts'
 
-/** A row of the table of an invoice: what was bought, how much of it, and at which price. */
+/** Returns a row of the invoice table: the item, its quantity and its price. */
 export function lineTexts(line: InvoiceLine, currency: string): LineTexts {
   const { details, prices } = computationOf(line, currency)
   return {
@@ -25,7 +25,7 @@ function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): 
       return lateUsageTexts(inputs)
     case 'credits':
       return { details: [say('credits', { credits: unitsText(inputs.credits) })], prices: [whole] }
-    // Amounts of earlier invoices are no quantity of anything.
+    // Amounts carried over from earlier invoices have no quantity.
     case 'carried_in':
       return { details: [], prices: [] }
     default:

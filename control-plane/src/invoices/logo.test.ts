@@ -5,11 +5,11 @@ import PdfDocument from 'pdfkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { drawableLogo } from './logo.ts'
 
-/* A logo comes from a provider, and pdfkit decodes it where an error would end the process. */
+/* A logo comes from a provider, and pdfkit decodes it in a callback, where an error would end the process. */
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** The checksum is left out: pdfkit reads none. */
+/** Returns a chunk of a PNG. Its checksum is 0, because pdfkit does not read checksums. */
 function chunk(type: string, data = Buffer.alloc(0)): Buffer {
   const length = Buffer.alloc(4)
   length.writeUInt32BE(data.length)
@@ -42,7 +42,7 @@ const transparencies = new Map([
   [3, Buffer.from([0, 128])],
 ])
 
-/** Five pixels by three, in two pieces, with the filters 0 to 2. */
+/** Returns a picture of 5 by 3 pixels, with its data in 2 chunks and the filters 0 to 2. */
 function pngChunks(kind: Kind): Buffer[] {
   const rowBytes = 1 + Math.ceil((5 * kind.bits * kind.samples) / 8)
   const rows = Buffer.concat(
@@ -87,7 +87,7 @@ afterAll(() => {
   for (const listener of before) process.on('uncaughtException', listener)
 })
 
-/** A document whose picture fails is never finished. */
+/** Expects that each picture is drawn. pdfkit never finishes a document whose picture fails, so the test sets a time limit. */
 async function expectDrawn(pictures: readonly Buffer[]): Promise<number> {
   const drawn = pictures.map(draw).filter((pdf) => pdf !== undefined)
   const stuck = new Promise<string>((resolve) => setTimeout(resolve, 5_000, 'stuck').unref())

@@ -1,13 +1,15 @@
 import { inflateSync } from 'node:zlib'
 import type { Asset } from '@tollgate/domain/merchants/assets'
 
-/** Decoding a picture with transparency takes time for each pixel, on the thread that answers requests. */
+/**
+ * Maximum number of pixels. Decoding a picture with transparency takes time for each pixel, on the thread that answers requests.
+ */
 const pixelsMax = 1_000_000
 
 /**
- * Returns the logo's bytes if a PDF can hold them, which are a JPEG or a PNG that is not interlaced. The PNG is read whole
- * and built anew from the chunks that were checked: pdfkit decodes it later, in a callback whose error ends the process, and
- * takes the last of several headers.
+ * Returns the bytes of the logo if a PDF can contain it: a JPEG, or a PNG that is not interlaced. A PNG is read completely and
+ * rebuilt from the checked chunks, because pdfkit decodes it later, in a callback whose error ends the process, and uses the last
+ * of several headers.
  */
 export function drawableLogo(asset: Asset | undefined): Buffer | null {
   if (asset === undefined) return null
@@ -15,7 +17,7 @@ export function drawableLogo(asset: Asset | undefined): Buffer | null {
   return asset.contentType === 'image/png' ? checkedPng(asset.bytes) : null
 }
 
-/** Samples of each pixel, and the bits that a sample may have, by colour type. */
+/** Number of samples in each pixel, and allowed bits of a sample, by color type. */
 const pngColors = new Map<number, { readonly samples: number; readonly bits: readonly number[] }>([
   [0, { samples: 1, bits: [1, 2, 4, 8, 16] }],
   [2, { samples: 3, bits: [8, 16] }],
@@ -39,14 +41,15 @@ function checkedPng(png: Buffer): Buffer | null {
   const rowBytes = 1 + Math.ceil((width * bits! * color.samples) / 8)
   const pixels = chunks.filter(({ type }) => type === 'IDAT').map(({ data }) => data)
   if (!hasRows(Buffer.concat(pixels), rowBytes, height)) return null
-  // pdfkit reads a palette as the colours of the picture, and transparency right only where a byte is a pixel's colour.
+  // pdfkit would use a palette as the colors of the picture, and it reads transparency correctly only if each byte is the color of
+  // one pixel.
   const drawn = ['IHDR', 'IDAT', 'IEND']
   if (colorType === palette) drawn.push('PLTE', ...(bits === 8 ? ['tRNS'] : []))
   const kept = chunks.filter(({ type }) => drawn.includes(type))
   return Buffer.concat([png.subarray(0, 8), ...kept.map(({ whole }) => whole)])
 }
 
-/** Whether there is one header and one end, and at most one palette and transparency, before the pixels. */
+/** Returns whether there is one header and one end, and at most one palette and one transparency chunk, both before the pixels. */
 function areInOrder(chunks: readonly Chunk[]): boolean {
   const types = chunks.map(({ type }) => type)
   const isOnce = (type: string): boolean => types.indexOf(type) === types.lastIndexOf(type)
@@ -56,14 +59,14 @@ function areInOrder(chunks: readonly Chunk[]): boolean {
   )
 }
 
-/** Whether the palette has whole colours, and the transparency no more of them. */
+/** Returns whether the palette contains complete colors, and the transparency chunk has at most one entry for each color. */
 function hasPalette(chunks: readonly Chunk[]): boolean {
   const bytesOf = (of: string): number => chunks.find(({ type }) => type === of)?.data.length ?? 0
   const colors = bytesOf('PLTE') / 3
   return Number.isInteger(colors) && colors > 0 && colors <= 256 && bytesOf('tRNS') <= colors
 }
 
-/** Whether the data inflates to that many rows, each with one of the five filters. */
+/** Returns whether the data inflates to exactly `rows` rows of `rowBytes` bytes, each with one of the 5 filters. */
 function hasRows(deflated: Buffer, rowBytes: number, rows: number): boolean {
   try {
     const inflated = inflateSync(deflated, { maxOutputLength: rowBytes * rows })
@@ -79,11 +82,11 @@ function hasRows(deflated: Buffer, rowBytes: number, rows: number): boolean {
 type Chunk = {
   readonly type: string
   readonly data: Buffer
-  /** With its length, type and checksum. */
+  /** The chunk with its length, type and checksum. */
   readonly whole: Buffer
 }
 
-/** Returns the chunks up to the end of the picture; undefined if they do not end where the file says. */
+/** Returns the chunks up to the end of the picture, or undefined if their lengths do not fit the file. */
 function chunksOf(png: Buffer): Chunk[] | undefined {
   const chunks: Chunk[] = []
   for (let at = 8; at + 12 <= png.length;) {

@@ -5,7 +5,7 @@ import { read, type ReadParts } from '../access/read.ts'
 import { drawableLogo } from './logo.ts'
 import type { Brand } from './render-document.ts'
 
-/** The brand of today: it decorates documents and is no part of what was issued. */
+/** Reads the current brand. It only decorates documents and is not part of what was issued. */
 export async function readBrand(stores: ReadParts, caller: Caller): Promise<Brand> {
   const { providerId } = caller
   const { merchant, logo } = await read(stores, caller, async (sql) => ({

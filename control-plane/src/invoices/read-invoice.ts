@@ -8,7 +8,7 @@ import { read, type ReadParts } from '../access/read.ts'
 import { requireProvider } from '../access/require.ts'
 import type { PrintedInvoice } from './invoice-texts.ts'
 
-/** An invoice with all that is told of it. */
+/** Reads an invoice with its lines, payments and parties for printing. Returns undefined if it does not exist. */
 export async function readInvoice(
   stores: ReadParts,
   caller: Caller,
@@ -29,7 +29,7 @@ export async function readInvoice(
   return { invoice: { ...invoice, lines, parties }, creditNotes, payments }
 }
 
-/** A seller who named no address for support is reached at its own, which never changes: as on the hosted pages. */
+/** Adds the contact of the seller. A seller without a support address is reached at its own address, as on the hosted pages. */
 async function withContact(
   stores: ReadParts,
   caller: Caller,

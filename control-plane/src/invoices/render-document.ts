@@ -13,20 +13,20 @@ import {
   type TextStyle,
 } from './text-layout.ts'
 
-/* Invoices and credit notes on pages of A4, with tags for screen readers. */
+/* Renders invoices and credit notes on pages of A4, with tags for screen readers. */
 
-/** How the provider looks to its customers. */
+/** Appearance that the provider chose. */
 export type Brand = {
-  /** `#rrggbb`; null: the default colour. */
+  /** `#rrggbb`. Null means the default color. */
   readonly accentColor: string | null
-  /** A JPEG or PNG that was checked by `drawableLogo`; null: the seller's name is printed instead. */
+  /** A JPEG or PNG that `drawableLogo` has checked. Null means that the seller's name is printed instead. */
   readonly logo: Buffer | null
 }
 
 type DocumentFile = {
-  /** As people call the document; it stands in the foot of each page. */
+  /** Name of the document for people, printed in the footer of each page. */
   readonly name: string
-  /** Becomes the date of the file: the same document is the same bytes. */
+  /** Date of the file. It makes the bytes of the same document always the same. */
   readonly changedAt: Date
   readonly texts: DocumentTexts
   readonly brand: Brand
@@ -94,7 +94,7 @@ function drawHead(doc: Doc, root: Structure, { texts, brand }: DocumentFile): vo
   doc.y = Math.max(margin + heightOfAll(title), logoBottom ?? nameBottom) + 22
 }
 
-/** Returns where the picture ends; undefined if there is none that can be drawn. */
+/** Draws the logo. Returns the position below it, or undefined if there is no picture that can be drawn. */
 function drawLogo(
   doc: Doc,
   root: Structure,
@@ -113,10 +113,10 @@ function drawLogo(
   return bottom
 }
 
-/** The types of pdfkit lack it. */
+/** Method of pdfkit that its types lack. */
 type ImageOpener = { openImage(bytes: Buffer): { width: number; height: number } }
 
-/** Undefined if the picture is damaged. */
+/** Returns undefined if the picture is damaged. */
 function openImage(doc: Doc, logo: Buffer): ReturnType<ImageOpener['openImage']> | undefined {
   try {
     const image = (doc as unknown as ImageOpener).openImage(logo)
@@ -140,7 +140,7 @@ function drawParties(doc: Doc, root: Structure, { seller, buyer, facts }: Docume
 
 type Place = { readonly x: number; readonly y: number; readonly width: number }
 
-/** The first line is a name. Returns where the block ends. */
+/** Draws the block of a party, whose first line is its name. Returns the position below the block. */
 function drawParty(
   doc: Doc,
   root: Structure,
@@ -201,7 +201,7 @@ function drawLineTable(doc: Doc, root: Structure, { texts, brand }: DocumentFile
   })
 }
 
-/** The sums stay together, at the right below the amounts. */
+/** Draws the sums at the right, below the amounts, and keeps them together on one page. */
 function drawSums(doc: Doc, root: Structure, sums: readonly NamedText[]): void {
   const width = widthOf(doc) * 0.55
   const columns = [{ width: width * 0.62 }, { width: width * 0.38, align: 'right' }] as const
@@ -245,7 +245,7 @@ type PlainTable = {
   readonly heads: readonly string[]
   readonly rows: readonly (readonly string[])[]
   readonly shares: readonly number[]
-  /** From this column on, cells are aligned to the right. */
+  /** Index of the first column that is aligned to the right. */
   readonly firstNumber: number
 }
 
@@ -283,7 +283,7 @@ function drawNotes(doc: Doc, root: Structure, notes: readonly string[]): void {
   }
 }
 
-/** In the margin at the bottom of each page. */
+/** Draws the footer into the bottom margin of each page. */
 function drawFoot(doc: Doc, name: string): void {
   const { start, count } = doc.bufferedPageRange()
   for (let at = 0; at < count; at += 1) {

@@ -4,7 +4,7 @@ import { creditNoteTexts, type PrintedCreditNote } from './credit-note-texts.ts'
 import { invoiceTexts, type PrintedInvoice } from './invoice-texts.ts'
 import { renderDocument, type Brand } from './render-document.ts'
 
-/** A document as a file to download. */
+/** A document as a file for download. */
 export type RenderedDocument = { readonly fileName: string; readonly pdf: Buffer }
 
 export async function renderInvoice(

@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify'
 import type { RenderedDocument } from './render-invoice.ts'
 
 /**
- * Answers with the document, which browsers show and save under its number. The name consists of letters, digits, `-` and
- * `_`, so it needs no encoding by RFC 6266.
+ * Sends the document. Browsers show it and save it under its number. The name consists of letters, digits, `-` and `_`, so it needs
+ * no encoding by RFC 6266.
  */
 export function sendDocument(
   reply: FastifyReply,

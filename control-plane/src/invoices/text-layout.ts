@@ -2,9 +2,7 @@ import LineBreaker from 'linebreak'
 import type PdfDocument from 'pdfkit'
 import { runsOf, type Run, type Weight } from './fonts.ts'
 
-/*
- * Breaks texts into lines and draws them. pdfkit does so for one font at a time; a name may need two.
- */
+/* Breaks texts into lines and draws them. pdfkit does this only for one font at a time, but a name may need two fonts. */
 
 export type Doc = InstanceType<typeof PdfDocument>
 
@@ -20,7 +18,7 @@ export type SetLine = {
   readonly style: TextStyle
 }
 
-/** Heights of a line and of its baseline, in parts of the font size. */
+/** Heights of a line and of its baseline, as multiples of the font size. */
 const lineHeight = 1.35
 const baseline = 1.02
 
@@ -32,7 +30,7 @@ export function heightOfAll(lines: readonly SetLine[]): number {
   return lines.reduce((sum, line) => sum + heightOf(line), 0)
 }
 
-/** The text in lines that are at most so wide, in points. */
+/** Breaks the text into lines that are at most `width` points wide. */
 export function setText(doc: Doc, text: string, style: TextStyle, width: number): SetLine[] {
   const lines: string[] = []
   let line = ''
@@ -43,7 +41,7 @@ export function setText(doc: Doc, text: string, style: TextStyle, width: number)
     }
     if (line !== '') lines.push(line)
     line = ''
-    // A word that is wider than the line is broken where it does not fit.
+    // Break a word that is wider than the line at the character that no longer fits.
     for (const char of graphemesOf(part)) {
       if (line !== '' && measure(doc, line + char, style) > width) {
         lines.push(line)
@@ -55,7 +53,7 @@ export function setText(doc: Doc, text: string, style: TextStyle, width: number)
   return [...lines, line].map((each) => setLine(doc, each.trimEnd(), style))
 }
 
-/** Draws the lines below each other and returns where the next one begins. */
+/** Draws the lines below each other. Returns the position of the next line. */
 export function drawLines(
   doc: Doc,
   lines: readonly SetLine[],
@@ -95,17 +93,17 @@ function widthOf(doc: Doc, runs: readonly Run[], size: number): number {
   return runs.reduce((sum, { font, text }) => sum + use(doc, font, size).widthOfString(text), 0)
 }
 
-/** pdfkit takes fonts that are parsed already; its types do not say so yet. */
+/** pdfkit accepts fonts that are already parsed, but its types do not declare this yet. */
 function use(doc: Doc, font: Run['font'], size: number): Doc {
   return doc.font(font as unknown as Buffer, font.postscriptName).fontSize(size)
 }
 
-/** A control character has no shape, and would end the text for some readers. */
+/** Removes control characters: they have no glyph, and some PDF readers end the text there. */
 function printable(text: string): string {
   return text.replaceAll(/\s/gu, ' ').replaceAll(/[\p{Cc}\p{Cs}]/gu, '')
 }
 
-/** The parts between which a line may be broken. */
+/** Splits the text into parts between which a line may be broken. */
 function partsOf(text: string): string[] {
   const breaker = new LineBreaker(text)
   const parts: string[] = []
@@ -126,7 +124,10 @@ function graphemesOf(text: string): string[] {
 const rightToLeft = '[\\p{Script=Arabic}\\p{Script=Hebrew}][^\\sA-Za-z0-9]*'
 const rightToLeftWords = new RegExp(`(${rightToLeft}(?:\\s+${rightToLeft})+)`, 'gu')
 
-/** The font places the letters of each word from right to left; the words are placed here. */
+/**
+ * Returns the parts of the text in visual order. The font orders the letters of each word from right to left; this function orders
+ * the words.
+ */
 function inVisualOrder(text: string): string[] {
   return text
     .split(rightToLeftWords)

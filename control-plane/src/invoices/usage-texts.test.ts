@@ -27,7 +27,7 @@ function late(terms: UsageTerms, usedUnits: string, lateUnits: string): LateUsag
   return { ...charge(terms, usedUnits), kind: 'late_usage', lateUnits }
 }
 
-/** The details, then each price as a product. */
+/** Returns the details, then each price as a product. */
 function linesOf({ details, prices }: UsageTexts): string[] {
   return [...details, ...prices.map(({ quantity, unitPrice }) => `${quantity} × ${unitPrice}`)]
 }
@@ -106,7 +106,7 @@ test('what is written comes to what is charged', () => {
   )
 })
 
-/** The sum of quantities such as `-999` at unit prices such as `$0.003`, in 10^-5 cents. */
+/** Returns the sum of quantities such as `-999` times unit prices such as `$0.003`, in 10^-5 cents. */
 function sumOf(prices: readonly PriceTexts[]): bigint {
   return prices.reduce((sum, { quantity, unitPrice }) => {
     const decimals = unitPrice.replace('$0.', '').padEnd(7, '0')

@@ -15,12 +15,12 @@ import {
 import { unitsOfCharge, unitsWithLate } from '@tollgate/domain/pricing/units-of-charge'
 import { say } from './document-words.ts'
 
-/* How the amount of a usage line is computed, so that whoever pays the invoice can check it. */
+/* Texts that explain how the amount of a usage line is computed, so that the customer can verify it. */
 
 export type UsageTexts = {
-  /** What was used, and which part of it is charged; one line each. */
+  /** The usage and the part of it that is charged, one line each. */
   readonly details: readonly string[]
-  /** The units of each price. None where nothing is charged. */
+  /** Units and unit price of each price. Empty if nothing is charged. */
   readonly prices: readonly PriceTexts[]
 }
 
@@ -46,7 +46,7 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
   return { details: [what, ...packages, ...rateTexts(prices, conversion)], prices }
 }
 
-/** What was recorded late, and what it costs more than was billed before. */
+/** Returns the texts about usage that was recorded late, and about what it adds to the amount already billed. */
 export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
   const before = pricedUnits(terms, unitsOfCharge(charge))
@@ -69,12 +69,12 @@ export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   }
 }
 
-/** Of decimal text, as which no digit is lost: `5,250.5`. */
+/** Formats units given as decimal text, such as `5,250.5`. Text keeps every digit. */
 export function unitsText(units: string): string {
   return new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 }).format(units as `${number}`)
 }
 
-/** Units are priced in packages: of one that was begun all. */
+/** Returns the text about packages. A package is charged completely as soon as it is begun. */
 function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   const { unitsPerPackage } = terms
   const billable = billableMicros(terms, units)
@@ -82,7 +82,7 @@ function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   return [say('packages', { units: microsText(billable), size: unitsText(unitsPerPackage) })]
 }
 
-/** `500` at `$0.005`, then `1,500` at `$0.003`; fewer units than before are negative. */
+/** Returns one row for each price, such as `500` at `$0.005` and `1,500` at `$0.003`. Fewer units than before are negative. */
 function pricesTexts(priced: readonly PricedUnits[], conversion: CreditConversion): PriceTexts[] {
   return priced
     .filter(({ micros }) => micros !== 0n)
@@ -92,7 +92,7 @@ function pricesTexts(priced: readonly PricedUnits[], conversion: CreditConversio
     }))
 }
 
-/** How dollars became the currency of the invoice. */
+/** Returns the text about the rate with which dollars were converted to the currency of the invoice. */
 function rateTexts(
   prices: readonly PriceTexts[],
   { currency, unitsPerDollar }: CreditConversion,
@@ -101,11 +101,11 @@ function rateTexts(
   return isConverted ? [say('rate', { rate: unitsPerDollar, currency })] : []
 }
 
-/** Of a credit, a ten-thousandth of a dollar, and of 10^-6 of one: so many decimals. */
+/** Decimals of one credit, which is 10^-4 dollars, and of 10^-6 credits. */
 const creditDecimals = 4
 const microDecimals = 6
 
-/** Not rounded, however small it is. */
+/** Formats the price of one unit without rounding, however small it is. */
 function unitPriceText(creditsPerUnit: string, conversion: CreditConversion): string {
   const { currency, unitsPerDollar } = conversion
   const rate = fractionOf(unitsPerDollar)
@@ -121,7 +121,7 @@ function unitPriceText(creditsPerUnit: string, conversion: CreditConversion): st
     .replaceAll('\u00a0', ' ')
 }
 
-/** More than any rate and any price have together; what Intl takes. */
+/** Maximum number of decimals that Intl accepts for this purpose. It is more than a rate and a price need together. */
 const decimalsMax = 20
 
 function microsText(micros: bigint): string {

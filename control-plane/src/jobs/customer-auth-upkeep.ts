@@ -4,10 +4,13 @@ import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { repeatingInEach, type JobParts } from './repeating.ts'
 
-/** Processes read keys every few seconds, and clocks differ. */
+/** Extra time in milliseconds before a key is deleted, because processes cache keys for a few seconds and clocks differ. */
 const keySpareMs = 3_600_000
 
-/** Deletes what has expired of the sign-in of customers, and keys whose last token has. Several processes may do it at once. */
+/**
+ * Deletes expired records of the sign-in of customers, and signing keys whose last token has expired. Several processes may run it
+ * at the same time.
+ */
 export function createCustomerAuthUpkeep(
   { publisher, logger }: JobParts,
   { accessTokenMs, intervalMs }: { readonly accessTokenMs: number; readonly intervalMs: number },

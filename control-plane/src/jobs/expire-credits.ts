@@ -7,15 +7,21 @@ import { repeatingInEach } from './repeating.ts'
 
 const grantsPerClaimMax = 200
 
-/** Each waits for PostgreSQL, and for the hot state between its locking and its commit. */
+/**
+ * Maximum number of wallets that are processed concurrently. Each waits for PostgreSQL, and for the hot state between its lock and
+ * its commit.
+ */
 const walletsInFlightMax = 4
 
-/** When a grant is looked at again that was not done with: whoever claimed it died, or something of it is in flight. */
+/**
+ * Time after which an unfinished grant is claimed again, in milliseconds. A grant stays unfinished if the process that claimed it
+ * crashed, or if some of its credits are in flight.
+ */
 const lookAgainAfterMs = 30_000
 
 /**
- * Takes what is left of grants that have expired, a moment after they did. Several processes may do it at once: each
- * grant is claimed by one, and the wallet's lock orders it with all else.
+ * Expires the remaining credits of expired grants, shortly after they expire. Several processes may run it at the same time: one
+ * process claims each grant, and the lock of the wallet orders the expiry with all other changes.
  */
 export function createCreditExpiry(parts: ExpiryParts, intervalMs: number): Service {
   const round = async (environment: Environment): Promise<void> => {
@@ -24,7 +30,7 @@ export function createCreditExpiry(parts: ExpiryParts, intervalMs: number): Serv
   return repeatingInEach(parts.logger, 'credits wait to expire', round, intervalMs)
 }
 
-/** How many grants were claimed. */
+/** Expires one batch. Returns how many grants were claimed. */
 async function expireBatch(parts: ExpiryParts, environment: Environment): Promise<number> {
   const { database, now } = parts.publisher
   const at = now()

@@ -6,7 +6,7 @@ import { repeatingInEach, type JobParts } from './repeating.ts'
 
 const eventsPerTransaction = 1_000
 
-/** Deletes events that are older than that and of which nothing is kept to be sent. Several processes may do it at once. */
+/** Deletes events that are older than `keptMs` and have no delivery left to send. Several processes may run it at the same time. */
 export function createEventRetention(
   { publisher, logger }: JobParts,
   limits: { readonly keptMs: number; readonly intervalMs: number },
@@ -20,7 +20,7 @@ export function createEventRetention(
   return repeatingInEach(logger, 'old events wait to be deleted', deleteOld, limits.intervalMs)
 }
 
-/** Erases what receivers have answered to events of customers who were erased. */
+/** Erases the bodies of receivers' responses to events of erased customers. */
 export function createAnswerErasure({ publisher, logger }: JobParts, intervalMs: number): Service {
   const erase = (environment: Environment): Promise<void> =>
     eraseAnswers(publisher.database.in(environment), publisher.now(), eventsPerTransaction)

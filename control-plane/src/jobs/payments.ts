@@ -11,21 +11,22 @@ import { repeating } from './repeating.ts'
 
 export type PaymentJobLimits = {
   readonly intervalMs: number
-  /** Between two readings of the processor's own list of events. */
+  /** Time between two reads of the processor's list of events, in milliseconds. */
   readonly eventsPollMs: number
-  /** How long an event of the processor is remembered. */
+  /** How long events of the processor are stored, in milliseconds. */
   readonly eventsKeptMs: number
 }
 
-/** Events of one round and environment that are forgotten: a stop waits for no more than that. */
+/** Maximum number of events that one round deletes in an environment, so that a stop does not wait longer. */
 const rowsPerRoundMax = 500
 
-/** Payments, refunds and disputes of one round and environment that are added to their products. */
+/** Maximum number of payments, refunds and disputes that one round adds to the totals of products in an environment. */
 const movementsPerRoundMax = 10_000
 
 /**
- * Adds payments to what their products have earned, follows what the payment processor tells, looks at payments of which it has told nothing, charges for wallets that have
- * run low, and has deleted customers forgotten. Several processes may do it at once: each takes what no other has.
+ * Adds payments to the totals of their products, processes events of the payment processor, reconciles payments without an event,
+ * recharges wallets with a low balance, and removes deleted customers at the processor. Several processes may run it at the same
+ * time: each claims different rows.
  */
 export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
   const telling = async (environment: Environment, act: () => Promise<unknown>): Promise<void> => {
@@ -50,7 +51,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
   return repeating(round, limits.intervalMs)
 }
 
-/** A round folds at most so many rows. The sums count the rows that are left as well; the next round folds them. */
+/** Adds a limited number of rows to the totals of products. Sums also include the remaining rows, which the next round adds. */
 async function foldMovements(
   { everyone }: PaymentJobParts,
   environment: Environment,

@@ -22,19 +22,21 @@ type PostingParts = JobParts & {
   readonly usageStore: UsageStore
 }
 
-/** Debits that are read at a time. */
+/** Maximum number of debits in one read. */
 const debitsPerBatchMax = 2_000
 
-/** Wallets of one transaction, which holds their rows: a grant to one of them waits for it. */
+/**
+ * Maximum number of wallets in one transaction. The transaction locks their rows, so a grant to one of these wallets waits for it.
+ */
 const walletsPerBatchMax = 50
 
 /**
- * Brings what wallets paid for usage into the ledger, a moment after it happened: partition by partition of the log, from
- * what the sink has stored in ClickHouse. Up to the sink's position all records are there, each once, and none of them
- * changes any more. Several processes may do it at once; the position in PostgreSQL lets each batch be posted by one.
+ * Posts the debits of wallets for usage to the ledger, shortly after the usage: partition by partition of the log, from the records
+ * that the sink has stored in ClickHouse. Up to the sink's position, every record is stored exactly once and no longer changes.
+ * Several processes may run it at the same time: the position in PostgreSQL lets only one process post each batch.
  */
 export function createDebitPosting(parts: PostingParts, intervalMs: number): Service {
-  /** How far nothing is to be posted, by partition: to spare the stores a position without debits. */
+  /** Offset up to which a partition has no debits to post. It saves reads of partitions without debits. */
   const looked = new Map<string, number>()
   const round = async (): Promise<void> => {
     for (const environment of environments) {
@@ -42,7 +44,7 @@ export function createDebitPosting(parts: PostingParts, intervalMs: number): Ser
         if (!(await hasWallets(parts.publisher.database.in(environment)))) return
         const partitions = parts.publisher.partitionCount(environment)
         for (let partition = 0; partition < partitions; partition++) {
-          // What holds one up holds up no other.
+          // A failure in one partition must not delay the others.
           await telling(parts, environment, partition, async () => {
             while (await postBatch(parts, environment, partition, looked));
           })
@@ -69,7 +71,7 @@ async function telling(
   }
 }
 
-/** Whether there may be more. */
+/** Posts one batch. Returns whether there may be more debits. */
 async function postBatch(
   { eventLog, usageStore, publisher, logger }: PostingParts,
   environment: Environment,
@@ -81,11 +83,11 @@ async function postBatch(
   if (position.note === '' || (looked.get(name) ?? 0) >= position.offset) return false
   const pool = publisher.database.in(environment)
   const fromOffset = await pool.begin((sql) => readDebitPosition(sql, partition))
-  // The sink stores the log again from where it had lost its position; or the log is another one (docs/operations.md).
+  // Either the sink stores the log again because it had lost its position, or the log is a different one (docs/operations.md).
   if (fromOffset > position.offset) return false
   const range = { partition, fromOffset, toOffset: position.offset }
   const read = await listStoredDebits(usageStore, environment, range, debitsPerBatchMax)
-  // A ClickHouse that lost rows would have debits passed over for good.
+  // If ClickHouse had lost rows, their debits would be skipped forever.
   await requireComparedStore(usageStore, environment, [position.note])
   const debits = ofFirstWallets(read, walletsPerBatchMax)
   const isWhole = debits.length === read.length && read.length < debitsPerBatchMax
@@ -106,7 +108,7 @@ async function postBatch(
   return !isWhole
 }
 
-/** As many as are of so many wallets. */
+/** Returns the first debits, up to `walletsMax` different wallets. */
 function ofFirstWallets<Debit extends StoredDebit>(
   debits: readonly Debit[],
   walletsMax: number,

@@ -5,13 +5,15 @@ import { publishPending } from '@tollgate/domain/publishing/publisher'
 import { queueLost } from '@tollgate/domain/publishing/queue-lost'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 
-/** Bounds one round of each kind and space, so that neither starting nor stopping waits for a long backlog. */
+/**
+ * Maximum number of targets of each kind and space in one round, so that neither the start nor the stop waits for a long backlog.
+ */
 const targetsPerRoundMax = 4_000
 
 /**
- * Finishes publications that were committed but not carried out: the process died in between, the hot state did not
- * answer, or it lost something. Runs once at the start, before requests are taken, and then at the interval; while
- * there is a backlog, without a pause.
+ * Completes publications that were committed but not executed: the process crashed in between, the hot state did not respond, or it
+ * lost data. Runs once at the start, before the service accepts requests, and then at the interval. While there is a backlog, it
+ * runs without a pause.
  */
 export function createPublishPendingJob(
   parts: PublisherParts,
@@ -47,7 +49,7 @@ export function createPublishPendingJob(
   }
 }
 
-/** Whether there may be more. */
+/** Publishes a limited number of targets. Returns whether there may be more. */
 async function publishSome(parts: PublisherParts, logger: Logger): Promise<boolean> {
   const loss = await queueLost(parts)
   if (loss !== 'nothing') {

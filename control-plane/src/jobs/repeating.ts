@@ -3,12 +3,12 @@ import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts
 import type { Service } from '@tollgate/platform/service/service'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
-/** What a job works with that serves all providers. */
+/** The parts of a job that serves all providers. */
 export type JobParts = { readonly publisher: PublisherParts; readonly logger: Logger }
 
 /**
- * Does rounds of work one after the other, with a pause in between, from the start to the stop, which waits for the
- * round under way. A round that fails is the round's to tell of; it must not throw.
+ * Runs rounds one after another, with a pause in between, from the start to the stop. The stop waits for the current round. A round
+ * must log its own failure and must not throw.
  */
 export function repeating(round: () => Promise<void>, pauseMs: number): Service {
   let timer: NodeJS.Timeout | undefined
@@ -34,7 +34,7 @@ export function repeating(round: () => Promise<void>, pauseMs: number): Service 
   }
 }
 
-/** A round of one environment after the other. What fails in one is complained of, and holds up no other. */
+/** Runs each round for one environment after another. A failure is logged and does not delay the other environment. */
 export function repeatingInEach(
   logger: Logger,
   complaint: string,

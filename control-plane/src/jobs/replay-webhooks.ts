@@ -7,12 +7,12 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
 import { repeatingInEach } from './repeating.ts'
 
-/** Looked at in one round; the others are due before them in the next. */
+/** Maximum number of replays in one round. The next round starts with the remaining ones. */
 const replaysPerRoundMax = 100
 
 /**
- * Goes on with replays: each round queues a little of each. Several processes may do it at once, and one that takes up what
- * another left queues nothing twice.
+ * Continues replays: each round queues a few deliveries of each replay. Several processes may run it at the same time. A process
+ * that continues the replay of another process queues no delivery twice.
  */
 export function createWebhookReplays(parts: CommitParts, pace: ReplayPace): Service {
   const round = async (environment: Environment): Promise<void> => {

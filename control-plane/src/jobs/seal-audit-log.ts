@@ -6,7 +6,10 @@ import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { repeating, repeatingInEach, type JobParts } from './repeating.ts'
 
-/** Seals the audit log a moment after it was written: sealing in the transaction itself would make a provider's changes wait for each other. */
+/**
+ * Seals the audit log shortly after entries are written. Sealing inside the transaction would make a provider's changes wait for
+ * each other.
+ */
 export function createAuditSealing(parts: JobParts, intervalMs: number): Service {
   const sealedTo = new Map<AuditPlace, bigint>()
   return repeating(async () => {
@@ -26,7 +29,7 @@ export function createAuditSealing(parts: JobParts, intervalMs: number): Service
   }, intervalMs)
 }
 
-/** Seals the ledger as well, in the same way and for the same reason. */
+/** Seals the ledger in the same way and for the same reason. */
 export function createLedgerSealing(parts: JobParts, intervalMs: number): Service {
   const sealedTo = new Map<Environment, bigint>()
   const seal = async (environment: Environment): Promise<void> => {

@@ -19,15 +19,22 @@ export type TakeBackParts = CommitParts & {
 
 const rowsPerClaimMax = 100
 
-/** Each waits for PostgreSQL, and for the hot state between its locking and its commit. */
+/**
+ * Maximum number of wallets that are processed concurrently. Each waits for PostgreSQL, and for the hot state between its lock and
+ * its commit.
+ */
 const walletsInFlightMax = 4
 
-/** When one is tried again: whoever claimed it died, or the hot state was away. */
+/**
+ * Time after which a claimed row is tried again, in milliseconds: the process that claimed it crashed, or the hot state was
+ * unavailable.
+ */
 const tryAgainAfterMs = 30_000
 
 /**
- * Takes the credits back that refunds and disputes have paid back the money of, and gives them back where that came to
- * nothing. Several processes may do it at once: each is claimed by one, and the wallet's lock orders it with all else.
+ * Debits credits whose money was paid back by a refund or a dispute, and credits them again if the refund or dispute failed.
+ * Several processes may run it at the same time: one process claims each row, and the lock of the wallet orders it with all other
+ * changes.
  */
 export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number): Service {
   const round = async (environment: Environment): Promise<void> => {
@@ -36,7 +43,7 @@ export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number):
   return repeatingInEach(parts.logger, 'credits wait to be taken back', round, intervalMs)
 }
 
-/** One batch of them. Whether there may be more. */
+/** Processes one batch. Returns whether there may be more. */
 export async function takeBackCredits(
   parts: TakeBackParts,
   environment: Environment,

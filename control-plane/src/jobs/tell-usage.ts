@@ -20,19 +20,19 @@ type TellingParts = JobParts & {
   readonly lag: UsageLag
 }
 
-/** Of one partition. */
+/** A range of one partition. */
 type Stretch = {
   readonly partition: number
   readonly fromOffset: number
-  /** The sink has stored all before it. */
+  /** End of the range, exclusive. The sink has stored all records before it. */
   readonly toOffset: number
 }
 
 /**
- * Tells of usage with usage.recorded, a moment after it was stored, for providers that have an endpoint which receives it:
- * partition by partition of the log. Several processes may do it at once; the position in PostgreSQL lets each batch be
- * told of by one. Where nobody receives it the position goes along, so that whoever makes an endpoint is told of what is
- * recorded from then on.
+ * Emits `usage.recorded` shortly after usage was stored, for providers with an endpoint that receives the event: partition by
+ * partition of the log. Several processes may run it at the same time: the position in PostgreSQL lets only one process emit the
+ * events of each batch. Without a receiver the position still advances, so that a new endpoint gets only usage recorded after its
+ * creation.
  */
 export function createUsageTelling(parts: TellingParts, intervalMs: number): Service {
   const passed = new Map<Environment, LogPositions>()
@@ -45,7 +45,7 @@ export function createUsageTelling(parts: TellingParts, intervalMs: number): Ser
   }
   const rounds = repeating(round, intervalMs)
   return {
-    // Notes where an installation stands that begins to tell, before anybody can make an endpoint in it.
+    // Store the position of a new installation before any endpoint can be created in it.
     start: async () => {
       await round()
       await rounds.start()
@@ -74,7 +74,7 @@ async function tellAll(
   passed: Map<Environment, LogPositions>,
 ): Promise<void> {
   const pool = parts.publisher.database.in(environment)
-  // Before the endpoints are looked up: whoever makes one that is not seen here is told of nothing that lies before these.
+  // Read the positions before the endpoints: an endpoint that is created in between gets no usage before these positions.
   const stored = await storedPositions(parts, environment)
   const receivers = await listReceivingProviders(pool, 'usage.recorded')
   if (receivers.size === 0) {
@@ -88,7 +88,7 @@ async function tellAll(
   const positions = await beginTelling(pool, stored)
   parts.lag.note(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
-    // What holds one up holds up no other.
+    // A failure in one partition must not delay the others.
     await complaining(parts, environment, partition, async () => {
       const fromOffset = positions.get(partition)!
       await tellStretch(parts, environment, { partition, fromOffset, toOffset }, receivers)
@@ -105,7 +105,7 @@ async function storedPositions(
   const positions = await Promise.all(
     partitions.map((partition) => eventLog.position(sinkGroup, topic, partition)),
   )
-  // Without a note no sink has begun, or its position was lost.
+  // Without a note, no sink has started or its position was lost.
   return new Map(positions.map(({ offset, note }, at) => [at, note === '' ? 0 : offset]))
 }
 
@@ -113,7 +113,10 @@ function isSame(one: LogPositions, other: LogPositions | undefined): boolean {
   return [...one].every(([partition, offset]) => other?.get(partition) === offset)
 }
 
-/** Ends at once where the sink stores the log again from before the position, or the log is another one. */
+/**
+ * Emits the events of a range. Stops at once if the sink stores the log again from before the position, or if the log is a
+ * different one.
+ */
 async function tellStretch(
   parts: TellingParts,
   environment: Environment,
@@ -126,7 +129,7 @@ async function tellStretch(
   while (offset < toOffset) {
     const range = { topic, partition, fromOffset: offset, toOffset }
     const read = await readRecordedUsage(parts, environment, range, receivers)
-    // Nobody can be told of it: nothing but a long stop of this job lets that happen.
+    // No event can be emitted for these records. This happens only if the job was stopped for a long time.
     for (const hole of read.holes) {
       const gone = { environment, partition, ...hole }
       parts.logger.error(gone, 'the log has deleted usage that was not told of')

@@ -14,10 +14,10 @@ test('is the time since the sink stood where telling stands', () => {
   expect(secondsAfter(5_000)).toBe(5)
   lag.note('live', at(10, 20), at(10, 20))
   expect(secondsAfter(1_000)).toBe(6)
-  // What was stored five seconds ago is told of, and more was stored since.
+  // The events of everything stored 5 seconds ago are emitted, and more was stored since.
   lag.note('live', at(15, 20), at(10, 20))
   expect(lag.seconds('live')).toBe(1)
-  // One partition is held up: telling stands where the sink was then.
+  // One partition is blocked, so the lag grows from the time when the sink was at its position.
   for (let round = 0; round < 60; round += 1) {
     nowMs += 1_000
     lag.note('live', at(100 + round, 200 + round), at(14, 200 + round))

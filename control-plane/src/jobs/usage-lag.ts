@@ -2,8 +2,8 @@ import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { LogPositions } from '@tollgate/domain/usage-events/positions'
 
 /**
- * How far usage.recorded is behind the sink, by the positions in PostgreSQL: whichever process tells, each knows it. It grows
- * while nobody tells, and while nobody can say where the sink stands.
+ * Measures how far `usage.recorded` is behind the sink, by the positions in PostgreSQL. Every process measures the same lag,
+ * whichever process emits the events. The lag grows while no process emits them, and while the position of the sink cannot be read.
  */
 export class UsageLag {
   readonly #nowMs: () => number
@@ -16,7 +16,7 @@ export class UsageLag {
     )
   }
 
-  /** Where the sink stands, and up to where usage was told of, or passed over. */
+  /** Records the position of the sink, and the position up to which events were emitted or skipped. */
   note(environment: Environment, stored: LogPositions, told: LogPositions): void {
     const space = this.#spaces.get(environment)!
     if (space.seen !== undefined && !reaches(told, space.seen.stored)) return
@@ -24,7 +24,10 @@ export class UsageLag {
     space.seen = { atMs: this.#nowMs(), stored }
   }
 
-  /** Since the sink stood where telling stands now: no more than two rounds where it keeps up. */
+  /**
+   * Returns the seconds since the sink was at the current position of the events. This is at most the time of 2 rounds if the job
+   * keeps up.
+   */
   seconds(environment: Environment): number {
     return (this.#nowMs() - this.#spaces.get(environment)!.levelAtMs) / 1_000
   }

@@ -40,9 +40,9 @@ export type LimitCheckParts = CommitParts & {
 }
 
 /**
- * The whole limit check, for whatever the data plane cannot answer from what was published: first calls, customers
- * without a purchase, purchases that ended, entries that were lost or that nobody renewed for a long time, and while the
- * hot state is away. It leaves the entries published, so the next check of the same kind is answered in the data plane.
+ * Runs the complete limit check, for every case that the data plane cannot decide from published entries: first calls, customers
+ * without a purchase, purchases that ended, entries that were lost or not renewed for a long time, and an unavailable hot state. It
+ * publishes the entries, so that the data plane answers the next check of the same kind.
  */
 export async function checkLimit(
   parts: LimitCheckParts,
@@ -70,7 +70,7 @@ export async function checkLimit(
   }
 }
 
-/** Read only where the answer tells of it. */
+/** Reads the credits only if the response shows them. */
 function creditsFor(
   parts: { readonly wallets: Wallets },
   operation: Operation,
@@ -81,7 +81,7 @@ function creditsFor(
   return parts.wallets.read({ ...operation, customerRef })
 }
 
-/** Decides on a plain read first: most customers have a purchase or can be given none, and that takes no lock. */
+/** Decides with a plain read first, without a lock. Most customers already have a purchase, or cannot get one. */
 async function findOrProvision(
   parts: CommitParts,
   operation: Operation,
@@ -132,7 +132,7 @@ async function answerFor(
     nowMs: now.getTime(),
   }
   const { usedMicros, carriedOverMicros } = await parts.usage.read(counted, async () => {
-    // Counters are kept for published periods only; publishing folds in what was counted before.
+    // Counters exist only for published periods. Publishing adds what was counted before.
     if (await isPublished(parts, counted)) return
     const target = { kind: 'customer', providerId, target: purchase.customerRef } as const
     await publish(parts.publisher, environment, target, 'always')

@@ -5,7 +5,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { PeriodOfPurchase } from './period-usage.ts'
 
-/** Whether every reference of the customer has an entry that counts the period and names all the references. */
+/** Returns whether every reference of the customer has an entry that counts the period and lists all references. */
 export async function isPublished(
   parts: {
     readonly hotState: HotState

@@ -33,11 +33,11 @@ export type PeriodUsageParts = TailParts & {
 }
 
 export type PeriodUsageLimits = {
-  /** How long to wait for the counters to reach what was acknowledged before. */
+  /** How long to wait until the counters include all records acknowledged before the call, in milliseconds. */
   readonly countersWaitMs: number
-  /** Records of the log that are read for one answer. */
+  /** Maximum number of log records that are read for one response. */
   readonly tailRecordsMax: number
-  /** Answers from the usage store at a time. */
+  /** Maximum number of concurrent reads of the usage store. */
   readonly storedUsageChecksMax: number
 }
 
@@ -46,27 +46,27 @@ export type PeriodOfPurchase = {
   readonly environment: Environment
   readonly providerId: string
   readonly productRef: string
-  /** With the period, and every reference of the customer. */
+  /** Entitlement that contains the period and every reference of the customer. */
   readonly entitlement: Entitlement
   readonly periodStartSecond: number
-  /** Unix milliseconds. */
+  /** Current time in Unix milliseconds. */
   readonly nowMs: number
 }
 
-/** 10^-6 units. */
+/** Usage of a period, in 10^-6 units. */
 export type UsedOfPeriod = {
   readonly usedMicros: bigint
-  /** What it was left by the period before. */
+  /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
 }
 
-/** A hot state that hangs is not waited for by every caller. */
+/** Pause in milliseconds after the hot state has failed, so that not every caller waits for a hot state that hangs. */
 const failedPauseMs = 500
 
 /**
- * Says what was used in a period, including everything that was acknowledged before, whichever part is away: from the
- * counters, with the log's tail where they are a little behind, and from the usage store with the log's tail while the
- * hot state does not answer or makes lost counters again.
+ * Returns the usage of a period, including every record acknowledged before the call, whichever store is unavailable. Reads the
+ * counters, with the tail of the log if they are slightly behind. Reads the usage store with the tail of the log while the hot
+ * state does not respond or rebuilds lost counters.
  */
 export class PeriodUsage {
   readonly #parts: PeriodUsageParts
@@ -79,8 +79,8 @@ export class PeriodUsage {
   }
 
   /**
-   * `prepare` sees to it that the hot state counts the period. Throws a refusal with 503 when it cannot
-   * be said truthfully now.
+   * Reads the usage of a period. `prepare` makes the hot state count the period. Throws a refusal with status 503 if the usage
+   * cannot be read completely now.
    */
   async read(
     period: PeriodOfPurchase,
@@ -100,7 +100,7 @@ export class PeriodUsage {
       await prepare()
       return await this.#readCounted(period)
     } catch (error) {
-      // Records that cannot be read are not to be had from anywhere else.
+      // No other store has records that the log cannot return.
       if (error instanceof EventLogUnavailableError) throw error
       if (!(error instanceof UsageBehindError)) {
         this.#hotStateFailedAtMs = performance.now()
@@ -138,8 +138,8 @@ export class PeriodUsage {
   }
 
   /**
-   * Returns what was used in each of the windows by their ids, from the usage store and the log's tail. Throws a refusal
-   * with 503 when that is not known now.
+   * Returns the usage of each window by its id, from the usage store and the tail of the log. Throws a refusal with status 503 if
+   * it is not available now.
    */
   async readWindows(query: Omit<CustomerUsage, 'meterName'>): Promise<ReadonlyMap<string, bigint>> {
     const { limits, answers } = this.#parts
@@ -166,7 +166,7 @@ function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod
   }
 }
 
-/** Those whose usage is asked for: that of the period, and of the one that it was left something by. */
+/** Returns the windows to read: the window of the period, and the window of the period from which units are carried over. */
 function windowsOf(of: Counted): CountingWindow[] {
   const { entitlement, nowMs } = of
   const period = periodOf(of)

@@ -6,26 +6,26 @@ import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 
-/** What is counted of one customer and product. */
+/** The counters of one customer and product. */
 export type CountedProduct = {
   readonly productRef: string
-  /** Every reference of the customer: what came in under any of them is added up. */
+  /** Every reference of the customer. Usage recorded under any of them is added up. */
   readonly customerRefs: readonly string[]
 }
 
 export type CounterParts = {
   readonly hotState: HotState
   readonly eventLog: EventLog
-  /** Partitions of the environment's usage topic. */
+  /** Returns the number of partitions of the environment's usage topic. */
   readonly partitionCount: (environment: Environment) => number
   readonly progress: CounterProgress
   readonly limits: {
-    /** How long to wait for the counters to reach what was acknowledged before. */
+    /** How long to wait until the counters include all records acknowledged before the call, in milliseconds. */
     readonly countersWaitMs: number
   }
 }
 
-/** The usage of each window by its id, in 10^-6 units, as far as it has been counted. */
+/** Returns the usage of each window by its id, in 10^-6 units, as far as it has been counted. */
 export async function readCountedAmounts(
   parts: CounterParts,
   environment: Environment,
@@ -49,8 +49,9 @@ export async function readCountedAmounts(
 }
 
 /**
- * Waits until the counters of these references hold what the log held when this was called: whoever asks after an
- * acknowledgement finds the usage. False when that takes too long, or when they have stood still for that long.
+ * Waits until the counters of these references include every record that the log contained at the time of the call, so that a read
+ * after an acknowledgement includes the usage. Returns false if this takes too long, or if the counters made no progress for that
+ * time.
  */
 export async function waitForCounters(
   parts: CounterParts,
@@ -75,7 +76,7 @@ export async function waitForCounters(
   return true
 }
 
-/** Bounds one sleep, in case a wake-up is lost. */
+/** Maximum duration of one sleep in milliseconds, in case a wake-up is lost. */
 const applyWaitMs = 50
 
 function partitionsOf(

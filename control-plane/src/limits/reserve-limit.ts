@@ -24,8 +24,8 @@ export type ReservationParts = LimitCheckParts &
 type ReserveRequest = LimitsRequest & { readonly reserve: NonNullable<LimitsRequest['reserve']> }
 
 /**
- * Reserves as the data plane does, for whatever that could not decide. Where nothing is published that answers for now,
- * the whole limit check comes first: it gives the customer a purchase where it can, and leaves the entries published.
+ * Reserves units like the data plane, for requests that the data plane could not decide. If no current entry is published, the
+ * complete limit check runs first: it creates a purchase for the customer if possible, and publishes the entries.
  */
 export async function reserveLimit(
   parts: ReservationParts,
@@ -37,7 +37,7 @@ export async function reserveLimit(
     const checked = await checkLimit(parts, operation, request)
     reserved = await reserve(parts, operation, request)
     if (reserved.kind === 'unknown') {
-      // Without a purchase there is nothing to reserve of; else the entries were lost or ended in this very moment.
+      // Without a purchase, nothing can be reserved. With one, the entries were lost or ended at this moment.
       if (checked.withinLimits) throw refusals.countersBehind()
       return checked
     }
@@ -62,7 +62,7 @@ async function reserve(
         customerRef,
         productRef,
         meterName: requestsMeterName,
-        // The schema takes only numbers that have exact micros.
+        // The schema accepts only numbers that are exact in 10^-6 units.
         unitsMicros: BigInt(microsFromNumber(units)!),
         ttlMs: ttlSeconds * 1000,
         idempotencyKey,

@@ -9,10 +9,10 @@ import { commit } from '../access/commit.ts'
 import { requireCustomer } from '../access/require.ts'
 
 /**
- * Adds a link to a refusal: to the portal, where a plan waits for consent, otherwise to a checkout. Only for callers that
- * ask for it. A caller that may not manage purchases gets a checkout that ends none of them, and never the portal: there
- * every purchase can be cancelled. Callers that poll get the same link again while it is fresh. Where the customer has as
- * many pages open as allowed, the link leads to one of them, or is absent: the refusal itself is always answered.
+ * Adds a link to a refusal, if the caller requests it: to the portal if a plan waits for the customer's consent, otherwise to a
+ * checkout. A caller that may not manage purchases gets a checkout that cannot end purchases, and never the portal, where every
+ * purchase can be cancelled. A caller that polls gets the same link again while it is fresh. If the customer has the maximum number
+ * of open pages, the link leads to one of them or is absent. The refusal itself is always returned.
  */
 export async function withHostedPage(
   parts: CommitParts & HostedParts,
@@ -32,7 +32,7 @@ export async function withHostedPage(
     if (portal === undefined) return refusal
     return { ...refusal, confirmationUrl: customerPageUrl(hostedUrl, portal.sessionId) }
   }
-  // A customer who pays by use and has the plan is out of credits.
+  // A customer who pays by use and already has the plan has no credits left.
   const needsCredits = !awaitsConsent && refusal.balance !== undefined
   const checkout = await commit(parts, operation, (work) =>
     offerCheckoutSession(work, parts, {

@@ -17,8 +17,8 @@ export type DiscoveryOutcome =
   RecordToolsOutcome | { readonly kind: 'failed'; readonly message: string }
 
 /**
- * Asks the origin of an MCP product for its tools, and records them. Nothing is locked while the origin is asked, and
- * nothing changes when it does not tell.
+ * Lists the tools of the origin of an MCP product and stores them. No lock is held during the request to the origin. If the request
+ * fails, nothing changes.
  */
 export async function discoverTools(
   parts: ToolDiscoveryParts,

@@ -7,21 +7,21 @@ import { mcpToolNameCharsMax, mcpToolsMax, textCharsMax } from '@tollgate/schema
 
 export type Origin = {
   readonly url: string
-  /** What it wants to see, if anything. */
+  /** Headers that the origin requires, which may be none. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 export type ListedTools =
   | { readonly kind: 'found'; readonly tools: readonly FoundTool[] }
-  /** In words for the provider. They repeat nothing that the origin said: it may have said the credentials. */
+  /** Message for the provider. It repeats no text of the origin, because that text may contain the credentials. */
   | { readonly kind: 'failed'; readonly message: string }
 
-/** Pages of a list of tools: an origin that always has another one is not followed for ever. */
+/** Maximum number of pages of a tool list. It ends the loop for an origin whose list never ends. */
 const pagesMax = 50
 
 /**
- * Asks an MCP server over streamable HTTP for all its tools. All of them or none: a part of them would look as if the
- * others were gone.
+ * Lists all tools of an MCP server over streamable HTTP. Returns the complete list or a failure, because an incomplete list would
+ * mark the missing tools as removed.
  */
 export async function listOriginTools(
   fetch: GuardedFetch,
@@ -45,7 +45,7 @@ export async function listOriginTools(
   } catch (error) {
     return failed(signal.aborted ? 'It did not answer in time' : reasonOf(error))
   } finally {
-    // Nobody waits for an origin to forget its session.
+    // End the session in the background: the caller does not wait for it.
     void transport
       .terminateSession()
       .catch(() => undefined)
@@ -101,7 +101,7 @@ function reasonOf(error: unknown): string {
   return 'It does not speak MCP over streamable HTTP'
 }
 
-/** The client wraps what its fetch throws. */
+/** The MCP client wraps errors of its fetch. Returns the OutboundError inside, if there is one. */
 function outboundCauseOf(error: unknown): OutboundError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof OutboundError) return each

@@ -4,7 +4,7 @@ import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
 import { refusals } from '../errors.ts'
 import type { Caller } from '../access/caller.ts'
 
-/** Refuses an origin that will never be asked, so that whoever enters it is told at once. */
+/** Refuses an origin that requests will never be sent to, so that the provider gets the error when it enters the address. */
 export function requireOrigin(
   { outbound }: { readonly outbound: Pick<Outbound, 'of'> },
   { environment }: Caller,
@@ -16,7 +16,7 @@ export function requireOrigin(
   }
 }
 
-/** The credentials for an origin as they are kept; undefined where none are given. */
+/** Returns the credentials for an origin in encrypted form, or undefined if there are none. */
 export function sealAuth(
   { secrets }: { readonly secrets: Secrets },
   { providerId }: Caller,

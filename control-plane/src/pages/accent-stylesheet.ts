@@ -5,17 +5,18 @@ import { tonesOf, type HexColor, type Tones } from './accent.ts'
 
 const path = '/customer/files/accent'
 
-/** The address names the colour and what the stylesheet makes of it, so it changes with both. */
+/** The address contains the color and a digest of the stylesheet, so it changes with both. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
 const params = z.object({ file: z.string().regex(/^[0-9a-f]{6}-[0-9a-f]{12}\.css$/) })
 
-/** Serves the colours of any accent: the policy of the pages allows no style inside them. */
+/** Serves a stylesheet for each accent color, because the content security policy of the pages forbids inline styles. */
 export function registerAccentStylesheet(app: ApiServer): void {
   app.get(`${path}/:file`, { schema: { hide: true, params } }, (request, reply) => {
     const { file } = request.params
     const accent: HexColor = `#${file.slice(0, 6)}`
-    // While a version replaces another one, pages of either may ask here. This answer is not kept under the other's address.
+    // During an upgrade, pages of both versions may request this file. A stylesheet of the other version must not be cached under
+    // this address.
     const isCurrent = file === fileOf(accent)
     return reply
       .type('text/css; charset=utf-8')
@@ -25,7 +26,7 @@ export function registerAccentStylesheet(app: ApiServer): void {
   })
 }
 
-/** `accent`: `#rrggbb` in lower case. */
+/** Returns the path of the stylesheet. `accent` is `#rrggbb` in lower case. */
 export function accentStylesheetPath(basePath: string, accent: string): string {
   return `${basePath}${path}/${fileOf(`#${accent.slice(1)}`)}`
 }

@@ -1,24 +1,24 @@
 /*
- * A provider's accent colour on the hosted pages. Any colour can be chosen, so the colours of text and links are derived
- * from it: contrast stays at least 4.5:1 (WCAG 2.2, 1.4.3) in light and in dark mode.
+ * Derives the colors of the hosted pages from a provider's accent color. A provider may choose any color, so the colors of text and
+ * links are adjusted: their contrast is at least 4.5:1 (WCAG 2.2, 1.4.3) in light and in dark mode.
  */
 
 /** `#rrggbb` in lower case. */
 export type HexColor = `#${string}`
 
 export type Tones = {
-  /** Links, focus rings, charts and borders: readable on every ground of the pages. */
+  /** Color of links, focus rings, charts and borders, readable on every background of the pages. */
   readonly main: HexColor
-  /** The ground of buttons. */
+  /** Background of buttons. */
   readonly accent: HexColor
   readonly accentHover: HexColor
-  /** The text on buttons: black or white. */
+  /** Text color on buttons: black or white. */
   readonly onAccent: HexColor
 }
 
 export type ColorScheme = 'light' | 'dark'
 
-/** The grounds that links stand on, as `pages.css` sets them. */
+/** Backgrounds on which links may be, as `pages.css` defines them. */
 export const grounds: Readonly<Record<ColorScheme, readonly HexColor[]>> = {
   light: ['#f6f7f9', '#ffffff', '#e2f4e9', '#fdf0d5', '#fdeaea'],
   dark: ['#12151a', '#1b2027', '#163424', '#3a2c11', '#431c20'],
@@ -41,7 +41,7 @@ export function tonesOf(accent: HexColor, scheme: ColorScheme): Tones {
   }
 }
 
-/** The colour itself, or as little of `towards` mixed in as makes it readable on all of the grounds. */
+/** Returns the color, mixed with as little of `towards` as makes it readable on all backgrounds. */
 function readableOn(color: HexColor, on: readonly HexColor[], towards: HexColor): HexColor {
   const steps = 50
   for (let step = 0; step < steps; step += 1) {
@@ -51,7 +51,7 @@ function readableOn(color: HexColor, on: readonly HexColor[], towards: HexColor)
   return towards
 }
 
-/** The contrast ratio of WCAG 2.2, from 1 to 21. */
+/** Returns the contrast ratio of WCAG 2.2, from 1 to 21. */
 export function contrastOf(one: HexColor, other: HexColor): number {
   const [lighter, darker] = [luminanceOf(one), luminanceOf(other)].sort((a, b) => b - a)
   return (lighter! + 0.05) / (darker! + 0.05)

@@ -1,4 +1,4 @@
-/** Where pictures of providers are served. */
+/** Path under which the images of providers are served. */
 export const assetsPath = '/v1/files/public/provider-assets'
 
 export function assetUrl(hostedUrl: string, sha256: string): string {

@@ -2,8 +2,8 @@ import type { ReactElement } from 'react'
 import type { Reader } from './reader.ts'
 
 /**
- * What is not known before the bank has answered. A script looks again, and changes the page once there is something to
- * tell: one that reloads by itself would take it away from whoever is reading it.
+ * Shown while the bank has not answered yet. A script checks again and replaces the page only when there is a result. A page that
+ * reloads on a timer would interrupt a person who is reading it.
  */
 export function BankWaitedFor({ t }: Pick<Reader, 't'>): ReactElement {
   return (

@@ -1,13 +1,13 @@
 import type { Environment } from '@tollgate/schemas/environment'
 import { noForeignOrigins, type ForeignOrigins } from './security-headers.ts'
 
-/** Where a customer's card is entered: never on our side. */
+/** Where customers enter their card. Card data never reaches Tollgate. */
 export type CardEntry =
-  /** No payments are taken. */
+  /** The installation takes no payments. */
   | { readonly kind: 'none' }
-  /** In Stripe's own element on our page. */
+  /** Customers enter the card in Stripe's own element on a hosted page. */
   | { readonly kind: 'stripe'; readonly publishableKey: string }
-  /** On a page of the local simulator. */
+  /** Customers enter the card on a page of the local simulator. */
   | { readonly kind: 'simulator'; readonly origin: string }
 
 export type CardEntries = Readonly<Record<Environment, CardEntry>>
@@ -19,10 +19,10 @@ export function cardEntryOf(stripeUrl: URL, publishableKey: string): CardEntry {
   return publishableKey === '' ? { kind: 'none' } : { kind: 'stripe', publishableKey }
 }
 
-/** The release that goes with the version of the API that platform/src/payments/stripe asks for. */
+/** The release of Stripe's script that matches the API version in platform/src/payments/stripe. */
 export const stripeScript = 'https://js.stripe.com/endive/stripe.js'
 
-/** What Stripe documents for its element; nothing where there is none. */
+/** Returns the origins that the card entry needs: those that Stripe documents for its element, or none. */
 export function originsFor(entry: CardEntry): ForeignOrigins {
   switch (entry.kind) {
     case 'none':

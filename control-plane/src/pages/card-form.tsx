@@ -5,20 +5,20 @@ import type { StaticFiles } from './static-files.ts'
 
 type CardFormProps = {
   readonly entry: Exclude<CardEntry, { kind: 'none' }>
-  /** Whether the card pays, or is only kept. */
+  /** Whether the card is charged, or only saved. */
   readonly act: 'pay' | 'save'
-  /** The processor's reference of what the card is for. */
+  /** Reference of the payment or setup at the processor. */
   readonly intentId: string
-  /** Lets this browser go on with that alone. */
+  /** Secret that lets this browser confirm this payment or setup, and nothing else. */
   readonly clientSecret: string
-  /** Absolute: where the browser goes once it was tried. */
+  /** Absolute address to which the browser goes after the attempt. */
   readonly returnUrl: string
-  /** Of the button. */
+  /** Label of the button. */
   readonly label: string
   readonly t: Reader['t']
 }
 
-/** What a page with the form loads beside its own. */
+/** Returns the additional scripts of a page with the form. */
 export function cardScripts(
   entry: Exclude<CardEntry, { kind: 'none' }>,
   files: StaticFiles,
@@ -26,7 +26,7 @@ export function cardScripts(
   return entry.kind === 'stripe' ? [stripeScript, files.payment] : []
 }
 
-/** Where a card is entered, without any of it coming to us. */
+/** Shows the form for a card. Card data never reaches Tollgate. */
 export function CardForm(props: CardFormProps): ReactElement {
   const { entry } = props
   return entry.kind === 'stripe' ? (

@@ -1,7 +1,7 @@
 import { brandName } from '@tollgate/domain/payments/card-brand'
 import type { Reader } from './reader.ts'
 
-/** A card as its issuer's network and its last digits name it. */
+/** The network and the last digits of a card. */
 export type NamedCard = { readonly brand: string; readonly last4: string }
 
 /** Returns the card as its holder knows it: `Visa ending in 4242`. */

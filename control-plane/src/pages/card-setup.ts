@@ -23,7 +23,7 @@ export type CardSetupParts = ReadParts & {
   readonly cardEntries: CardEntries
 }
 
-/* A card that is saved without a payment, in the portal or on a checkout. */
+/* Functions for a card that is saved without a payment, in the portal or on a checkout. */
 
 type Visit = { readonly caller: Caller; readonly frame: Frame }
 
@@ -37,7 +37,7 @@ export function requireCardEntry(
   return entry
 }
 
-/** Returns what names the try of a form, so that a button that is pressed twice begins one setup. */
+/** Returns the name of this attempt from the form, so that a button pressed twice starts only one setup. */
 export function requireAttemptName(request: FastifyRequest, { frame }: Visit): string {
   const { attempt } = formFields(request)
   if (attempt === undefined || !/^[0-9a-f-]{36}$/.test(attempt)) {
@@ -57,8 +57,8 @@ async function requireSetup(
 }
 
 /**
- * Returns the setup whose card the customer enters. It is undefined when the setup has ended, for example when the customer
- * comes back after entering the card: the page then shows the result, and no form that would be refused.
+ * Returns the setup for which the customer enters a card. Returns undefined if the setup has ended, for example when the customer
+ * returns after entering the card. The page then shows the result instead of a form that the processor would refuse.
  */
 export async function readOpenSetup(
   pages: CardSetupParts,
@@ -76,7 +76,7 @@ export async function readOpenSetup(
   return { entry, setupIntentId, clientSecret: setup.clientSecret, returnUrl, hasUnpaid }
 }
 
-/** Takes over what came of the setup. Returns where the customer goes on if no card was saved. */
+/** Applies the outcome of the setup. If no card was saved, returns the address at which the customer continues. */
 export async function settleSetup(
   pages: CardSetupParts,
   visit: Visit & { readonly customer: Customer },
@@ -98,7 +98,7 @@ export async function settleSetup(
   }
 }
 
-/** Answers with the form of an open setup. */
+/** Sends the page with the form of an open setup. */
 export async function sendCardForm(
   reply: FastifyReply,
   { entry }: OpenSetup,
@@ -108,7 +108,7 @@ export async function sendCardForm(
   return sendPage(reply, 200, page)
 }
 
-/** Why the card is entered again, by the query of the page. */
+/** Returns why the card must be entered again, from the query of the page. */
 export function setupNotice(
   { query }: FastifyRequest,
   { t }: Pick<Frame, 't'>,

@@ -9,7 +9,7 @@ export function compressed(text: string): Compressed {
   return { text, gzipped: gzipSync(text) }
 }
 
-/** Answers with the text, compressed for clients that accept gzip. */
+/** Sends the text, compressed for clients that accept gzip. */
 export function sendCompressed(
   request: FastifyRequest,
   reply: FastifyReply,

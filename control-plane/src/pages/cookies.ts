@@ -3,21 +3,21 @@ import type { CookieSerializeOptions } from '@fastify/cookie'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /*
- * Each page that is open has a cookie of its own, named for it: two accounts in one browser do not get into each
- * other's way, and a form of one is never sent in the name of the other.
+ * Each open page has a cookie with its own name. Two accounts in one browser therefore do not interfere, and a form of one account
+ * is never sent with the cookie of the other.
  */
 
-/** Names a session in addresses and cookies without letting anybody in. */
+/** Returns a name for a session in addresses and cookies. The name grants no access. */
 export function handleOf(sessionId: string): string {
   return createHash('sha256').update(`page ${sessionId}`).digest('hex').slice(0, 20)
 }
 
 export function cookieOptions(path: string, isSecure: boolean): CookieSerializeOptions {
-  // Lax: whoever comes back from a bank's page is still known.
+  // Lax, so that the browser still sends the cookie when the customer returns from a bank's page.
   return { path, httpOnly: true, sameSite: 'lax', secure: isSecure }
 }
 
-/** The environment is part of it, so that no other one is asked. */
+/** The environment is part of the cookie, so that only its database is queried. */
 export function writeCookie(environment: Environment, token: string): string {
   return `${environment}.${token}`
 }
@@ -30,7 +30,7 @@ export function parseCookie(
   return environment === undefined || !token ? undefined : { environment, token }
 }
 
-/** What every form of an open page carries: other sites can send forms to us, but cannot know this. */
+/** Returns the token of every form on an open page. Other sites can send forms to this service, but cannot know this token. */
 export function formTokenOf(cookieToken: string): string {
   return createHmac('sha256', cookieToken).update('form').digest('base64url')
 }

@@ -6,14 +6,14 @@ type CountrySelectProps = {
   readonly reader: Reader
   readonly value: string
   readonly isRequired: boolean
-  /** A known country can be changed but not taken back. */
+  /** A known country can be changed but not removed. */
   readonly isKnown: boolean
   readonly isWrong: boolean
-  /** Id of the complaint about it. */
+  /** Id of the element with the complaint about the country. */
   readonly describedBy: string | undefined
 }
 
-/** The label and the choice of the country that a customer is in. */
+/** The label and the select element for the customer's country. */
 export function CountrySelect(props: CountrySelectProps): ReactElement {
   const { reader, value, isRequired, isKnown, isWrong, describedBy } = props
   const { t } = reader

@@ -5,7 +5,7 @@ import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { originOf, type Caller } from '../access/caller.ts'
 
-/** What a customer does on a page, for the audit log and the outbox. */
+/** Returns the operation of a customer on a page, for the audit log and the outbox. */
 export function operationOfCustomer(
   pages: { readonly clock: Clock },
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 
-/** What a form sent: each field once, as text. */
+/** Returns the fields of a form as text. A field that was sent several times is left out. */
 export function formFields(request: FastifyRequest): Readonly<Record<string, string>> {
   const { body } = request
   if (typeof body !== 'object' || body === null) return {}

@@ -10,14 +10,14 @@ test.each([
   ['en-GB', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
   ['fr;q=0.2, ja', null, 'ja', 'ja-JP', '$1,234.50', '2026/01/31'],
   ['pt', null, 'pt', 'pt-BR', 'US$ 1.234,50', '31 de jan. de 2026'],
-  // There are no Danish texts: an English page has English dates.
+  // There are no Danish texts, so the page is English with English dates.
   ['da', null, 'en', 'en-US', '$1,234.50', 'Jan 31, 2026'],
   ['da, en-GB;q=0.5', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
-  // The locale of the session goes before the browser, which only adds its region.
+  // The locale of the session has priority over the browser, which only adds its region.
   ['en-GB,en', 'de', 'de', 'de-DE', '1.234,50 $', '31.01.2026'],
   ['de-AT', 'de', 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
   ['pt-BR', 'pt-PT', 'pt', 'pt-PT', '1234,50 US$', '31/01/2026'],
-  // What else a tag says, such as other digits, is left out: forms do not read them.
+  // Extensions of a tag, such as other digits, are ignored, because forms do not parse them.
   ['en-u-nu-arab', null, 'en', 'en-US', '$1,234.50', 'Jan 31, 2026'],
   ['en-u-nu-arab, en-GB-u-ca-buddhist', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
   ['de-AT-1996', null, 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],

@@ -1,22 +1,22 @@
 import { formatMoney } from '@tollgate/domain/money/currencies'
 
-/** How a locale writes things. */
+/** Functions that format values for a locale. */
 export type Formats = {
-  /** BCP 47. */
+  /** Locale as a BCP 47 tag. */
   readonly locale: string
-  /** An exact amount of minor units. */
+  /** Formats an exact amount in minor units. */
   readonly money: (amountMinor: bigint, currency: string) => string
-  /** A whole or fractional count of something. */
+  /** Formats a whole or fractional count. */
   readonly count: (value: number | bigint) => string
-  /** The same with its sign. */
+  /** Formats a count with its sign. */
   readonly change: (value: number | bigint) => string
-  /** An amount without its currency, as it is typed: with two decimals. */
+  /** Formats an amount without its currency, with 2 decimals, as a customer would type it. */
   readonly decimal: (major: number) => string
-  /** A share of 1. */
+  /** Formats a share of 1 as a percentage. */
   readonly percent: (share: number) => string
-  /** A day: periods begin and end by UTC, so that is what is shown. */
+  /** Formats a day in UTC, because periods begin and end in UTC. */
   readonly date: (instant: Date) => string
-  /** The same without the year, for axes. */
+  /** Formats a day without the year, for axes of charts. */
   readonly shortDate: (instant: Date) => string
   readonly dateTime: (instant: Date) => string
 }

@@ -13,35 +13,35 @@ import type { StaticFiles } from './static-files.ts'
 /** The provider as its customers see it. */
 export type ShownMerchant = {
   readonly name: string
-  /** `#rrggbb` in lower case; null: the default colour. */
+  /** `#rrggbb` in lower case. Null means the default color. */
   readonly accentColor: string | null
   readonly legalName: string
   readonly supportEmail: string | null
-  /** These three: null also where the provider's list of hosts does not allow them any more. */
+  /** This address and the next two are also null if the provider's list of hosts no longer allows them. */
   readonly supportUrl: string | null
   readonly termsUrl: string | null
   readonly privacyUrl: string | null
-  /** Whether the provider's list of hosts allows a link to that address. */
+  /** Returns whether the provider's list of hosts allows a link to the address. */
   readonly mayLeadTo: (address: string) => boolean
-  /** Paths of pictures that we serve. */
+  /** Paths of the provider's images on this installation. */
   readonly logo: string | null
   readonly icon: string | null
 }
 
-/** What surrounds every page. */
+/** Data for the frame of every page. */
 export type Frame = Reader & {
-  /** What comes before our paths where the installation is not at the root of its address. */
+  /** Path before all paths of this service, if the installation is not at the root of its address. */
   readonly basePath: string
   readonly files: StaticFiles
-  /** Undefined while nobody knows whose page it is. */
+  /** Undefined while the provider of the page is unknown. */
   readonly merchant: ShownMerchant | undefined
   readonly isSandbox: boolean
 }
 
-/** What it takes to frame the page of a provider's customer. */
+/** The parts that build the frame of a page for a provider's customer. */
 export type FrameParts = ReadParts & ProviderFrame & { readonly hostedUrl: string }
 
-/** `locale`: that of the session whose page it is, if there is one. */
+/** Returns the frame of a page without a provider. `locale` is the locale of the page's session, if there is one. */
 export function anonymousFrame(
   pages: ProviderFrame,
   request: FastifyRequest,

@@ -2,20 +2,20 @@ import type { ReactElement, ReactNode } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 
 type HtmlDocumentProps = {
-  /** BCP 47. */
+  /** Language as a BCP 47 tag. */
   readonly language: string
-  /** Text of the tab. */
+  /** Title in the browser tab. */
   readonly title: string
-  /** Addresses, each on top of the one before. */
+  /** Addresses of stylesheets. A later one overrides an earlier one. */
   readonly stylesheets: readonly string[]
   readonly icon: string
   readonly scripts: readonly string[]
-  /** Text of the link to the element `main`, which is first on each page. */
+  /** Text of the first link on each page, which skips to the element `main`. */
   readonly skipText: string
   readonly children: ReactNode
 }
 
-/** The document around the content of every page. The content has an element with the id `main`. */
+/** The HTML document around the content of every page. The content must contain an element with the id `main`. */
 export function HtmlDocument(props: HtmlDocumentProps): ReactElement {
   const { language, title, stylesheets, icon, scripts, skipText, children } = props
   return (
@@ -43,7 +43,7 @@ export function HtmlDocument(props: HtmlDocumentProps): ReactElement {
   )
 }
 
-/** Returns the text of a whole page. */
+/** Returns the HTML text of a complete page. */
 export function documentText(page: ReactElement): string {
   return `<!doctype html>${renderToStaticMarkup(page)}`
 }

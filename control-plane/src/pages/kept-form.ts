@@ -5,31 +5,31 @@ import { cookieOptions } from './cookies.ts'
 import type { Notice } from './notice.tsx'
 
 /*
- * A form that was sent and is shown once more. Its browser is led back to the page of the form, so that neither reloading
- * that page nor going back to it sends the form again; what it held goes along in a cookie of that page, under the mark
- * that is in the page's address. Signed by what the page's forms carry: nobody else puts words on the page.
+ * A form that was sent and is shown again. The browser is redirected to the page of the form, so that neither a reload of that page
+ * nor the back button sends the form again. A cookie of that page contains the fields, under the mark in the page's address. The
+ * cookie is signed with the form token of the page, so that another site cannot put text on the page.
  */
 
 const keptFormSchema = z.object({
-  /** Each field as it was typed. */
+  /** Each field as the customer typed it. */
   fields: z.record(z.string(), z.string()).readonly(),
-  /** Why it was refused; null: only to show what it comes to so far. */
+  /** Why the form was refused. Null means that it is shown only with its current total. */
   text: z.string().nullable(),
 })
 
 export type KeptForm = Readonly<z.infer<typeof keptFormSchema>>
 
-/** An open page: its cookies are bound to where it is. */
+/** An open page. Its cookies are limited to its path. */
 type OpenPage = { readonly path: string; readonly formToken: string }
 
 const cookieName = 'form'
 const keptSeconds = 15 * 60
 
-/** A browser drops a cookie of more than 4 KiB. These fields are longer than all others together. */
+/** Maximum lengths of the fields that are longer than all others together. A browser drops a cookie of more than 4 KiB. */
 const longFields: Readonly<Record<string, number>> = { address: 500, invoiceEmail: 254 }
 const lettersMax = 100
 
-/** Leads to `path`, which shows the form again. */
+/** Redirects to `path`, which shows the form again. */
 export function sendBack(
   pages: { readonly hostedUrl: string },
   reply: FastifyReply,
@@ -53,7 +53,7 @@ export function sendBack(
     .redirect(`${path}${separator}kept=${mark}`, 303)
 }
 
-/** The form that the page is to show again; undefined where it is opened anew. */
+/** Returns the form that the page must show again, or undefined if the page is opened normally. */
 export function keptFormOf(request: FastifyRequest, page: OpenPage): KeptForm | undefined {
   const { kept } = request.query as { readonly kept?: unknown }
   const [mark, json, signature] = request.cookies[cookieName]?.split('.', 3) ?? []
@@ -63,7 +63,7 @@ export function keptFormOf(request: FastifyRequest, page: OpenPage): KeptForm | 
   return keptFormIn(json)
 }
 
-/** Who reads the page can sign anything: undefined if it is no form. */
+/** The reader of the page knows its form token and can sign any text, so text that is not such a form returns undefined. */
 function keptFormIn(json: string): KeptForm | undefined {
   try {
     return keptFormSchema.parse(JSON.parse(Buffer.from(json, 'base64url').toString()))

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 
-/** What was just done, or could not be. */
+/** A message about an action that was completed or refused. */
 export type Notice = { readonly tone: 'good' | 'bad'; readonly text: string }
 
 export function NoticeLine({
@@ -17,7 +17,7 @@ export function NoticeLine({
       </p>
     )
   }
-  // What was there when the page came is announced by no alert: it is read because it has the focus.
+  // Screen readers do not announce an alert that is present when the page loads. They read this one because it has the focus.
   return (
     <p className="notice bad" role="alert" tabIndex={-1} autoFocus>
       {text}

@@ -4,17 +4,17 @@ import { accentStylesheetPath } from './accent-stylesheet.ts'
 import type { Frame } from './frame.ts'
 import { documentText, HtmlDocument } from './html-document.tsx'
 
-/** Answers with a page. */
+/** Sends a page. */
 export function sendPage(reply: FastifyReply, status: number, page: ReactElement): FastifyReply {
   return reply.code(status).type('text/html; charset=utf-8').send(documentText(page))
 }
 
 export type PageProps = {
   readonly frame: Frame
-  /** Of the tab; the page's own heading is among the children. */
+  /** Title of the browser tab. The heading of the page is among the children. */
   readonly title: string
   readonly navigation?: ReactNode
-  /** One column, for what is one task. */
+  /** Whether the page has one column, for a single task. */
   readonly narrow?: boolean
   readonly scripts?: readonly string[]
   readonly children: ReactNode
@@ -104,7 +104,7 @@ function OutsideLink({ href, label }: { readonly href: string | null; readonly l
   )
 }
 
-/** What is in the record came from the provider; a link that runs something is none. */
+/** Returns whether the text is a web address. The text comes from the provider, and a link that runs a script must not be shown. */
 export function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }

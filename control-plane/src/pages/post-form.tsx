@@ -2,14 +2,14 @@ import type { ReactElement, ReactNode } from 'react'
 
 type PostFormProps = {
   readonly page: { readonly path: string; readonly formToken: string }
-  /** Under the page's own. */
+  /** Path below the path of the page. */
   readonly path: string
-  /** What follows from the fields is brought up to date by a script, in the parts of the form that are named. */
+  /** Whether a script updates the named parts of the form when its fields change. */
   readonly isUpdated?: boolean
   readonly children: ReactNode
 }
 
-/** Every form of a page that changes something is one of these. */
+/** A form that changes data. Every such form on a hosted page uses this component, which adds the form token. */
 export function PostForm({ page, path, isUpdated = false, children }: PostFormProps): ReactElement {
   return (
     <form method="post" action={page.path + path} data-updated={isUpdated ? 'yes' : undefined}>

@@ -2,10 +2,10 @@ import type { ReactElement } from 'react'
 import type { Frame } from './frame.ts'
 import { Page } from './page.tsx'
 
-/** Its title and text are the texts `<name>Title` and `<name>Text` of the shared catalog. */
+/** A problem page. Its title and text are the texts `<name>Title` and `<name>Text` of the shared catalog. */
 export type Problem = { readonly status: number; readonly name: ProblemName }
 
-/** Ends a request with a page that says why. */
+/** Ends a request with a page that explains the problem. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
@@ -18,7 +18,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** Every way in which a page is refused. */
+/** All problem pages. */
 export const problems = {
   noSuchLink: { status: 404, name: 'noSuchLink' },
   linkUsed: { status: 410, name: 'linkUsed' },
@@ -39,7 +39,7 @@ export const problems = {
   staleForm: { status: 403, name: 'staleForm' },
   notFound: { status: 404, name: 'notFound' },
   unavailable: { status: 503, name: 'unavailable' },
-  /** The same for a page that changes nothing. */
+  /** Like `unavailable`, for a page that changes nothing. */
   unreadable: { status: 503, name: 'unreadable' },
   broken: { status: 500, name: 'broken' },
 } as const
@@ -49,7 +49,7 @@ type ProblemName = keyof typeof problems
 export function ProblemPage(props: {
   readonly frame: Frame
   readonly problem: Problem
-  /** Where it can be tried again; '' is the same page. */
+  /** Path at which the visitor can try again. The empty string is the same page. */
   readonly retryPath?: string | undefined
 }): ReactElement {
   const { frame, problem, retryPath } = props

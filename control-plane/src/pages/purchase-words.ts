@@ -8,15 +8,18 @@ import { isLapsed } from '@tollgate/domain/purchases/access'
 import type { Reader } from './reader.ts'
 import type { PlainKey, TextKey, Texts } from './texts/texts.ts'
 
-/** What a purchase's state is to its customer. */
+/** The status of a purchase in words for its customer. */
 export type PurchaseWords = {
   readonly label: string
   readonly tone: 'good' | 'warning' | 'bad' | 'quiet'
-  /** What happens next, or happened last. */
+  /** Date of the next event, or of the last one. */
   readonly date?: { readonly label: string; readonly on: Date }
 }
 
-/** `planSnapshot`: a plan that costs nothing has no date on which it renews. */
+/**
+ * Fields of a purchase that the words depend on. `planSnapshot` is needed because a plan without a price has no renewal date to
+ * show.
+ */
 type Worded = Pick<
   Purchase,
   'status' | 'cancelledAt' | 'endDate' | 'nextBillingDate' | 'endedAt' | 'planSnapshot'
@@ -58,7 +61,7 @@ function upcoming(purchase: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
   return isFree ? {} : dated(t('shared:dateRenews'), nextBillingDate)
 }
 
-/** For usage of an ended period nothing was due at a day that the purchase knows. */
+/** Returns the date on which a missed payment was due. For usage of an ended period, the purchase stores no such date. */
 function missed({ nextBillingDate }: Worded, now: Date, t: Texts): Pick<PurchaseWords, 'date'> {
   const isMissed = nextBillingDate !== null && nextBillingDate <= now
   return isMissed ? dated(t('shared:dateWasDue'), nextBillingDate) : {}
@@ -90,7 +93,7 @@ const priceKeys = {
   yearly: 'shared:perYear',
 } as const satisfies Record<Cycle, TextKey>
 
-/** Returns how long one period is: `one month`. Undefined where there are none. */
+/** Returns the length of one period, such as `one month`. Returns undefined if the plan has no periods. */
 export function periodWords({ terms }: Pick<PlanCore, 'terms'>, t: Texts): string | undefined {
   const { billingCycle, billingCycleDays } = terms
   if (billingCycle === undefined) return undefined
@@ -99,7 +102,7 @@ export function periodWords({ terms }: Pick<PlanCore, 'terms'>, t: Texts): strin
     : t(periodKeys[billingCycle])
 }
 
-/** Returns what a plan costs, in a few words. */
+/** Returns the price of a plan in a few words. */
 export function priceWords(plan: Priced, { t, formats }: Pick<Reader, 't' | 'formats'>): string {
   const { currency } = plan
   const base = baseMinor(plan)
@@ -109,13 +112,13 @@ export function priceWords(plan: Priced, { t, formats }: Pick<Reader, 't' | 'for
     if (!costsSomething(billed)) return price || t('shared:free')
     return price === '' ? t('shared:payForUse') : t('shared:plusUsage', { price })
   }
-  // Credits are for customers who pay with them.
+  // Credits are shown only for plans whose customers pay with them.
   const each = plan.terms.creditsPerUnit ?? 0
   const usage = each > 0 ? t('shared:creditsPerRequest', { count: each }) : ''
   return [price, usage].filter((text) => text !== '').join(' + ') || t('shared:free')
 }
 
-/** Whether neither its periods nor its usage cost anything. */
+/** Returns whether neither the periods nor the usage of the plan cost anything. */
 function costsNothing(plan: Priced): boolean {
   const billed = usageTermsOf(plan)
   if (billed !== undefined && costsSomething(billed)) return false

@@ -3,18 +3,18 @@ import { formatsFor, type Formats } from './formats.ts'
 import { readerLanguage } from './texts/languages.ts'
 import { textsFor, type Texts } from './texts/texts.ts'
 
-/** How a page is written for its reader: its language, its texts, and its numbers, amounts and dates. */
+/** The language of a page, with its texts and its formats of numbers, amounts and dates. */
 export type Reader = {
   readonly language: PageLanguage
   readonly t: Texts
   readonly formats: Formats
 }
 
-/** Building formats takes half a millisecond. Requests name any region they like, so the number of readers is limited. */
+/** Readers by locale. Creating formats takes 0.5 ms. Requests may name any region, so the number of readers is limited. */
 const readers = new Map<string, Reader>()
 const readersMax = 64
 
-/** Returns the reader of a browser, or of a session that names a locale. The session's locale goes first. */
+/** Returns the reader of a browser, or of a session that names a locale. The session's locale has priority. */
 export function readerOf(
   acceptLanguage: string | undefined,
   sessionLocale: string | null = null,

@@ -25,7 +25,10 @@ import type { ProviderFrame } from './provider/provider-page.tsx'
 
 type Parts = PortalPagesParts & ProviderPagesParts & CheckoutPagesParts
 
-/** The pages for customers, under `/customer`, and those for providers. An error there is answered with a page, too. */
+/**
+ * Registers the pages for customers under `/customer`, and the pages for providers. An error on these paths is also answered with a
+ * page.
+ */
 export async function registerPages(
   app: ApiServer,
   pages: Parts,
@@ -72,7 +75,7 @@ function installProblemPages(app: ApiServer, pages: ProviderFrame): void {
   })
 }
 
-/** The same page once more; of a form that was sent, the page that it is part of. */
+/** Returns the path at which the visitor can try again: the same page, or for a form the page that contains it. */
 function retryPathOf({ method }: FastifyRequest, path: string | undefined): string | undefined {
   return method === 'GET' ? '' : path
 }
@@ -87,8 +90,8 @@ function asProblem(error: Error, method: string): Pick<ProblemError, 'problem' |
 
 function problemOfStatus(status: number, method: string): Problem {
   if (status < 500) return { ...problems.notFound, status }
-  // Ours, or the payment processor's.
-  // A page that is loaded may follow a payment: it does not say that nothing was changed.
+  // The service itself or the payment processor is unavailable. A page that is loaded may follow a payment, so its text must not
+  // claim that nothing was changed.
   if (status === 503 || status === 502) {
     return method === 'GET' ? problems.unreadable : problems.unavailable
   }

@@ -3,20 +3,20 @@ import type { CardEntry } from './card-entry.ts'
 import { CardForm } from './card-form.tsx'
 import type { Reader } from './reader.ts'
 
-/** A setup whose card is entered now. */
+/** A setup for which the customer enters a card now. */
 export type OpenSetup = {
   readonly entry: Exclude<CardEntry, { kind: 'none' }>
   readonly setupIntentId: string
   readonly clientSecret: string
-  /** Absolute. */
+  /** Absolute address to which the browser goes after the attempt. */
   readonly returnUrl: string
-  /** Whether an invoice waits for another card. */
+  /** Whether an unpaid invoice will be charged to the new card. */
   readonly hasUnpaid: boolean
 }
 
 type SaveCardSectionProps = {
   readonly setup: OpenSetup
-  /** Says what the card is used for once it is saved. */
+  /** Text about the payments for which the saved card will be used. */
   readonly uses: string
   readonly isNarrow?: boolean
   readonly t: Reader['t']

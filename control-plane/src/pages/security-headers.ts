@@ -1,11 +1,11 @@
-/** Of other origins, what a page needs. */
+/** Other origins that a page uses. */
 export type ForeignOrigins = {
   readonly scripts: readonly string[]
   readonly frames: readonly string[]
   readonly connections: readonly string[]
-  /** Where a form's answer may redirect to: a bank's page. */
+  /** Origins to which the response to a form may redirect, such as a bank's page. */
   readonly forms: readonly string[]
-  /** Stylesheets and pictures of ours, for a page that is not at the hosted address. */
+  /** Origins of Tollgate's own stylesheets and images, for a page that is not at the hosted address. */
   readonly files?: readonly string[]
 }
 
@@ -16,7 +16,10 @@ export const noForeignOrigins: ForeignOrigins = {
   forms: [],
 }
 
-/** Nothing inline, nothing from elsewhere, in nobody's frame, and nothing of it kept or told to others. */
+/**
+ * Returns the security headers of a page. They forbid inline code, resources of other origins and frames on other sites. Caches
+ * must not store the page, and its address is not sent to other sites.
+ */
 export function securityHeaders(foreign: ForeignOrigins): Readonly<Record<string, string>> {
   return {
     'content-security-policy': [

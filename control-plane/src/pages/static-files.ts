@@ -3,26 +3,26 @@ import { readFileSync } from 'node:fs'
 import type { ApiServer } from '../access/api-server.ts'
 import { compressed, sendCompressed, type Compressed } from './compressed.ts'
 
-/** Where each of our own files is served, with what is in it as part of the address. */
+/** Address of each static file. The address contains a digest of the file. */
 export type StaticFiles = {
   readonly stylesheet: string
   readonly script: string
-  /** For Stripe's element. */
+  /** Script for Stripe's element. */
   readonly payment: string
-  /** For the documentation, on top of the common one. */
+  /** Stylesheet of the documentation, loaded after the common one. */
   readonly docsStylesheet: string
-  /** Adds the buttons that copy code. */
+  /** Script that adds the buttons to copy code. */
   readonly copyScript: string
-  /** Of the tab, where the provider has none. */
+  /** Icon of the browser tab for providers without their own. */
   readonly icon: string
-  /** On top of the common one, for the pages for providers. */
+  /** Stylesheet of the pages for providers, loaded after the common one. */
   readonly providerStylesheet: string
   readonly providerScript: string
 }
 
 type StaticFile = { readonly path: string; readonly type: string; readonly content: Compressed }
 
-/** The address changes with the file. */
+/** The address changes with the file, so browsers may cache it for a year. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
 const types = {
@@ -42,7 +42,7 @@ const files = {
   providerScript: fileOf('provider.js', types.js),
 }
 
-/** Serves what the pages load. */
+/** Serves the static files of the pages. */
 export function registerStaticFiles(app: ApiServer, basePath: string): StaticFiles {
   for (const file of Object.values(files)) {
     app.get(file.path, { schema: { hide: true } }, (request, reply) => {
@@ -66,7 +66,7 @@ export function staticFilesOf(basePath: string): StaticFiles {
   }
 }
 
-/** What comes before our paths where the installation is not at the root of its address; otherwise empty. */
+/** Returns the path before all paths of this service. It is empty if the installation is at the root of its address. */
 export function basePathOf(hostedUrl: string): string {
   return new URL(hostedUrl).pathname.replace(/\/$/, '')
 }

@@ -6,8 +6,8 @@ import type { Reader } from './reader.ts'
 export type ChartBar = { readonly start: Date; readonly value: number }
 
 /*
- * All coordinates are per cent of the picture, which is as wide as there is room: text and lines keep their size, on a
- * phone as on a desk.
+ * All coordinates are percentages of the chart, which is as wide as the page allows. Text and lines keep their size on every
+ * screen.
  */
 const left = 10
 const right = 100
@@ -18,12 +18,12 @@ const gridLinesMax = 4
 type ChartProps = {
   readonly title: string
   readonly bars: readonly ChartBar[]
-  /** What begins later is in the picture, which shows the whole period, and not in the table. */
+  /** Current time. Bars that begin later appear in the chart, which shows the whole period, but not in the table. */
   readonly now: Date
   readonly reader: Pick<Reader, 't' | 'formats'>
 }
 
-/** Usage over time as a picture, and as a table for whoever cannot or will not look at it. */
+/** Usage over time as a chart, and as a table for people who cannot or do not want to view a chart. */
 export function UsageChart({ title, bars, now, reader }: ChartProps): ReactElement {
   const { t, formats } = reader
   const highest = Math.max(1, ...bars.map(({ value }) => value))

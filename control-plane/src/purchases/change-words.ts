@@ -3,7 +3,7 @@ import { totalOf } from '@tollgate/domain/pricing/invoice-line'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 
-/** Says what a change of plan charges or credits today, without tax. Undefined without a change within a period. */
+/** Returns what a change of plan charges or credits today, without tax. Returns undefined if there is no change within a period. */
 export function changeWords(change: PlanSwitch | undefined): string | undefined {
   if (change === undefined) return undefined
   const { lines, currency } = change
@@ -15,7 +15,7 @@ export function changeWords(change: PlanSwitch | undefined): string | undefined 
   return `${formatMoney(totalMinor, currency)} is charged for the rest of the period.`
 }
 
-/** Says when a plan starts that was chosen for a renewal of the purchase, and whether that is charged before. */
+/** Returns when a plan starts that was chosen for a renewal, and whether the purchase is charged before that. */
 export function scheduleWords(
   planName: string,
   { nextBillingDate, planSnapshot }: Purchase,

@@ -19,7 +19,10 @@ export type LoadedPurchase = {
   readonly customerRefs: readonly string[]
 }
 
-/** The purchase that decides whether the customer may use the product, and all that the customer is counted under. */
+/**
+ * Loads the purchase that decides whether the customer may use the product, and all references under which the customer's usage is
+ * counted.
+ */
 export async function loadDecidingPurchase(
   sql: Queryable,
   { providerId }: Caller,
@@ -33,7 +36,7 @@ export async function loadDecidingPurchase(
   return { purchase, customerRefs }
 }
 
-/** The same as it is shown while it gives access, with its usage; undefined when it does not. */
+/** Returns the loaded purchase with its usage, or undefined if it does not give access. */
 export async function heldPurchase(
   parts: { readonly clock: Clock; readonly usage: PeriodUsage },
   { environment, providerId }: Caller,

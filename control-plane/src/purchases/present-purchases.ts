@@ -38,7 +38,7 @@ import { splitSharedUsage, type SharedUsageParts } from './shared-usage.ts'
 export type PurchaseViewParts = CounterParts &
   SharedUsageParts & { readonly clock: Clock; readonly limits: { readonly purchasesMax: number } }
 
-/** Purchases as lists show them, each with the usage of its current period. */
+/** Returns purchases in the shape of lists, each with the usage of its current period. */
 export async function fullPurchasesOf(
   parts: PurchaseViewParts,
   caller: Caller,
@@ -81,7 +81,7 @@ async function withUsage(
   return purchases.map((purchase) => ({ purchase, usage: usages.get(purchase.reference) }))
 }
 
-/** One page of them, and how many there are in all. */
+/** Returns one page of purchases, and the total number of purchases. */
 export async function purchasesPageOf(
   parts: PurchaseViewParts,
   caller: Caller,
@@ -93,7 +93,7 @@ export async function purchasesPageOf(
   return { purchases: await fullPurchasesOf(parts, caller, paged), total }
 }
 
-/** The customer's purchases that give access, as they stand inside the customer. */
+/** Returns the customer's purchases that give access, in the shape that they have inside a customer. */
 export async function briefPurchasesOf(
   parts: PurchaseViewParts,
   caller: Caller,
@@ -105,7 +105,7 @@ export async function briefPurchasesOf(
   return presentBriefly(parts, caller, loaded)
 }
 
-/** What of a customer's purchases may give access. */
+/** Returns a filter for the customer's purchases that may give access. */
 export function withAccess(customerRef: string): Partial<PurchaseFilter> {
   return { customerRef, statuses: statusesWithAccess }
 }
@@ -121,7 +121,7 @@ export async function presentBriefly(
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
-/** One purchase as it is now, whether it gives access or not. */
+/** Returns the current state of one purchase, whether or not it gives access. */
 export async function briefPurchaseOf(
   parts: PurchaseViewParts,
   caller: Caller,
@@ -130,7 +130,7 @@ export async function briefPurchaseOf(
   return purchaseToBrief(purchase, await usageOf(parts, caller, purchase))
 }
 
-/** The same with everything that a purchase shows, for the answers to calls that change it. */
+/** Returns a purchase with all its fields, for responses to requests that change it. */
 export async function changedPurchaseOf(
   parts: PurchaseViewParts,
   caller: Caller,
@@ -153,19 +153,22 @@ async function usageOf(
   return usages.get(purchase.reference)
 }
 
-/** By customer. */
+/** References of each customer, by the customer's own reference. */
 type References = ReadonlyMap<string, readonly string[]>
 
-/** What it takes to say what was used, and what that costs. */
+/** Data that is needed to show usage and its cost. */
 type UsageContext = {
   readonly references: References
-  /** By currency; those that are known. */
+  /** Conversions by currency, for currencies with a known rate. */
   readonly conversions: ReadonlyMap<string, CreditConversion>
 }
 
 export type LoadedPurchases = UsageContext & { readonly purchases: readonly Purchase[] }
 
-/** With the references that the customers are counted under. Where the customer is known, both are asked for together. */
+/**
+ * Loads purchases with the references under which the customers' usage is counted. If the filter names the customer, both queries
+ * run concurrently.
+ */
 export async function loadPurchases(
   { limits }: { readonly limits: { readonly purchasesMax: number } },
   sql: Queryable,
@@ -187,7 +190,7 @@ export async function loadPurchases(
   return { purchases, references, conversions: await conversionsOf(sql, providerId, purchases) }
 }
 
-/** As invoices of now would have them. */
+/** Returns the conversions that an invoice would use now. */
 async function conversionsOf(
   sql: Queryable,
   providerId: string,
@@ -203,8 +206,8 @@ async function conversionsOf(
 }
 
 /**
- * By purchase reference. Usage is a view here and nothing is decided by it: when the counters are late, what is
- * counted so far is shown, and nothing while they cannot be read.
+ * Returns the usage by reference of the purchase, for display only. If the counters are late, the usage counted so far is shown. If
+ * they cannot be read, no usage is shown.
  */
 async function usageShown(
   parts: PurchaseViewParts,
@@ -270,7 +273,7 @@ function carriedInto(
   return period === undefined ? 0n : carriedOverMicros(entitlement, period, amounts, nowMs)
 }
 
-/** Now, or the last instant of a purchase that has ended. */
+/** Returns the current time, or the last instant of a purchase that has ended. */
 function shownInstant(parts: { readonly clock: Clock }, purchase: Purchase): Date {
   const endMs = (purchase.endedAt ?? purchase.endDate)?.getTime() ?? Infinity
   return new Date(Math.min(parts.clock.now(), endMs - 1))

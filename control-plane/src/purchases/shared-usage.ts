@@ -13,9 +13,9 @@ export type SharedUsageParts = ReadParts & { readonly logger: Logger; readonly u
 type SplitUsage = Pick<CountedOfPeriod, 'usedMicros' | 'usedBeforeMicros'>
 
 /**
- * Returns which part of a window that several purchases count in belongs to this purchase. The counters only have the
- * sum, so it is read from the usage store; undefined while that does not answer. While the purchase gives access it shows
- * the whole sum, as limit checks do.
+ * Returns the part of a window that belongs to this purchase, if several purchases count in the window. The counters have only the
+ * sum, so the part is read from the usage store. Returns undefined if the store does not respond. While the purchase gives access,
+ * it shows the complete sum, as limit checks do.
  */
 export async function splitSharedUsage(
   parts: SharedUsageParts,

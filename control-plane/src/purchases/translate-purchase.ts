@@ -54,7 +54,7 @@ function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) 
     origin: purchase.origin,
     ...present({
       usage,
-      // What has ended ended when it did, whatever was planned.
+      // A purchase that has ended shows its actual end, not the planned one.
       endDate: (purchase.endedAt ?? purchase.endDate)?.toISOString(),
       originalAmount: purchase.originalAmountMinor,
       exchangeRate: purchase.exchangeRate === null ? undefined : Number(purchase.exchangeRate),

@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react'
 
-/** Code that a script gives a button to copy. It takes the focus, so that it can be scrolled by keyboard. */
+/**
+ * A block of code. A script adds a button that copies it. The block can get the focus, so that people can scroll it by keyboard.
+ */
 export function CodeBlock({
   name,
   code,
 }: {
-  /** What the code is, for the label of the button. */
+  /** Description of the code for the label of the button. */
   readonly name: string
   readonly code: string
 }): ReactElement {

@@ -2,19 +2,22 @@ import { firstExample, type Parameter, type PlacedOperation } from './descriptio
 
 export type CodeSample = { readonly language: string; readonly code: string }
 
-/** Parameters that a sample sends although the description calls them optional: without one, the answer is a 400. */
+/** Optional parameters that a sample sends nevertheless, because the API returns 400 if none is sent. */
 const sentParameters: Readonly<Record<string, readonly string[]>> = {
   findCustomer: ['externalRef'],
 }
 
-/** None begins with TOLLGATE_: `npm start` refuses settings that it does not know. */
+/**
+ * Names of environment variables in samples. None begins with TOLLGATE_, because `npm start` refuses unknown settings with that
+ * prefix.
+ */
 const variables: Readonly<Record<string, string>> = {
   secretKey: 'SECRET_KEY',
   accessToken: 'ACCESS_TOKEN',
   pollToken: 'POLL_TOKEN',
 }
 
-/** What one request sends, with example values. */
+/** The contents of one request, with example values. */
 type SampleRequest = {
   readonly method: string
   readonly url: string
@@ -22,13 +25,13 @@ type SampleRequest = {
   readonly variable: string | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly json: unknown
-  /** Name of a file that is the body. */
+  /** Name of the file that is the body. */
   readonly file: string | undefined
-  /** Name of the file that the answer is saved to, where it is no JSON. */
+  /** Name of the file to which the response is saved, if the response is not JSON. */
   readonly savedAs: string | undefined
 }
 
-/** Returns the same request with curl, in TypeScript and in Python. `address` is that of the installation. */
+/** Returns the same request with curl, in TypeScript and in Python. `address` is the address of the installation. */
 export function codeSamples(placed: PlacedOperation, address: string): readonly CodeSample[] {
   const request = sampleRequest(placed, address)
   return [

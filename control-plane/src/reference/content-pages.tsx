@@ -6,7 +6,7 @@ import { InlineMarkdown, Markdown } from './markdown.tsx'
 import { OperationSection } from './operation-section.tsx'
 import { hitsMax, queryCharsMin, type SearchHits } from './search.ts'
 
-/** The address that the guide in `docs` uses, which is replaced by that of the installation. */
+/** Address in the text of the guide in `docs`. The page replaces it by the address of the installation. */
 const writtenAddress = 'http://127.0.0.1:8787'
 
 export function GuidePage({
@@ -18,7 +18,7 @@ export function GuidePage({
   readonly text: string
   readonly address: string
 }): ReactElement {
-  // A browser may have come by another address than the public one: links stay where they are.
+  // The browser may use a different address than the public one, so links stay relative to the current one.
   const here = text
     .replaceAll(`](${writtenAddress}/docs`, `](${frame.docsPath}`)
     .replaceAll(`](${writtenAddress}/v1/openapi.json`, `](${frame.apiDescriptionPath}`)

@@ -1,4 +1,4 @@
-/** The API description, as far as its pages read it. */
+/** The parts of the API description that the documentation pages read. */
 export type ApiDescription = {
   readonly tags?: readonly Tag[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
@@ -67,7 +67,7 @@ export type Schema = {
   readonly allOf?: readonly Schema[]
 }
 
-/** One operation at its place. Of webhooks, the method is `event` and the path is the type of the event. */
+/** An operation with its method and path. For webhooks, the method is `event` and the path is the event type. */
 export type PlacedOperation = {
   readonly method: string
   readonly path: string

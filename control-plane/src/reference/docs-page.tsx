@@ -4,7 +4,7 @@ import type { StaticFiles } from '../pages/static-files.ts'
 import type { Section } from './description-document.ts'
 
 export type DocsFrame = {
-  /** Path of the documentation, with what comes before it where the installation is not at the root of its address. */
+  /** Path of the documentation, including the base path if the installation is not at the root of its address. */
   readonly docsPath: string
   readonly apiDescriptionPath: string
   readonly files: StaticFiles
@@ -14,14 +14,14 @@ export type DocsFrame = {
 type DocsPageProps = {
   readonly frame: DocsFrame
   readonly title: string
-  /** Slug of the page that is shown. */
+  /** Slug of the current page. */
   readonly current: string
-  /** What the search field holds. */
+  /** Text in the search field. */
   readonly query?: string
   readonly children: ReactNode
 }
 
-/** The frame of every page of the documentation: search, sections, content. */
+/** The frame of every documentation page: search field, sections and content. */
 export function DocsPage({ frame, title, current, query, children }: DocsPageProps): ReactElement {
   const { docsPath, apiDescriptionPath, files, sections } = frame
   return (

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { CodeBlock } from './code-block.tsx'
 
-/** Angle brackets of our texts are placeholders, never HTML. */
+/** Angle brackets in these texts are placeholders, never HTML. */
 const marked = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text),

@@ -27,7 +27,7 @@ const keyNames: Readonly<Record<string, string>> = {
   pollToken: 'the poll token of the session',
 }
 
-/** One operation, or one event that webhooks send. */
+/** Shows one operation, or one event that webhooks send. */
 export function OperationSection(props: OperationProps): ReactElement {
   const { description, placed } = props
   const { method, path, operation } = placed

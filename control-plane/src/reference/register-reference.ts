@@ -13,7 +13,7 @@ import type { DocsFrame } from './docs-page.tsx'
 import { createSearch, type Search } from './search.ts'
 
 type ReferenceOptions = {
-  /** Public address of the installation: what the examples use. */
+  /** Public address of the installation, used in the examples. */
   readonly hostedUrl: string
   readonly basePath: string
   readonly files: StaticFiles
@@ -22,24 +22,24 @@ type ReferenceOptions = {
 type RenderedPage = { readonly status: number; readonly html: Compressed }
 
 type Reference = {
-  /** Undefined where there is no such page. */
+  /** Returns undefined if there is no such page. */
   readonly render: (slug: string) => ReactElement | undefined
   readonly search: Search
   readonly frame: DocsFrame
 }
 
-/** Pages change when the process does, so a browser may show them for a while without asking. */
+/** Pages change only when the process restarts, so browsers may cache them for 1 minute. */
 const cacheControl = 'public, max-age=60'
 
-/** Slug of the page that says that there is no such page. */
+/** Slug of the page for unknown addresses. */
 const missing = 'missing'
 
 const searchQuery = z.object({ q: z.string().max(200).default('') })
 
-/** Serves the documentation of the API under `/docs`. It needs no key, and loads nothing from elsewhere. */
+/** Serves the API documentation under `/docs`. It needs no key, and its pages load nothing from other origins. */
 export function registerReference(app: ApiServer, options: ReferenceOptions): void {
   let reference: Reference | undefined
-  // The description is complete once every route is registered.
+  // Read the description at the first request, because it is complete only after every route is registered.
   const open = (): Reference =>
     (reference ??= createReference(app.swagger() as unknown as ApiDescription, options))
   const rendered = new Map<string, RenderedPage>()
@@ -48,7 +48,7 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     if (known !== undefined) return known
     const { frame, render } = open()
     const element = render(slug)
-    // Any address may be asked for: all that have no page share one.
+    // Clients may request any address, so all addresses without a page share one cached page.
     if (element === undefined && slug !== missing) return page(missing)
     const made = {
       status: element === undefined ? 404 : 200,
@@ -79,7 +79,7 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
   app.get('/docs/search', { schema: { ...schema, querystring: searchQuery } }, (request, reply) => {
     const { frame, search } = open()
     const query = request.query.q.trim()
-    // Compression costs more than the page, which is sent once.
+    // The page is sent only once, so compressing it would cost more than it saves.
     return prepare(reply, 200).send(documentText(SearchPage({ frame, query, ...search(query) })))
   })
   app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page(missing)))

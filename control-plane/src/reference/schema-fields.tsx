@@ -4,10 +4,10 @@ import { InlineMarkdown } from './markdown.tsx'
 
 type SchemaProps = { readonly description: ApiDescription; readonly schema: Schema }
 
-/** Deeper levels are left to the examples. */
+/** Maximum depth of listed fields. Examples show deeper levels. */
 const depthMax = 4
 
-/** Lists the fields of a body, or of each kind of body. */
+/** Lists the fields of a body, or of each alternative of a body. */
 export function SchemaFields({
   description,
   schema: given,
@@ -54,7 +54,7 @@ type FieldProps = SchemaProps & {
   readonly name: string
   readonly isRequired: boolean
   readonly depth: number
-  /** Where it differs from that of the schema. */
+  /** Description of the field if it differs from the description in the schema. */
   readonly words?: string | undefined
 }
 
@@ -90,7 +90,7 @@ function hasFields(description: ApiDescription, given: Schema): boolean {
   )
 }
 
-/** The schemas of which a value fulfils one, `null` left out. */
+/** Returns the alternatives of a schema, without `null`. */
 function alternatives(schema: Schema): readonly Schema[] {
   const kinds = schema.anyOf ?? schema.oneOf
   return kinds === undefined ? [schema] : kinds.filter(({ type }) => type !== 'null')
@@ -129,7 +129,7 @@ function typeName(description: ApiDescription, given: Schema): string {
   return typeof schema.type === 'string' ? schema.type : schema.type.join(' | ')
 }
 
-/** Limits beyond which numbers are of no use to a client, and are left out. */
+/** Limits at or above this number tell a client nothing and are omitted. */
 const vastNumber = Number.MAX_SAFE_INTEGER
 
 function limitWords(schema: Schema): readonly string[] {

@@ -5,23 +5,25 @@ import { sectionPath, type DocsFrame } from './docs-page.tsx'
 type SearchHit = {
   readonly path: string
   readonly title: string
-  /** Where it belongs, as in `POST /v1/sdk/limits`. */
+  /** Location of the entry, such as `POST /v1/sdk/limits`. */
   readonly place: string
   readonly words: string
 }
 
-/** The first hits, and how many there are in all. */
+/** The first hits, and the total number of hits. */
 export type SearchHits = { readonly hits: readonly SearchHit[]; readonly total: number }
 
 export type Search = (query: string) => SearchHits
 
-/** One letter is in nearly every text. */
+/** Minimum length of a query, because nearly every text contains any single letter. */
 export const queryCharsMin = 2
 export const hitsMax = 30
 
 type Entry = SearchHit & { readonly text: string }
 
-/** Returns a function that finds what has all words of a query: those with the words in their title first. */
+/**
+ * Returns a function that finds the entries that contain all words of a query. Entries with the words in their title come first.
+ */
 export function createSearch(frame: DocsFrame, guide: string): Search {
   const entries = [
     ...guideEntries(frame, guide),
@@ -87,7 +89,7 @@ function errorEntries({ docsPath }: DocsFrame): readonly Entry[] {
   }))
 }
 
-/** One entry for each heading of the guide, with the text below it. */
+/** Returns one entry for each heading of the guide, with the text below it. */
 function guideEntries({ docsPath }: DocsFrame, guide: string): readonly Entry[] {
   return guide
     .split(/^## /m)

@@ -5,11 +5,11 @@ import type { Environment } from '@tollgate/schemas/environment'
 export type OffsetRange = {
   readonly partition: number
   readonly fromOffset: number
-  /** Not included. */
+  /** End of the range, exclusive. */
   readonly toOffset: number
 }
 
-/** What wallets paid for the records of a partition, in the order of the log. */
+/** Returns the debits of wallets for the usage records of a partition, in the order of the log. */
 export async function listStoredDebits(
   store: Pick<UsageStore, 'query'>,
   environment: Environment,

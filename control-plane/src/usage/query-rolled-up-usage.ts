@@ -15,18 +15,18 @@ import {
 } from './query-usage.ts'
 
 /**
- * What counts, by the hour: few rows however much was recorded, for pictures of it. A record that the sink stored twice
- * after it had lost its place may be in it twice; what is decided or billed goes by the records themselves.
+ * Queries hourly sums of counted usage: few rows, however many records there are, for charts. A record may be counted twice if the
+ * sink stored it twice after losing its position. Decisions and billing therefore use the records themselves.
  */
 export type RolledUpQuery = {
   readonly environment: Environment
   readonly providerId: string
-  /** Undefined: all, which only makes sense beside each other. */
+  /** Undefined means all meters. Sums of different meters may only be shown side by side. */
   readonly meterName: string | undefined
-  /** '' is usage of no product in particular. */
+  /** The empty string means usage without a product. */
   readonly productRefs: readonly string[] | undefined
   readonly customerRefs: readonly string[] | undefined
-  /** Whole hours. */
+  /** The range must consist of whole hours. */
   readonly range: TimeRange
 }
 
@@ -42,7 +42,10 @@ export async function sumRolledUp(store: Store, query: RolledUpQuery): Promise<U
   return row === undefined ? nothing : sumOf(row)
 }
 
-/** One query for both, so that the buckets add up to the whole whatever is stored meanwhile. */
+/**
+ * Returns the sums of the buckets and of the whole range. One query returns both, so that the buckets add up to the whole even if
+ * records are stored meanwhile.
+ */
 export async function sumRolledUpByBucket(
   store: Store,
   query: RolledUpQuery,
@@ -64,7 +67,7 @@ const groupColumns: Readonly<Record<UsageGrouping, string>> = {
 
 export type UsageGroup = UsageSum & { readonly key: string }
 
-/** The groups with the most usage, in that order. Usage without a product is in none. */
+/** Returns the groups with the most usage, largest first. Usage without a product belongs to no group. */
 export async function listUsageGroups(
   store: Store,
   query: RolledUpQuery,

@@ -9,19 +9,19 @@ export type UsageQuery = {
   readonly environment: Environment
   readonly providerId: string
   readonly meterName: string
-  /** Undefined: all customers. */
+  /** Undefined means all customers. */
   readonly customerRefs: readonly string[] | undefined
   readonly range: TimeRange
   readonly outcome: 'success' | 'paywall' | 'fail' | 'all'
 }
 
 export type UsageSum = {
-  /** Decimal text. */
+  /** Sum of the amounts, as decimal text. */
   readonly total: string
   readonly count: number
 }
 
-/** As the store answers. */
+/** A row as the store returns it. */
 export type SumRow = { readonly total: string; readonly records: string }
 
 export function sumOf({ total, records }: SumRow): UsageSum {
@@ -29,8 +29,8 @@ export function sumOf({ total, records }: SumRow): UsageSum {
 }
 
 /**
- * Tool calls are recorded on the limit meter with the tool's name, or on a meter of their own with this prefix. The name is in the
- * metadata of usage, as the MCP proxy records it, or in the properties of a meter event.
+ * Tool calls are recorded on the built-in meter of requests with the tool's name, or on a separate meter with this prefix. The
+ * tool's name is in the metadata of usage that the MCP proxy records, or in the properties of a meter event.
  */
 const toolMeterPrefix = 'tool:'
 
@@ -44,7 +44,7 @@ export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<Us
 
 export const nothing: UsageSum = { total: '0', count: 0 }
 
-/** Where the bucket begins that the column `at` is in. */
+/** SQL expressions for the start of the bucket that contains the column `at`. */
 export const bucketStart: Readonly<Record<Granularity, string>> = {
   hour: `toStartOfInterval(at, INTERVAL 1 HOUR, 'UTC')`,
   day: `toStartOfDay(at, 'UTC')`,
@@ -54,11 +54,14 @@ export const bucketStart: Readonly<Record<Granularity, string>> = {
 
 export type BucketedUsage = {
   readonly whole: UsageSum
-  /** By the start of the bucket, Unix milliseconds. Buckets without records are left out. */
+  /** Sums by the start of the bucket in Unix milliseconds. Buckets without records are omitted. */
   readonly buckets: ReadonlyMap<number, UsageSum>
 }
 
-/** One query for both, so that the buckets add up to the whole whatever is stored meanwhile. */
+/**
+ * Returns the sums of the buckets and of the whole range. One query returns both, so that the buckets add up to the whole even if
+ * records are stored meanwhile.
+ */
 export async function sumUsageByBucket(
   store: UsageStore,
   query: UsageQuery,
@@ -73,7 +76,7 @@ export async function sumUsageByBucket(
   return bucketedUsage(rows, query.range)
 }
 
-/** Of the rows of a roll-up by `bucket`. */
+/** Converts the rows of a query with a roll-up by `bucket`. */
 export function bucketedUsage(
   rows: readonly (SumRow & { readonly bucket: string })[],
   range: TimeRange,
@@ -82,15 +85,15 @@ export function bucketedUsage(
   let whole = nothing
   for (const row of rows) {
     const sum = sumOf(row)
-    // The roll-up's own row has no bucket. A bucket that began before the range is cut at the range's start, like the
-    // ones it is matched with.
+    // The total row of the roll-up has no bucket. A bucket that began before the range starts at the start of the range, like the
+    // bucket that it is matched with.
     if (row.bucket === '') whole = sum
     else buckets.set(Math.max(Number(row.bucket) * 1000, range.startMs), sum)
   }
   return { whole, buckets }
 }
 
-/** By id, so that a record which was stored twice (before its parts are merged) is counted once. */
+/** Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. */
 function recordsOnce(query: UsageQuery): string {
   return `
     SELECT any(value) AS amount, any(timestamp) AS at

@@ -7,7 +7,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readRecordedUsage } from './read-recorded-usage.ts'
 
-/* A log that has lost records in the middle: none of ours does so by itself, and Kafka does what its operator says. */
+/*
+ * These tests use a log that has lost records in the middle. The embedded log never does so, but in Kafka the operator decides on
+ * deletion.
+ */
 
 const range = { topic: 'usage', partition: 0 }
 
@@ -63,7 +66,7 @@ test('what the log has is found around its holes, and each hole is told', async 
     fc.asyncProperty(logs, async ({ kept, recordsPerRead, fromOffset, length }) => {
       const toOffset = fromOffset + length
       const eventLog = logOf(kept, Math.min(...kept, 41), recordsPerRead)
-      // What ends before the range does is another log.
+      // A log that ends before the range does is a different log.
       const head = kept.size === 0 ? 41 : Math.max(...kept) + 1
       fc.pre(head >= toOffset)
       const wanted = { ...range, fromOffset, toOffset }

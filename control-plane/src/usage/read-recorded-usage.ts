@@ -11,30 +11,30 @@ export type RecordedUsageParts = {
 }
 
 export type RecordedUsage = {
-  /** Of the providers that were asked for, as far as it counts, in the order of the log. */
+  /** Counted records of the requested providers, in the order of the log. */
   readonly records: readonly TailRecord[]
-  /** All records before it were looked at. */
+  /** All records before this offset have been read. */
   readonly toOffset: number
-  /** What of it the log does not have any more. */
+  /** Parts of the range that the log no longer has. */
   readonly holes: readonly LogHole[]
 }
 
-/** Offsets of a partition, from the first on and up to the second. */
+/** A range of offsets of one partition. `fromOffset` is inclusive, `toOffset` is exclusive. */
 export type LogHole = { readonly fromOffset: number; readonly toOffset: number }
 
 const readLimits = { recordsMax: 1_000, bytesMax: 1024 * 1024 } as const
 
-/** Records of the log that are looked at for one batch. */
+/** Maximum number of log records that are read for one batch. */
 const recordsPerBatchMax = 20_000
 
-/** Records that are found of one batch. Ids of them are asked for in one query, whose address may have a megabyte. */
+/** Maximum number of matching records in one batch. One query asks for their ids, and its address may have at most 1 MB. */
 const foundPerBatchMax = 2_000
 
 /**
- * The usage of some providers in a range of the log that the sink has stored, or in the beginning of it. Where a record
- * lies the log tells, which is read from end to end; that it counts, and is no repeat of an earlier one, ClickHouse does,
- * which has the first of them with its place in the log. Throws where the log ends before the range does: it is another one
- * than was stored.
+ * Reads the usage of some providers in a range of the log that the sink has already stored, or in the beginning of that range. The
+ * log, which is read completely, gives the position of each record. ClickHouse tells which records count: it stores the first
+ * record of each id with its position, so a repeated record is left out. Throws if the log ends before the range does, because the
+ * log is then not the one that was stored.
  */
 export async function readRecordedUsage(
   parts: RecordedUsageParts,
@@ -69,7 +69,7 @@ export async function readRecordedUsage(
         found.push({ offset: record.offset, event })
       }
     }
-    // Requests must not wait for a long range.
+    // Yield to other work, so that requests do not wait for a long range.
     await otherWork()
   }
   const records = await withoutRepeats(parts.usageStore, environment, partition, found)
@@ -86,7 +86,7 @@ async function withoutRepeats(
   if (keyed.length === 0) return found
   const times = keyed.map(({ event }) => event.timestamp)
   const rows = await store.query<{ offset: string }>(
-    // What the table is sorted by comes first: each of the conditions leaves less to be read.
+    // Conditions in the order of the table's sorting key come first, because each of them reduces the rows that are read.
     `SELECT log_offset AS offset FROM ${environment}.usage_records
      WHERE provider_id IN {providerIds:Array(String)} AND meter_name IN {meterNames:Array(String)}
        AND customer_ref IN {customerRefs:Array(String)}

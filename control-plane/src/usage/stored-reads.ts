@@ -3,8 +3,8 @@ import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage
 import { refusals } from '../errors.ts'
 
 /**
- * Bounds what is read from ClickHouse and the log at a time, in place of the hot state: each reading costs the store two queries,
- * and this process the reading of the log's tail.
+ * Limits how many reads of ClickHouse and the log run concurrently in place of the hot state. Each read costs the store 2 queries,
+ * and this process must read the tail of the log.
  */
 export class StoredReads {
   readonly #countMax: number
@@ -14,7 +14,7 @@ export class StoredReads {
     this.#countMax = countMax
   }
 
-  /** Throws a refusal with 503 when the bound is reached, or when the answer is not known now. */
+  /** Runs the read. Throws a refusal with status 503 if the limit is reached, or if the result is not available now. */
   async run<Result>(read: () => Promise<Result>): Promise<Result> {
     if (this.#count >= this.#countMax) throw refusals.countersBehind()
     this.#count += 1

@@ -21,30 +21,31 @@ export type StoredUsageParts = {
   readonly usageStore: Pick<UsageStore, 'query'>
 }
 
-/** Records of the log, over all partitions, that may be read; more throw UsageBehindError. */
+/** Maximum number of log records, over all partitions, that one read may process. More records throw UsageBehindError. */
 type TailLimit = { readonly tailRecordsMax: number }
 
 /**
- * What a customer used in each of the windows, by their ids, in 10^-6 units, without the hot state: what ClickHouse has, and the rest from the
- * log. It includes everything that was acknowledged before the call, and nothing twice. The order makes it so:
+ * Returns what a customer used in each of the windows, by window id, in 10^-6 units, without the hot state. ClickHouse has the
+ * stored records, and the log has the rest. The result includes every record that was acknowledged before the call, and no record
+ * twice. The order of the reads guarantees this:
  *
- *   1. the heads of the log: whatever was acknowledged before has a smaller offset.
- *   2. the sink's positions, after the heads. The sink moves its position when the rows before it are stored, so rows
- *      of smaller offsets are all there from now on, and none of them changes any more.
- *   3. in any order, rows before the position and records from the position to the head. The position cuts once for
- *      both: a row behind it, stored by a batch that is under way or by a sink that had lost its position, is left out,
- *      as the log has its record.
+ * 1. Read the heads of the log. Every record acknowledged before the call has a smaller offset.
+ * 2. Read the sink's positions after the heads. The sink moves its position only after the rows before it are stored. Rows with
+ * smaller offsets are therefore complete and do not change.
+ * 3. In any order, read the rows before the position and the records from the position to the head. Both reads use the same
+ * position. A row at or after it may come from a running batch, or from a sink that had lost its position. Such a row is skipped,
+ * because the log has its record.
  *
- * A key counts where it was used first: a record of the log is a repeat when a row before the position has its id, or a
- * record before it in the log. Any row, of whatever meter, time and outcome.
+ * An idempotency key counts at its first use. A record of the log is a repeat if a row before the position or an earlier record of
+ * the log has its id, whatever the meter, time and outcome of that row.
  *
- * This tail is read for each request, and not shared like that of limit checks (shared-tails.ts). It begins at the
- * sink's position instead of the counters' fence, and what tells its repeated keys is ClickHouse, asked for the customer's
- * own records, since it serves while the marks of the hot state are away. Only records that mention the customer are
- * decoded and kept, and limit checks do this a bounded number at a time.
+ * Each request reads this tail itself; limit checks share theirs (shared-tails.ts). The tail begins at the sink's position instead
+ * of the counters' fence. ClickHouse finds the repeated keys among the customer's own records, because this function also serves
+ * while the marks of the hot state are unavailable. Only records that mention the customer are decoded and kept, and only a limited
+ * number of limit checks do this at a time.
  *
- * Throws UsageBehindError when the log no longer has what is not stored, when that is more than may be read, and while a
- * ClickHouse that has restarted is not yet compared with the log.
+ * Throws UsageBehindError if the log no longer has records that are not stored, if there are more such records than may be read,
+ * and while a restarted ClickHouse has not yet been compared with the log.
  */
 export async function readStoredUsage(
   parts: StoredUsageParts,
@@ -64,7 +65,10 @@ export async function readStoredUsage(
   return amounts
 }
 
-/** What the wallet of a customer paid in all, 10^-6 credits; else as above. Asked of the customer's own reference. */
+/**
+ * Returns what the customer's wallet paid in total, in 10^-6 credits, with the same guarantees as `readStoredUsage`. The query must
+ * name the customer's own reference.
+ */
 export async function readStoredDebits(
   parts: StoredUsageParts,
   query: CustomerRecords & TailLimit,
@@ -103,7 +107,7 @@ async function readBothSides<Sums>(
   return { sums, tails, marks }
 }
 
-/** What of one partition is not stored yet, and the customer's references that have their usage there. */
+/** The part of one partition that is not stored yet, and the references of the customer whose usage is in that partition. */
 type Stretch = {
   readonly range: {
     readonly topic: string
@@ -112,7 +116,7 @@ type Stretch = {
     readonly toOffset: number
   }
   readonly customerRefs: ReadonlySet<string>
-  /** The sink's, beside the position that the range begins at. */
+  /** Note that the sink stored with the position at which the range begins. */
   readonly note: string
 }
 
@@ -139,7 +143,8 @@ async function findStretches(
     places.map(async ({ partition, customerRefs: refs }, index) => {
       const toOffset = heads[index]!
       const { offset: fromOffset, note } = await storedPosition(eventLog, topic, partition)
-      // The sink may have gone past the head that was read, but not past the log: then it is of another log.
+      // The sink may have passed the head that was read, but never the end of the log. If it has, its position belongs to a
+      // different log.
       if (fromOffset > toOffset && fromOffset > (await eventLog.head(topic, partition))) {
         throw new UsageBehindError(toOffset)
       }
@@ -148,14 +153,14 @@ async function findStretches(
   )
 }
 
-/** Every record with a smaller offset is stored. */
+/** Returns the position of the sink: every record with a smaller offset is stored. */
 async function storedPosition(
   log: StoredUsageParts['eventLog'],
   topic: string,
   partition: number,
 ): Promise<GroupPosition> {
   const { offset, note } = await log.position(sinkGroup, topic, partition)
-  // Without a note no sink has begun, or its position was lost: what the log no longer has was stored before that.
+  // Without a note, no sink has started or its position was lost. Records that the log no longer has were stored before that.
   return note === ''
     ? { offset: Math.max(offset, await log.oldest(topic, partition)), note }
     : { offset, note }
@@ -179,7 +184,7 @@ function readTails(
   )
 }
 
-/** Ids that were used before the log's tail, as marks whose offset no record of the tail has. */
+/** Returns the ids that were used before the tail of the log. The offset of each mark is one that no record of the tail has. */
 async function markKnown(
   store: StoredUsageParts['usageStore'],
   query: CustomerRecords,

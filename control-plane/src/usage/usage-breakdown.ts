@@ -7,10 +7,13 @@ import { foldGroups } from '../domain/fold-groups.ts'
 import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
 import { rangeToHttp } from './usage-over-time.ts'
 
-/** References that one answer is made of: a customer may have used several, which are shown as one. */
+/**
+ * Maximum number of references that one response combines. A customer may have used several references, which are shown as one
+ * customer.
+ */
 const referencesMax = 2_000
 
-/** Who or what used the most. */
+/** Returns the customers or other groups with the most usage. */
 export async function usageBreakdown(
   parts: ReadParts & { readonly usageStore: UsageStore },
   query: RolledUpQuery,
@@ -31,7 +34,7 @@ export async function usageBreakdown(
 
 type Known = ReadonlyMap<string, { readonly reference: string; readonly name?: string }>
 
-/** What each key stands for, and what people know that by. */
+/** Returns the object that each key belongs to, with its display name. */
 function namesOf(
   parts: ReadParts,
   caller: RolledUpQuery,

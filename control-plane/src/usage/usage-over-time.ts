@@ -4,7 +4,7 @@ import type { Granularity } from '@tollgate/schemas/http/meters'
 import { bucketsOf, type TimeRange } from '../domain/usage-buckets.ts'
 import { sumRolledUp, sumRolledUpByBucket, type RolledUpQuery } from './query-rolled-up-usage.ts'
 
-/** Of one meter, as the console shows it; undefined where there would be more buckets than may be. */
+/** Returns the usage of one meter over time for the console, or undefined if there would be more than `bucketsMax` buckets. */
 export async function usageOverTime(
   store: UsageStore,
   query: RolledUpQuery & { readonly meterName: string },
@@ -38,7 +38,7 @@ export function rangeToHttp({ startMs, endMs }: TimeRange): { from: string; to: 
 
 const hourMs = 3_600_000
 
-/** The whole hours that a range touches. */
+/** Returns the range extended to whole hours. */
 export function wholeHours({ startMs, endMs }: TimeRange): TimeRange {
   return {
     startMs: Math.floor(startMs / hourMs) * hourMs,

@@ -7,7 +7,10 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 
 const pollIntervalMs = 20
-/** The sink looks every two seconds whether ClickHouse has restarted. */
+/**
+ * Interval in milliseconds at which this process checks the comparison. The sink checks every 2 seconds whether ClickHouse has
+ * restarted.
+ */
 const comparedPollIntervalMs = 200
 
 export type SinkParts = {
@@ -16,9 +19,9 @@ export type SinkParts = {
 }
 
 /**
- * Waits until the usage store holds what the log held when this was called: whoever asks after an acknowledgement
- * finds the usage. False when that takes longer than `waitMs`. A ClickHouse that has restarted may lack rows until the
- * sink has compared it with the log.
+ * Waits until the usage store contains every record that the log contained at the time of the call, so that a query after an
+ * acknowledgement includes the usage. Returns false if this takes longer than `waitMs`. After a restart, ClickHouse may lack rows
+ * until the sink has compared it with the log.
  */
 export async function waitForSink(
   { eventLog: log, usageStore }: SinkParts,

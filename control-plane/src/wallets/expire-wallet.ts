@@ -11,24 +11,26 @@ export type ExpiryParts = CommitParts & {
   readonly wallets: Pick<Wallets, 'readHot' | 'hold'>
 }
 
-/** Takes what is left of a wallet's grants that have expired. Never throws: where it cannot be done now, they wait. */
+/**
+ * Expires the remaining credits of a wallet's expired grants. Never throws: if a store is unavailable, a later round expires them.
+ */
 export async function expireWallet(parts: ExpiryParts, name: WalletName): Promise<void> {
   const { environment, customerRef } = name
   const operation = jobOperation('expire-credits', name, parts.publisher.now())
   try {
-    // Waits for the counters, where they are behind, before anything is locked.
+    // If the counters are behind, wait for them before any row is locked.
     await parts.wallets.readHot(name)
     await commit(parts, operation, (work) => expireCredits(work, customerRef, parts.wallets.hold))
   } catch (error) {
-    // The hot state may be away: they are taken out when that is back.
+    // The hot state may be unavailable. A later round expires the credits.
     parts.logger.warn({ err: error, environment, customerRef }, 'credits wait to expire')
   }
 }
 
 /**
- * A wallet before it is changed otherwise than by usage: undefined while only the ledger could say it. What has expired of
- * it is taken first. An expiry that died before its commit has left a hold, and whoever does not know what it is for takes
- * it for usage, which other grants would have to pay.
+ * Reads a wallet before a change other than usage. Returns undefined while only the ledger knows the balance. Expires the wallet's
+ * due grants first: an expiry that crashed before its commit has left a hold, and without this step the hold would count as usage
+ * and reduce other grants.
  */
 export async function readBeforeChange(
   parts: ExpiryParts,

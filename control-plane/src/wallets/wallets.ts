@@ -31,17 +31,17 @@ export type WalletsParts = {
   readonly logger: Logger
   readonly limits: WalletLimits & {
     readonly tailRecordsMax: number
-    /** Balances at a time that are read from the ledger, ClickHouse and the log. */
+    /** Maximum number of balances that are read concurrently from the ledger, ClickHouse and the log. */
     readonly storedBalancesMax: number
   }
 }
 
-/** Customers' credits, as they are at this moment. */
+/** Reads and holds the current credits of customers. */
 export class Wallets {
   readonly #parts: WalletsParts
   readonly #hot: WalletParts
   readonly #storedReads: StoredReads
-  /** Takes credits out otherwise than for usage. Throws a refusal with 503 when it cannot be done now. */
+  /** Holds credits for a change other than usage. Throws a refusal with status 503 if this is not possible now. */
   readonly hold: HoldCredits
   readonly release: ReleaseCredits
 
@@ -55,8 +55,9 @@ export class Wallets {
   }
 
   /**
-   * What is left, 10^-6 credits, without all usage that was acknowledged before the call: from the hot state, and while
-   * that cannot say it from the ledger, ClickHouse and the log. Throws a refusal with 503 when it cannot be said now.
+   * Returns the remaining credits of a wallet, in 10^-6 credits, after all usage acknowledged before the call. Reads the hot state,
+   * or the ledger, ClickHouse and the log while the hot state does not know the balance. Throws a refusal with status 503 if no
+   * store can tell the balance now.
    */
   async read(name: WalletName): Promise<bigint> {
     const hot = await this.readHot(name)
@@ -64,12 +65,15 @@ export class Wallets {
     return await this.#storedReads.run(() => this.#readStored(name))
   }
 
-  /** Takes credits for usage records that are about to be written. */
+  /** Debits credits for usage records that are about to be written. */
   async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
     return await refusingLate(() => takeAllCredits(this.#hot, due, this.#parts.limits))
   }
 
-  /** As the hot state has it; undefined while only the ledger could say it, which learns of usage later. */
+  /**
+   * Returns the wallet of the hot state. Returns undefined while only the ledger knows the balance; the ledger includes usage
+   * later.
+   */
   async readHot(name: WalletName): Promise<HotWallet | undefined> {
     try {
       return await readWallet(this.#hot, name, this.#parts.limits.waitMs)

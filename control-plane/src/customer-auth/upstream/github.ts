@@ -16,7 +16,10 @@ const emailsSchema = z.array(
   z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }),
 )
 
-/** OAuth 2.0, then two requests to GitHub's API: its tokens do not say whose they are. They are stored nowhere. */
+/**
+ * Signs in with OAuth 2.0, followed by two requests to GitHub's API, because GitHub's tokens do not name the account. The tokens
+ * are not stored.
+ */
 export function createGithub(
   { githubUrl, githubClientId, githubClientSecret }: UpstreamConfig,
   fetch: GuardedFetch,
@@ -48,7 +51,7 @@ export function createGithub(
         redirect_uri: redirectUri,
         scope: 'user:email',
         state,
-        // Versions of GitHub Enterprise Server that do not know PKCE ignore it.
+        // Versions of GitHub Enterprise Server without PKCE ignore this parameter.
         code_challenge: await client.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
         prompt: 'select_account',
@@ -79,7 +82,7 @@ export function createGithub(
       ])
       const primary = emails.find((each) => each.primary && each.verified)
       return {
-        // The login of an account can change and be taken by another account. The id cannot.
+        // The login of an account can change and pass to another account. The id cannot.
         identity: { issuer: githubUrl, subject: String(user.id) },
         verifiedEmail: primary?.email,
         name: user.name ?? undefined,

@@ -4,12 +4,18 @@ import { allowPlainHttpOf, customFetchOf, loadOpenidClient } from './openid-clie
 import type { UpstreamConfig } from './upstream-settings.ts'
 import type { Upstream } from './upstream.ts'
 
-/** How long the metadata of Google are used before they are read again. Keys are read again when one is missing. */
+/**
+ * How long the metadata of Google is used before it is fetched again, in milliseconds. Keys are fetched again when a key is
+ * missing.
+ */
 const metadataMs = 3_600_000
 
 type Discovered = { readonly until: number; readonly configuration: Promise<Configuration> }
 
-/** OpenID Connect with discovery. The signature of the ID token is checked although the token comes straight from Google. */
+/**
+ * Signs in with OpenID Connect and discovery. The signature of the ID token is verified although the token comes directly from
+ * Google.
+ */
 export function createGoogle(
   { googleIssuer, googleClientId, googleClientSecret }: UpstreamConfig,
   fetch: GuardedFetch,
@@ -35,7 +41,7 @@ export function createGoogle(
     try {
       return await configuration
     } catch (error) {
-      // The next sign-in tries again.
+      // Forget the failed discovery, so that the next sign-in tries again.
       if (discovered?.configuration === configuration) discovered = undefined
       throw error
     }

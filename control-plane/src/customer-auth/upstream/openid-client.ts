@@ -4,12 +4,12 @@ import type { GuardedFetch } from '@tollgate/platform/outbound/guarded-http'
 
 export type OpenidClient = typeof openidClient
 
-/** The library takes its time to load, and most installations never need it. */
+/** Loads the library at first use: it loads slowly, and most installations never need it. */
 export function loadOpenidClient(): Promise<OpenidClient> {
   return import('openid-client')
 }
 
-/** The library's requests go the guarded way out, which sends text alone. */
+/** Sends the library's requests through the guarded fetch, which accepts only text bodies. */
 export function customFetchOf(fetch: GuardedFetch): CustomFetch {
   return (url, { body, headers, method, signal }) =>
     fetch(url, {
@@ -25,7 +25,7 @@ function textOf(body: unknown): string {
   throw new TypeError('only text is sent to an upstream')
 }
 
-/** Settings allow `http` for addresses of this machine alone. */
+/** Allows plain `http` for the address. Settings accept `http` only for addresses of this machine. */
 export function allowPlainHttpOf(
   client: OpenidClient,
   address: string,

@@ -8,7 +8,7 @@ import {
 } from '@tollgate/platform/config/settings'
 import { isLoopback } from '../redirect-policy.ts'
 
-/** Sign-in of customers with an account at Google or GitHub. */
+/** Settings for customers who sign in with an account at Google or GitHub. */
 export const upstreamSettings = {
   googleClientId: textSetting(
     'TOLLGATE_GOOGLE_CLIENT_ID',
@@ -50,7 +50,7 @@ export const upstreamSettings = {
 
 export type UpstreamConfig = SettingValues<typeof upstreamSettings>
 
-/** Throws a SettingsError where a client id is set without its secret, or a secret without its client id. */
+/** Throws a SettingsError if a client id is set without its secret, or a secret without its client id. */
 export function requireWholeUpstreams(config: UpstreamConfig): void {
   const pairs = [
     ['GOOGLE', config.googleClientId, config.googleClientSecret],
@@ -69,7 +69,7 @@ function isPlainHere(url: URL): boolean {
   return url.protocol === 'http:' && isLoopback(url)
 }
 
-/** An `https` address without a slash at its end, or an `http` one of this machine. */
+/** Setting for an `https` address without a trailing slash, or an `http` address of this machine. */
 function addressSetting(
   variable: string,
   description: string,

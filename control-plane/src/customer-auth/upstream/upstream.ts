@@ -14,19 +14,19 @@ export type UpstreamChecks = {
 
 export type UpstreamAccount = {
   readonly identity: UpstreamIdentity
-  /** Undefined: the upstream has not verified that the address is the account's. */
+  /** Undefined if the upstream has not verified that the address belongs to the account. */
   readonly verifiedEmail: string | undefined
   readonly name: string | undefined
 }
 
-/** A service where customers have an account that they can sign in with. */
+/** A service where customers have an account with which they can sign in. */
 export type Upstream = {
   readonly label: string
   /** Returns the address to send the browser to. Rejects if the upstream cannot be reached. */
   authorizeUrl(redirectUri: string, checks: UpstreamChecks): Promise<URL>
   /**
-   * Returns who came back. `callback` is the address that the browser was sent to, with its query. Rejects if the upstream
-   * refused, cannot be reached, or has answered with anything but what belongs to `checks`.
+   * Returns the account that signed in. `callback` is the address, with its query, to which the upstream sent the browser. Rejects
+   * if the upstream refused, cannot be reached, or sent a response that does not match `checks`.
    */
   account(callback: URL, checks: UpstreamChecks): Promise<UpstreamAccount>
 }

@@ -6,25 +6,25 @@ import { createGoogle } from './google.ts'
 import type { UpstreamConfig } from './upstream-settings.ts'
 import type { Upstream, UpstreamName } from './upstream.ts'
 
-/** The services that the operator has registered this installation at. */
+/** The services at which the operator has registered this installation. */
 export type Upstreams = {
   readonly configured: ReadonlyMap<UpstreamName, Upstream>
   close(): Promise<void>
 }
 
-/** An answer is a few kilobytes of JSON. */
+/** Maximum size of a response, which normally is a few kilobytes of JSON. */
 const answerBytesMax = 262_144
 
 const connectionsPerOriginMax = 32
 
 export function createUpstreams(config: UpstreamConfig): Upstreams {
   const { googleIssuer, githubUrl, upstreamTimeoutMs: timeoutMs } = config
-  // The operator names these two hosts, so they may be in a private network. Hosts that Google's own metadata names may not.
+  // The operator configures these two hosts, so they may be in a private network. Hosts named in Google's metadata may not.
   const hosts = [googleIssuer, githubUrl].map((address) => hostOf(new URL(address)))
   const http = new GuardedHttp({
     allowed: parseAllowList(hosts.join(',')),
     ports: [443],
-    // Only an address of this machine can be configured without TLS.
+    // Settings accept an address without TLS only for this machine.
     isPlainHttpAllowed: true,
     connectTimeoutMs: timeoutMs,
     timeoutMs,

@@ -1,15 +1,15 @@
 import createRouter, { type HTTPMethod } from 'find-my-way'
 import type { ApiServer } from '../../access/api-server.ts'
 
-/** Returns the methods that a path takes; an empty list if no operation has the path. */
+/** Returns the methods that a path allows, or an empty list if no operation has the path. */
 export type AllowedMethods = (path: string) => readonly string[]
 
-/** In the order of the Allow header. */
+/** Methods in the order of the Allow header. */
 const methods: readonly HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Notes the routes that are registered after it. `elsewhere` are the paths that the data plane serves with POST. Routes with a
- * wildcard do not count: they answer for paths that nothing is at.
+ * Records the routes that are registered after it. `elsewhere` lists the paths that the data plane serves with POST. Routes with a
+ * wildcard do not count, because they match paths where nothing is served.
  */
 export function installAllowedMethods(
   app: ApiServer,

@@ -21,15 +21,15 @@ import { refusals } from '../../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a live key whose provider is not live yet gets. Default: it does not fit. */
+    /** Response to a live key whose provider is not live yet. Default: the key is refused. */
     misplacedKey?: 'served' | 'not-found'
   }
 }
 
 /**
- * Every route registered on this instance afterwards needs a secret key; those of the console take the access token of
- * somebody who is signed in as well. PostgreSQL is asked each time, so that what was revoked is refused from that moment
- * on, and a user's role is the one of now.
+ * Requires a secret key for every route registered on this instance afterwards. Console routes also accept the access token of a
+ * signed-in user. Every request queries PostgreSQL, so that a revoked credential is refused at once and the user's current role
+ * applies.
  */
 export function installAuthentication(app: ApiServer, parts: AuthenticationParts): void {
   const { database, clock } = parts
@@ -49,11 +49,11 @@ export function installAuthentication(app: ApiServer, parts: AuthenticationParts
 export type AuthenticationParts = {
   readonly database: Database
   readonly clock: Clock
-  /** Keys of other services are made of it. Undefined means that no service has a key. */
+  /** Secret from which the keys of other services are derived. Undefined means that no service has a key. */
   readonly serviceSecret: string | undefined
 }
 
-/** Undefined if the request has no service key that is valid here: it is judged as any other key is. */
+/** Returns undefined if the request has no service key that is valid here. The request is then authenticated like any other. */
 async function findService(
   { database, serviceSecret }: AuthenticationParts,
   { headers }: FastifyRequest,
@@ -107,13 +107,19 @@ function isOfConsole({ routeOptions }: FastifyRequest): boolean {
   return /^(\/v1)?\/ui\//.test(routeOptions.url ?? '')
 }
 
-/** Counts where the Authorization header is missing or empty: of two credentials the one of the standard header is meant. */
+/**
+ * Returns the key of the `X-API-Key` header if the Authorization header is missing or empty. If a request has both, the
+ * Authorization header counts.
+ */
 function apiKeyHeader({ headers }: FastifyRequest): string | undefined {
   const { authorization, 'x-api-key': key } = headers
   return !authorization && typeof key === 'string' ? key.trim() : undefined
 }
 
-/** Guards a route that only other services call. Callers without the secret get the answer of a route that does not exist. */
+/**
+ * Guards a route for other services of the installation. Callers without the secret get the response of a route that does not
+ * exist.
+ */
 export function hiddenUnless(secret: string): onRequestHookHandler {
   return (request, _reply, done) => {
     if (isSecret(secret, bearerToken(request) ?? '')) done()

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 
-/** The content type that `fetch` sends for a text if its client names none. */
+/** Content type that `fetch` sends for a text body if the client sets none. */
 const plainText = 'text/plain'
 
 /**
- * Clients name `application/json` on every call, also on those without a body: an empty body is no body. A text without a
- * type is JSON, as in the data plane. What cannot be read is refused in the words of the data plane. A key that could
- * reach a prototype is refused, too.
+ * Parses JSON bodies. Clients send `application/json` on every request, also without a body, so an empty body counts as no body. A
+ * text body without a content type is JSON, as in the data plane. A malformed body is refused with the texts of the data plane. A
+ * key that could reach a prototype is refused as well.
  */
 export function installBodyParser(app: ApiServer): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -21,7 +21,7 @@ export function installBodyParser(app: ApiServer): void {
   app.removeContentTypeParser(types)
   app.addContentTypeParser<Buffer>(types, { parseAs: 'buffer' }, (request, body, done) => {
     if (body.byteLength === 0) return done(null, undefined)
-    // Decoding replaces what is no UTF-8, and the replacement would be stored as if the client had sent it.
+    // Decoding would replace invalid UTF-8, and the replacement would be stored as if the client had sent it.
     if (!isUtf8(body)) return done(refusals.badBody('invalid_utf8'))
     const text = body.toString('utf8')
     void parse(request, text, (error, value) => {
@@ -36,7 +36,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return length !== '0' || headers['transfer-encoding'] !== undefined
 }
 
-/** Fastify's parser has the same error for keys that are unsafe. */
+/** Returns whether the text is valid JSON. Fastify's parser reports the same error for malformed JSON and for unsafe keys. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text)

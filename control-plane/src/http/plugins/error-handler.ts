@@ -8,14 +8,14 @@ import type { NotFoundPage } from '../../pages/provider/not-found-page.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import type { AllowedMethods } from './allowed-methods.ts'
 
-/** Decides the answer to a request that no route takes. */
+/** Decides the response to a request without a matching route. */
 type Unrouted = {
   readonly allowedMethods: AllowedMethods
-  /** Answers browsers with a page; returns undefined for other clients. */
+  /** Sends a page to browsers. Returns undefined for other clients. */
   readonly notFoundPage: NotFoundPage
 }
 
-/** Turns whatever was thrown into the wire contract's error bodies. Details of a fault of ours stay in the log. */
+/** Converts every thrown error into an error body of the wire contract. Details of internal errors stay in the log. */
 export function installErrorHandler(
   app: ApiServer,
   clock: Clock,
@@ -38,12 +38,12 @@ export function installErrorHandler(
   })
 }
 
-/** The schema of a body gets null in place of a body that is missing. */
+/** Returns whether the body is missing. Fastify validates a missing body as null. */
 function isWithoutBody(error: InvalidRequestError, { body }: FastifyRequest): boolean {
   return error.validationContext === 'body' && body === undefined
 }
 
-/** The path may be served with other methods. */
+/** Returns 405 if the path exists with other methods, otherwise 404. */
 function refusalOfUnrouted(request: FastifyRequest, allowedMethods: AllowedMethods): RefusalError {
   const path = pathOf(request)
   const allowed = allowedMethods(path)
@@ -52,7 +52,7 @@ function refusalOfUnrouted(request: FastifyRequest, allowedMethods: AllowedMetho
     : refusals.methodNotAllowed(allowed)
 }
 
-/** For what the server refuses before it looks for a route, such as a path that cannot be decoded. */
+/** Answers requests that the server refuses before routing, such as a path that cannot be decoded. */
 export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   void reply.header(requestIdHeader, request.id)
   void sendRefusal(refusalOf(error, request), request, reply)
@@ -78,7 +78,7 @@ function sendRefusal(
   return sendJson(reply, statusCode, { ...body, requestId: request.id })
 }
 
-/** As text, so that no response schema of the route is applied to it. */
+/** Sends JSON as text, so that no response schema of the route is applied to it. */
 function sendJson(reply: FastifyReply, statusCode: number, body: unknown): FastifyReply {
   return reply.code(statusCode).type('application/json; charset=utf-8').send(JSON.stringify(body))
 }

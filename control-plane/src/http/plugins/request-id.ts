@@ -3,7 +3,10 @@ import { createRequestIds } from '@tollgate/platform/service/request-ids'
 import { isRequestId, requestIdHeader } from '@tollgate/schemas/http/request-id'
 import type { ApiServer } from '../../access/api-server.ts'
 
-/** Returns the client's name for the request if it is well-formed, else one of ours. The data plane names what it passes on. */
+/**
+ * Returns the request id that the client sent if it is well-formed, otherwise a new one. The data plane sends an id with the
+ * requests that it forwards.
+ */
 export function createRequestNames(): (request: IncomingMessage) => string {
   const newId = createRequestIds()
   return ({ headers }) => {
@@ -12,7 +15,7 @@ export function createRequestNames(): (request: IncomingMessage) => string {
   }
 }
 
-/** Every answer says how its request is named. Install it before all routes. */
+/** Adds the request id to every response. Install it before all routes. */
 export function installRequestId(app: ApiServer): void {
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header(requestIdHeader, request.id)

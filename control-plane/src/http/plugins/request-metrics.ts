@@ -1,7 +1,10 @@
 import type { RequestSeconds } from '../../metrics.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 
-/** Times every answer, by the route as it is declared: what a client put into the path is no label. */
+/**
+ * Measures the duration of every response. The label is the route as declared, never the path that the client sent, so that clients
+ * cannot create labels.
+ */
 export function installRequestMetrics(app: ApiServer, seconds: RequestSeconds): void {
   app.addHook('onResponse', (request, reply, done) => {
     const labels = {

@@ -4,8 +4,8 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf } from '../../access/caller.ts'
 
 /**
- * A span for every request, by the route as it is declared: what a client put into the path is told to nobody. Install it
- * before whatever is to run inside of it.
+ * Creates a span for every request, named by the route as declared. The path that the client sent is not exported. Install it
+ * before all hooks that must run inside the span.
  */
 export function installTracing(app: ApiServer, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>()
@@ -14,7 +14,7 @@ export function installTracing(app: ApiServer, tracing: Tracing): void {
     spans.set(request, span)
     span.run(done)
   })
-  // The body came by way of the connection, which is in no span.
+  // The body arrives in events of the connection, outside any span, so the span is entered again.
   app.addHook('preValidation', (request, _reply, done) => {
     const span = spans.get(request)
     if (span === undefined) done()

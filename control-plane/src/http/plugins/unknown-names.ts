@@ -17,12 +17,12 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { InvalidRequestError } from '../../errors.ts'
 
 /**
- * Warns of names that an operation does not know and ignores, in a header of the answer; a strict request is refused
- * instead. Pages and webhooks of the payment processor are not for clients of the API.
+ * Adds a warning header for names that an operation does not define and ignores. A strict request is refused instead. Hosted pages
+ * and webhooks of the payment processor are excluded, because API clients do not use them.
  */
 export function installUnknownNames(app: ApiServer, counter: UnknownNames): void {
   const unknown = new WeakMap<FastifyRequest, readonly UnknownName[]>()
-  // Validation replaces the body by what the schema knows of it.
+  // Read the names before validation, which replaces the body by the fields that the schema defines.
   app.addHook('preValidation', (request, reply, done) => {
     const names = unknownNamesIn(request)
     if (names.length > 0) {

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { validationIssues } from '@tollgate/schemas/http/validation-error'
 import { InvalidRequestError } from '../../errors.ts'
 
-/** Hands the request's parts to their zod schemas and keeps what went wrong in the words of the wire contract. */
+/** Validates parts of the request with their zod schemas and converts failures into issues of the wire contract. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema }) =>
   (input: unknown) => {

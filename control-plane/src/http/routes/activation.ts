@@ -89,7 +89,10 @@ const tooManyOpenMessage =
 
 type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
 
-/** Asked before the transaction, which waits for nobody; only where the answer may tell of it. 10^-6 credits. */
+/**
+ * Returns the customer's credits in 10^-6 credits, if the response may show them. Reads them before the transaction, because the
+ * transaction must not wait for other stores.
+ */
 async function creditsFor(
   parts: ReadParts & { readonly wallets: Wallets },
   operation: Operation,
@@ -114,7 +117,7 @@ function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, 10)
 }
 
-/** A plan that is paid by use tells what there is to pay with. */
+/** Adds the balance and the units that it pays for, if the plan is usage-based. */
 function activatedFields(
   { purchase, plan }: Outcome<'activated'>,
   micros: bigint,
@@ -127,8 +130,8 @@ function activatedFields(
 }
 
 /**
- * In the same transaction: a checkout that was told of exists. A customer who has as many checkouts open as allowed gets
- * one of those, or none.
+ * Adds a checkout in the same transaction, so that every checkout in a response exists. A customer with the maximum number of open
+ * checkouts gets one of those, or none.
  */
 async function paymentFields(
   parts: HostedParts,

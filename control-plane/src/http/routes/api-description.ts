@@ -39,7 +39,7 @@ type Description = {
   readonly paths?: Record<string, object | undefined>
 }
 
-/** Adds what the data plane serves, and to every operation what its schemas do not tell. */
+/** Adds the operations of the data plane, and for every operation the parts that its schemas do not contain. */
 function withCommonParts<Document extends Description>(document: Document): Document {
   const paths = Object.entries({
     ...document.paths,
@@ -66,12 +66,12 @@ type Path = [path: string, methods: Record<string, object>]
 
 const order = Object.keys(describedOperations)
 
-/** Pages show paths as they come: in the order that the operations are described in. */
+/** Returns the position of a path in the order of the described operations, because documentation pages keep the order of paths. */
 function placeOf([path, methods]: Path): number {
   return Math.min(...Object.keys(methods).map((method) => order.indexOf(`${method} ${path}`)))
 }
 
-/** Needs no key. */
+/** Serves the description without authentication. */
 export function registerApiDescriptionRoute(app: ApiServer): void {
   const schema = { tags: ['Description'], security: [] }
   app.get('/v1/openapi.json', { schema }, () => app.swagger())

@@ -30,10 +30,10 @@ import type { ChangeParts } from '../../access/commit.ts'
 
 const tags = ['Keys']
 const params = z.object({ keyId: requiredReference })
-/** Who sees which keys there are knows what to attack; so looking at them takes what changing them does. */
+/** Reading keys needs the same scope as changing them, because a list of keys tells an attacker what to target. */
 const config = { scope: 'manage' } as const
 
-/** The provider's keys of the environment that the calling key belongs to. */
+/** Registers the routes of the provider's keys in the environment of the calling key. */
 export function registerApiKeyRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/api-keys',
@@ -145,13 +145,16 @@ async function requireOwnKey(
   return key
 }
 
-/** A key makes none that may do more than itself. */
+/** Refuses a key that creates another key with more scopes than its own. */
 function requireNoMore(own: Credential, scopes: readonly KeyScope[]): void {
   const missing = scopes.find((scope) => !scopesOf(own).includes(scope))
   if (missing !== undefined) throw refusals.scopeMissing(missing)
 }
 
-/** When the caller's key expires: no key that it makes or rotates outlives it. A user's keys stay when the user signs out. */
+/**
+ * Returns when the caller's own key expires. No key that it creates or rotates outlives it. Keys that a user creates stay valid
+ * when the user signs out.
+ */
 function endOf(own: Credential): Date | null {
   return own.kind === 'key' ? own.key.expiresAt : null
 }

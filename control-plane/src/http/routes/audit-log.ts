@@ -10,7 +10,7 @@ import { callerOf } from '../../access/caller.ts'
 import { read, readControl, type ReadParts } from '../../access/read.ts'
 import { auditCursor, auditEntryToHttp, parseAuditCursor } from '../translate/audit-entry.ts'
 
-/** Who changed what of the provider's, in the environment of the calling key and outside of both. */
+/** Registers the route of the audit log, with entries of the calling key's environment and entries outside both environments. */
 export function registerAuditLogRoute(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/audit-log',
@@ -31,7 +31,7 @@ export function registerAuditLogRoute(app: ApiServer, parts: ReadParts): void {
         reference: reference || undefined,
         actor: actor || undefined,
         before: before === undefined ? undefined : parseAuditCursor(before),
-        // One more tells whether there is another page.
+        // One row more than the page shows whether there is another page.
         rowsMax: rowsMax + 1,
       }
       const [own, shared] = await Promise.all([

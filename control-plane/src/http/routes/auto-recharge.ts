@@ -42,7 +42,7 @@ type Parts = ChangeParts & {
 const path = '/v1/sdk/auto-recharge'
 const tags = ['Credits']
 
-/** What a customer wants to be charged for when credits run low. */
+/** Registers the routes of a customer's automatic recharge. */
 export function registerAutoRechargeRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     path,
@@ -116,7 +116,10 @@ function registerUpdate(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** An installation that takes no payments keeps what is asked for, as it does while the card is missing. */
+/**
+ * Starts the setup of a card for the recharge. Without a payment processor, the terms stay stored, as they do while the card is
+ * missing.
+ */
 async function setUpRechargeCard(
   { payments }: { readonly payments: PaymentParts },
   operation: Operation,
@@ -131,7 +134,10 @@ async function setUpRechargeCard(
   return setup.clientSecret
 }
 
-/** Amounts of a currency that nobody knows a rate for any more are shown as they are, and the top-up not at all. */
+/**
+ * Returns the terms in the currency of the balance. If a currency no longer has a rate, its threshold is shown unconverted, and its
+ * top-up is omitted.
+ */
 async function present(
   parts: ReadParts,
   caller: Caller,

@@ -10,7 +10,7 @@ import { callerOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { present } from '../../domain/present.ts'
 
-/** What scheduled jobs did for the caller. A run that found nothing to do leaves nothing here. */
+/** Registers the route that lists runs of scheduled jobs for the caller. A run that changed nothing is not listed. */
 export function registerBillingRunRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/billing/runs',

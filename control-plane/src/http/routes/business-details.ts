@@ -22,7 +22,10 @@ type Parts = ReadParts & {
   readonly limits: { readonly paymentWaitMs: number }
 }
 
-/** Where a customer is and as what it buys: what its payment comes to with the tax, which the payment then asks for. */
+/**
+ * Registers the route that stores the customer's country and business details for a payment. It returns the amount with tax, which
+ * the payment then charges.
+ */
 export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/payment-intents/:paymentIntentRef/business-details',

@@ -35,7 +35,7 @@ const tags = ['Console']
 const path = '/v1/ui/provider/auth/cli-init/sessions'
 const params = z.object({ sessionId: requiredReference })
 
-/** For the command line, which has no key yet. */
+/** Registers the routes for the command line, which has no key yet. */
 export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void {
   const security: [] = []
   app.post(
@@ -85,7 +85,7 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void
   )
 }
 
-/** For the user of the console that the command line has sent there; keys are for owners and admins. */
+/** Registers the routes for the console user who approves or denies the session. Only owners and admins may create keys. */
 export function registerAnswerCliSessionRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     `${path}/:sessionId/complete`,

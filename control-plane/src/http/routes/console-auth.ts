@@ -20,7 +20,7 @@ import type { ReadParts } from '../../access/read.ts'
 type Parts = ReadParts & { readonly clock: Clock; readonly console: ConsoleParts }
 
 const tags = ['Console']
-/** What users do with their own sign-in takes no role, and no environment that the provider has. */
+/** Users manage their own sign-in with any role, and also if the provider is not live. */
 const config = { scope: 'any', misplacedKey: 'served' } as const
 
 export function registerConsoleAuthRoutes(app: ApiServer, parts: Parts): void {

@@ -18,7 +18,10 @@ import { present } from '../../domain/present.ts'
 
 const tags = ['Events']
 
-/** Registers the routes that list events, with the same objects as webhooks have. Callers without `manage` do not see the links of customers' pages. */
+/**
+ * Registers the routes that list events, with the same objects as in webhooks. Callers without the `manage` scope do not see links
+ * to customers' pages.
+ */
 export function registerEventRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/events',

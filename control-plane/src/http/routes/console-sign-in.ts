@@ -16,7 +16,7 @@ import { signedInToHttp } from '../translate/console.ts'
 
 const shared = { tags: ['Console'], security: [] }
 
-/** For those who are not signed in yet: the only way in without a key. */
+/** Registers the routes for users who are not signed in yet. Only these routes work without a credential. */
 export function registerSignInRoutes(
   app: ApiServer,
   parts: { readonly clock: Clock; readonly console: ConsoleParts },

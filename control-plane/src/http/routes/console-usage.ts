@@ -69,7 +69,7 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
       const { by } = request.query
       const { limit } = clampPage(request.query)
       const asked = await toQuery(parts, callerOf(request), request.query)
-      // Meters are in units of their own: side by side they can be shown together, added up they cannot.
+      // Each meter has its own unit, so usage of several meters is shown side by side but never added up.
       const one = by === 'meter' ? asked.meterName : (asked.meterName ?? requestsMeterName)
       return usageBreakdown(parts, { ...asked, meterName: one }, by, limit)
     },
@@ -99,7 +99,7 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
 const shownDays = 30
 const dayMs = 86_400_000
 
-/** Today and the days before it. The rest of the overview is shown without it as well. */
+/** Returns the usage of today and the days before it. The overview is shown without it if the query fails. */
 async function recentUsage(parts: Parts, caller: Caller): Promise<UsageOverTimeBody | undefined> {
   const endMs = (Math.floor(parts.clock.now() / dayMs) + 1) * dayMs
   const query = {

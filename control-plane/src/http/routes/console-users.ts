@@ -38,7 +38,10 @@ const tags = ['Console']
 const params = z.object({ userId: requiredReference })
 const config = { scope: 'manage' } as const
 
-/** Looking at them takes what managing takes; what may be changed by whom is decided with all users at hand. */
+/**
+ * Reading users needs the same scope as changing them. Which user may change which other user is decided in the transaction, after
+ * reading all users.
+ */
 export function registerConsoleUserRoutes(app: ApiServer, parts: Parts): void {
   app.get(
     '/v1/ui/users',

@@ -11,7 +11,7 @@ import { operationOf } from '../../access/caller.ts'
 import { requireCustomer } from '../../access/require.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 
-/** What is in a wallet is changed by hand. */
+/** Registers the route that changes the credits of a wallet by hand. */
 export function registerCreditAdjustmentRoute(
   app: ApiServer,
   parts: ChangeParts & { readonly wallets: Wallets },
@@ -31,10 +31,10 @@ export function registerCreditAdjustmentRoute(
       const customer = await requireCustomer(parts, operation, request.params.reference)
       const customerRef = customer.reference
       const { amount: credits, reason } = request.body
-      // Drawn outside of the transaction, which may be tried again: each try then holds the same credits.
+      // Create the key outside the transaction. The transaction may be retried, and each attempt must then hold the same credits.
       const idempotencyKey = operation.idempotencyKey ?? randomUUID()
       const adjustment = { customerRef, credits, reason, idempotencyKey }
-      // Waits for the counters, where they are behind, before anything is locked.
+      // If the counters are behind, wait for them before any row is locked.
       const hot = await readBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) =>
         adjustCredits(work, adjustment, hot, parts.wallets.hold),

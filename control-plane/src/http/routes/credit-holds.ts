@@ -8,8 +8,8 @@ import { hiddenUnless } from '../plugins/authentication.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 
 /**
- * Takes credits for ingest, which does not write to an embedded hot state. To whoever does not know the secret of the data
- * folder there is nothing here.
+ * Registers the route that holds credits for ingest, which does not write to an embedded hot state. Callers without the secret of
+ * the data folder get the response of a route that does not exist.
  */
 export function registerCreditHoldsRoute(
   app: ApiServer,

@@ -16,7 +16,7 @@ import { requireCustomer, requireProduct } from '../../access/require.ts'
 
 const tags = ['Customer sign-in']
 
-/** Links and clients for a customer of the caller. */
+/** Registers the routes that create links and clients for a customer of the caller. */
 export function registerCustomerLinkRoutes(
   app: ApiServer,
   parts: ChangeParts & { readonly hostedUrl: string },

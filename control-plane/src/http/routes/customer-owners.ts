@@ -15,8 +15,9 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { hiddenUnless } from '../plugins/authentication.ts'
 
 /**
- * Tells ingest whose customers messages on the bus name. It looks across providers and environments, as messages come
- * without a key; a caller that does not know the secret of the services finds no route here.
+ * Registers the route that tells ingest which provider owns the customers in messages of the bus. It searches all providers and
+ * environments, because these messages carry no key. Callers without the secret of the services get the response of a route that
+ * does not exist.
  */
 export function registerCustomerOwnersRoute(
   app: ApiServer,

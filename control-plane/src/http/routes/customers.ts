@@ -152,7 +152,7 @@ function registerDelete(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** Clients expect words of their own for a bad address. */
+/** Existing clients expect a special text for an invalid email address. */
 function explainInvalid(error: Error): Error {
   const isEmailAlone =
     error instanceof InvalidRequestError &&
@@ -176,7 +176,7 @@ function customerOf(
   }
 }
 
-/** Refuses where there is none. */
+/** Returns the customer, or throws a refusal if there is none. */
 type FindCustomer = (sql: Queryable) => Promise<Customer>
 
 async function answerFound(
@@ -192,7 +192,7 @@ async function answerFound(
   return customerToHttp(customer, await presentBriefly(parts, caller, loaded))
 }
 
-/** The query is refused before anything is asked. */
+/** Returns a function that finds the customer of the query. Refuses an ambiguous query before any read. */
 function finderOf({ providerId }: Caller, query: CustomerQuery): FindCustomer {
   const given = Object.values(query).filter((value) => value !== undefined && value !== '')
   if (given.length !== 1) throw refusals.customerQueryAmbiguous()

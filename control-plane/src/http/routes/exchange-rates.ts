@@ -21,7 +21,7 @@ import { read } from '../../access/read.ts'
 const tags = ['Credits']
 const params = z.object({ currency: currencyCode })
 
-/** What the provider counts a dollar as, in the environment of the calling key. */
+/** Registers the routes of the provider's exchange rates to the dollar, in the environment of the calling key. */
 export function registerExchangeRateRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/exchange-rates',

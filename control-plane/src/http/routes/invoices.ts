@@ -39,7 +39,7 @@ export function registerInvoiceRoutes(app: ApiServer, parts: ReadParts): void {
         const ownRef = customerRef
           ? await findCustomerReference(sql, caller.providerId, customerRef)
           : undefined
-        // As in the other lists a filter finds nothing where nothing is.
+        // As in other lists, a filter that matches no customer returns an empty list.
         if (customerRef && ownRef === undefined) {
           return { invoices: [], total: 0, payments: new Map<string, InvoicePayment[]>() }
         }
@@ -75,7 +75,7 @@ export function registerInvoiceRoutes(app: ApiServer, parts: ReadParts): void {
 
 const noteParams = params.extend({ creditNoteRef: requiredReference })
 
-/** Invoices and credit notes as PDF files. */
+/** Registers the routes that return invoices and credit notes as PDF files. */
 function registerDocuments(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/invoices/:invoiceRef/pdf',

@@ -27,7 +27,7 @@ type Parts = ReservationParts &
     readonly limits: { readonly reservationSecondsMax: number }
   }
 
-/** Calls come here from the data plane, which answers most of them itself. */
+/** Registers the limit checks. The data plane answers most of them itself and forwards the rest to these routes. */
 export function registerLimitRoutes(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/sdk/limits',

@@ -64,7 +64,7 @@ export function registerMcpRoutes(app: ApiServer, parts: Parts): void {
     async (request, reply) => {
       const operation = operationOf(request, parts.clock)
       const made = await bootstrap(parts, operation, request.body)
-      // The product stands by now: an origin that does not answer yet can be asked again.
+      // The product is already committed, so if the origin does not respond, the discovery can be repeated later.
       const outcome =
         request.body.tools === undefined
           ? await discoverTools(parts, operation, made.server)
@@ -116,7 +116,7 @@ export function registerMcpRoutes(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** A refusal inside a unit of work is thrown: it takes back what was done before it. */
+/** Creates the MCP product. Inside the transaction, a refusal is thrown, so that the steps before it are rolled back. */
 async function bootstrap(
   parts: Parts,
   operation: Operation,
@@ -185,7 +185,10 @@ function refusalOf({ code, message, issues }: McpRefusal): Error {
   return issues === undefined ? refusals.mcp(code, message) : new InvalidRequestError(issues)
 }
 
-/** Warnings are in the body in words, and in the header where clients look for those of all operations. */
+/**
+ * The body contains the warnings as text. The header contains their codes as well, because clients read the warnings of all
+ * operations there.
+ */
 function warn(reply: FastifyReply, { warnings = [] }: McpConfiguredBody): void {
   if (warnings.length === 0) return
   const given = reply.getHeader(warningsHeader)

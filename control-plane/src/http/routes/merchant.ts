@@ -41,7 +41,8 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       const { supportUrl, termsUrl, privacyUrl } = change
       const allowedLinkHosts = change.allowedLinkHosts?.map((host) => normalLinkHost(host)!)
       const links = { supportUrl, termsUrl, privacyUrl }
-      // The list of this very request counts. Links from before may lead elsewhere: pages leave them out from now on.
+      // The new list of hosts applies to the links in the same request. Stored links may lead to other hosts; pages omit those
+      // links from now on.
       if (change.allowedLinkHosts === undefined) {
         await requireAllowedLinks(parts, callerOf(request), links)
       } else {
@@ -79,7 +80,7 @@ function trimmed(text: string | null | undefined): string | null | undefined {
   return text?.trim() ?? text
 }
 
-/** Drops the empty lines of an address. Returns null if no line is left. */
+/** Returns the address without empty lines, or null if no line is left. */
 function linesOf(address: string | null | undefined): string | null | undefined {
   if (address === undefined || address === null) return address
   const lines = address.split('\n').map((line) => line.trim())

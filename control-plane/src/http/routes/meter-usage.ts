@@ -108,7 +108,7 @@ async function bucketedOf(
   return { granularity, buckets, total: Number(total), count }
 }
 
-/** Every reference of the customer; a reference that no customer has yet stands for itself. */
+/** Returns every reference of the customer. A reference that no customer has is returned as it is. */
 async function referencesOf(
   parts: ReadParts,
   caller: Caller,

@@ -4,7 +4,9 @@ import type { FastifyRequest } from 'fastify'
 import type { ApiServer } from '../../access/api-server.ts'
 import { apiKeyOf, credentialOf } from '../../access/caller.ts'
 
-/** Asked by the data plane for keys that it cannot find in the hot state just now. Part of no client's contract. */
+/**
+ * Registers a route that the data plane calls for keys that it does not find in the hot state. It belongs to no client's contract.
+ */
 export function registerOwnKeyRoute(app: ApiServer): void {
   const schema = { hide: true, response: { 200: ownKeySchema } }
   app.get(ownKeyPath, { config: { scope: 'any', misplacedKey: 'served' }, schema }, ownKey)

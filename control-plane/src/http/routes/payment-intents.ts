@@ -127,7 +127,7 @@ function registerCreation(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** What is to be bought on the card of this payment from then on. */
+/** Returns the terms of automatic recharge that start with the card of this payment. */
 async function rechargeTermsOf(
   parts: ReadParts,
   operation: Operation,
@@ -172,7 +172,10 @@ export async function requirePaymentIntent(
   return intent
 }
 
-/** As the processor has it now. One that has ended is told of without it as well. */
+/**
+ * Returns the intent with its current status at the processor. If the processor is unavailable, an intent with a final status is
+ * returned as it is stored.
+ */
 async function lookAgain(
   { payments }: { readonly payments: PaymentParts },
   operation: Operation,

@@ -9,7 +9,7 @@ import { callerOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
 
-/** Read from our own store, so that it may be polled. */
+/** Reads the card from PostgreSQL, not from the processor, so that clients may poll this route. */
 export function registerPaymentMethodRoute(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/sdk/payment-method',

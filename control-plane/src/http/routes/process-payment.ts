@@ -28,8 +28,8 @@ const lateMessage =
   'The payment has not been settled in time. Retry later; if it stays like this, the webhooks of the payment processor may not arrive'
 
 /**
- * Waits for a payment that the customer has confirmed. Whoever sees its success first, this, a webhook or a job, books it:
- * once, whatever else looks at the same moment.
+ * Registers the route that waits for a payment that the customer has confirmed. This route, a webhook or a job may see the success
+ * first; that one books it. A payment is booked only once, also if several of them see it at the same time.
  */
 export function registerProcessPaymentRoute(app: ApiServer, parts: Parts): void {
   app.post(
@@ -67,8 +67,8 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: Parts): void 
 }
 
 /**
- * Refuses a body that names another customer, product or plan than the payment's: a client that confuses two payments would
- * give its customer what another one paid for. References that the client leaves out are not compared.
+ * Refuses a body that names another customer, product or plan than the payment. Otherwise a client that confuses two payments would
+ * give its customer the purchase of another customer. References that the client omits are not compared.
  */
 async function requireSameSale(
   parts: ReadParts,
@@ -80,7 +80,7 @@ async function requireSameSale(
   if (customer.reference !== intent.customerRef) {
     throw refusals.paymentOfAnotherCustomer(customerRef)
   }
-  // A payment that buys credits is of no product, whatever page the customer came from.
+  // A payment for credits belongs to no product, so the product of the page is not compared.
   if (productRef && intent.productRef !== null && productRef !== intent.productRef) {
     throw refusals.paymentOfAnother('product', productRef)
   }
@@ -95,7 +95,7 @@ async function succeeded(
   intent: PaymentIntent,
 ): Promise<ProcessedPaymentBody> {
   const { purchaseRef, purpose, refundWanted, planSnapshot } = intent
-  // Paid for nothing that could be given: it is being paid back.
+  // The payment succeeded but could not be fulfilled, so it is being refunded.
   if (refundWanted) return { status: 'failed' }
   if (purpose !== 'product' || purchaseRef === null) return { status: 'succeeded' }
   const [purchase] = await read(parts, caller, (sql) =>

@@ -15,9 +15,8 @@ type Parts = {
 }
 
 /**
- * Where Stripe tells that something happened. An event is kept and answered, once however often it is told; what it is
- * about is looked at later, by whoever works the inbox off. Only the signature over the bytes, as they came, says who is
- * telling.
+ * Registers the webhook endpoints for Stripe. An event is stored and acknowledged; duplicates are stored once. The inbox job
+ * processes it later. Only the signature over the raw bytes authenticates the sender.
  */
 export async function registerProcessorWebhookRoutes(app: ApiServer, parts: Parts): Promise<void> {
   await app.register((instance, _options, done) => {

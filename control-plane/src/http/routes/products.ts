@@ -131,7 +131,7 @@ function registerDeleteAndClone(app: ApiServer, parts: ChangeParts, answer: Answ
 
   app.post(
     '/v1/sdk/products/:productRef/clone',
-    // The body may be missing.
+    // The body is optional.
     {
       schema: {
         tags,

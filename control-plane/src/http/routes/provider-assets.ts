@@ -10,10 +10,10 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
 import { assetsPath, assetUrl } from '../../pages/asset-url.ts'
 
-/** A day would do; the address changes with the picture. */
+/** The address changes with the image, so caches may keep it for a year. */
 const cacheControl = 'public, max-age=31536000, immutable'
 
-/** Pictures of providers, for everybody. The second path is how older clients ask for them. */
+/** Registers the public routes of providers' images. Older clients use the second path. */
 export function registerPublicAssetRoutes(app: ApiServer, database: Database): void {
   const shared = {
     tags: ['Merchant'],
@@ -42,7 +42,7 @@ export function registerPublicAssetRoutes(app: ApiServer, database: Database): v
   }
 }
 
-/** `PUT /v1/ui/merchant/logo` and `/icon`: the picture's bytes are the body. */
+/** Registers `PUT /v1/ui/merchant/logo` and `/icon`. The body is the image itself. */
 export function registerAssetUploadRoute(
   app: ApiServer,
   parts: ChangeParts & { readonly hostedUrl: string },

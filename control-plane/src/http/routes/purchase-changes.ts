@@ -18,7 +18,7 @@ import { callerOf, operationOf } from '../../access/caller.ts'
 
 type Parts = PurchaseViewParts & { readonly publisher: PublisherParts }
 
-/** Returns what the answer says of a purchase that was cancelled too late to end with the running period. */
+/** Returns the message about a purchase that was cancelled after the notice of the running period had passed. */
 function noticeMessage(purchase: Purchase): string | undefined {
   const { nextBillingDate, endDate } = purchase
   if (!isEnding(purchase) || nextBillingDate === null || endDate === null) return undefined

@@ -23,7 +23,7 @@ import { getCustomer, getProduct } from '../../access/require.ts'
 
 const tags = ['Purchases']
 
-/** `customer` and `product` are fixed path segments and win over `:purchaseRef`, whatever the order here. */
+/** `customer` and `product` are fixed path segments. They win over `:purchaseRef` regardless of the order of registration. */
 export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts): void {
   app.get(
     '/v1/sdk/purchases',
@@ -98,7 +98,9 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
   )
 }
 
-/** A customer or product that does not exist has no purchases: filters find nothing, and are no errors. */
+/**
+ * Returns the purchases that match the filters. A customer or product that does not exist matches no purchase and is not an error.
+ */
 async function filtered(
   parts: PurchaseViewParts,
   caller: Caller,

@@ -14,8 +14,8 @@ import type { Wallets } from '../../wallets/wallets.ts'
 type Parts = { readonly clock: Clock; readonly wallets: Wallets; readonly payments: PaymentParts }
 
 /**
- * Begins an automatic top-up for the data plane, which asks behind a debit that may have crossed the threshold. Of many that
- * ask at once one is told that it was begun: the claim is the customer's one row.
+ * Registers the route that starts an automatic top-up. The data plane calls it after a debit that may have crossed the threshold.
+ * Of many concurrent requests, only one starts the top-up, because the claim is a single row of the customer.
  */
 export function registerRechargeBeginningsRoute(app: ApiServer, parts: Parts): void {
   app.post(
@@ -33,13 +33,13 @@ export function registerRechargeBeginningsRoute(app: ApiServer, parts: Parts): v
       const { customerRef } = request.body
       const { payments, wallets } = parts
       if (payments.processors.of(environment) === undefined) return refuse('no_processor')
-      // Only counted usage begins a charge: credits that a limit check holds may come back.
+      // Only counted usage starts a charge, because credits held by a limit check may be released.
       const hot = await wallets.readHot({ environment, providerId, customerRef })
       if (hot === undefined) return refuse('counters_behind')
       const name = { providerId, customerRef }
       const begun = await beginRecharge(payments, environment, name, now, hot.usedMicros)
       if (begun.kind === 'refused') return refuse(begun.reason)
-      // The payment is stored, so the answer does not wait for the processor. A crash leaves it to the reconciling job.
+      // The payment is stored, so the response does not wait for the processor. After a crash, the reconciliation job completes it.
       begun.charge().catch((error: unknown) => {
         request.log.warn({ err: error }, 'a recharge waits to be reconciled')
       })

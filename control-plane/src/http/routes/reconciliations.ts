@@ -21,7 +21,7 @@ import { present } from '../../domain/present.ts'
 
 const params = z.object({ reconciliationRef: requiredReference })
 
-/** What was found where the caller's payments, invoices, wallets and usage were compared. */
+/** Registers the route that lists the differences found in the caller's payments, invoices, wallets and usage. */
 export function registerReconciliationRoutes(app: ApiServer, parts: ReadParts): void {
   app.get(
     '/v1/ui/reconciliations',

@@ -48,7 +48,7 @@ import { customerToHttp } from '../translate/customer.ts'
 
 type Parts = PurchaseViewParts & HostedParts & { readonly publisher: PublisherParts }
 
-/** Hosted pages. `customer-sessions` is a fixed path segment and wins over a customer's reference. */
+/** Registers the sessions of hosted pages. `customer-sessions` is a fixed path segment and wins over a customer's reference. */
 export function registerSessionRoutes(app: ApiServer, parts: Parts): void {
   registerCustomerSessions(app, parts)
 
@@ -85,7 +85,7 @@ async function openCheckout(
   const customer = await requireCustomer(parts, operation, body.customerRef)
   const key = checkoutKey(operation, customer.reference, body)
   if (key !== undefined) {
-    // Before anything that may have changed since the first request, such as the plan.
+    // Look for the key first, before any check of objects that may have changed since the first request, such as the plan.
     const earlier = await read(parts, operation, (sql) => findCheckoutOfKey(sql, providerId, key))
     if (earlier !== undefined) return requireOpened(earlier)
   }
@@ -120,7 +120,7 @@ function checkoutKey(
 ): CheckoutKey | undefined {
   if (idempotencyKey === null) return undefined
   const terms = [customerRef, purpose ?? 'product', productRef, planRef, returnUrl]
-  // Without a locale the digest is unchanged, so a retry that crosses the upgrade finds its session.
+  // Without a locale the digest is the same as before locales existed, so a retry across the upgrade finds its session.
   const known = knownLocale(locale)
   const input = known === null ? terms : [...terms, known]
   return { text: idempotencyKey, inputSha256: sha256OfInput(input.map((each) => each || null)) }

@@ -40,7 +40,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
       const { productRef } = request.body
       const { customer, product, loaded } = await load(parts, operation, request.body)
       const purchase = await heldPurchase(parts, operation, loaded)
-      // The portal changes things, so a key that may only look leads to none.
+      // The portal can change purchases, so a key without the `manage` scope gets no link to it.
       const opened = { customerRef: customer.reference, productRef }
       const verifyUrl = mayManage(request) ? await openPortal(parts, operation, opened) : null
       return {
@@ -58,7 +58,7 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** All in one transaction, and together what does not wait for each other: each costs more than what it asks. */
+/** Reads everything in one transaction. Independent queries run concurrently, because each round trip costs more than its query. */
 function load(parts: ReadParts, caller: Caller, { customerRef, productRef }: UserInfoRequest) {
   const { providerId } = caller
   return read(parts, caller, async (sql) => {

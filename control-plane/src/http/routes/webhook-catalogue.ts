@@ -18,7 +18,7 @@ const eventTypes = eventCategories.map(({ events, ...category }) => ({
   })),
 }))
 
-/** What there is to listen to, and what an event looks like. */
+/** Registers the routes that list the event types and show an example of each event. */
 export function registerWebhookCatalogueRoutes(app: ApiServer): void {
   app.get(
     '/v1/sdk/webhooks/event-types',

@@ -24,7 +24,7 @@ const tags = ['Webhooks']
 const params = z.object({ deliveryId: requiredReference })
 const config = { scope: ['webhooks', 'read'] } as const
 
-/** What was sent where, what came of it, and sending one of them anew. */
+/** Registers the routes that list deliveries with their attempts, and the route that resends one delivery. */
 export function registerWebhookDeliveryRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/webhook-deliveries',

@@ -46,7 +46,7 @@ const params = z.object({ endpointId: requiredReference })
 const looking = { scope: ['webhooks', 'read'] } as const
 const changing = { scope: 'webhooks' } as const
 
-/** Where the caller's events are sent, and what they are signed with. */
+/** Registers the routes of webhook endpoints and their signing secrets. */
 export function registerWebhookEndpointRoutes(app: ApiServer, parts: Parts): void {
   registerLooking(app, parts)
   registerCreate(app, parts)
@@ -134,7 +134,7 @@ function registerCreate(app: ApiServer, parts: Parts): void {
   )
 }
 
-/** Clients that put say only what changes as well. */
+/** PUT also accepts only the fields to change, because clients use it like PATCH. */
 function registerUpdate(
   app: ApiServer,
   parts: ChangeParts & { readonly outbound: Pick<Outbound, 'of'> },
@@ -240,7 +240,7 @@ function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets
   )
 }
 
-/** Refuses an address that nothing will ever be sent to, so that whoever enters it is told at once. */
+/** Refuses an address that events will never be sent to, so that the provider gets the error when it enters the address. */
 function requireUrl(
   { outbound }: { readonly outbound: Pick<Outbound, 'of'> },
   { environment }: Caller,

@@ -20,7 +20,7 @@ const params = z.object({ replayId: requiredReference })
 const looking = { scope: ['webhooks', 'read'] } as const
 const changing = { scope: 'webhooks' } as const
 
-/** Sending anew what an endpoint was sent in a time, or what it never took. */
+/** Registers the routes that resend the events of a time range, or the events that an endpoint never acknowledged. */
 export function registerWebhookReplayRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/webhook-replays',

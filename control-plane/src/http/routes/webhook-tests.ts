@@ -23,10 +23,10 @@ type Parts = ChangeParts & {
   readonly limits: { readonly webhookTestIntervalMs: number }
 }
 
-/** Nothing of the answer's body is told, but its end is waited for. */
+/** The body of the response is not shown, but the test waits for its end, up to this size. */
 const answerBytesMax = 16_384
 
-/** Sends an event of its own, in no queue and once, as the dispatcher would send it. */
+/** Registers the route that sends one test event. It sends the event once, outside the queue, in the same way as the dispatcher. */
 export function registerWebhookTestRoute(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/ui/webhooks/:endpointId/test',

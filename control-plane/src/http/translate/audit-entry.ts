@@ -21,13 +21,13 @@ export function auditEntryToHttp(entry: PlacedEntry): AuditEntryBody {
   }
 }
 
-/** Where to go on after the entry. */
+/** Returns the cursor from which the list continues after the entry. */
 export function auditCursor(entry: PlacedEntry): string {
   const { atMicros, place, id } = positionOf(entry)
   return `${atMicros}-${place}-${id}`
 }
 
-/** Of a cursor that its schema has accepted. */
+/** Parses a cursor that its schema has already accepted. */
 export function parseAuditCursor(cursor: string): AuditPosition {
   const [atMicros = '', name, id = ''] = cursor.split('-')
   const place = auditPlaces.find((each) => each === name)

@@ -13,13 +13,13 @@ import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/
 import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { present } from '../../domain/present.ts'
 
-/** What a form must know to refuse early what would be refused here. */
+/** Limits with which a form can refuse input early that this service would refuse. */
 export const autoRechargeValidation: AutoRechargeResponse['validation'] = {
   maxAmountMajor: rechargeMajorMax,
   processorMinimumMinorByCurrency: { ...processorMinimumMinor },
 }
 
-/** The threshold in minor units of the currency that the balance is shown in. */
+/** Converts the terms. `thresholdShownMinor` is the threshold in minor units of the currency in which the balance is shown. */
 export function autoRechargeToHttp(
   recharge: AutoRecharge,
   thresholdShownMinor: bigint,
@@ -45,7 +45,7 @@ export function autoRechargeToHttp(
   }
 }
 
-/** Both amounts in the currency that the balance is shown in. */
+/** Converts both amounts, in minor units of the currency in which the balance is shown. */
 export function autoRechargeDisplay(
   thresholdShownMinor: bigint,
   topupShownMinor: bigint,

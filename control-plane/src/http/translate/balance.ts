@@ -4,7 +4,7 @@ import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-r
 import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 
-/** What is left of a wallet, 10^-6 credits, and what that is worth where the provider shows it. */
+/** Converts the remaining credits of a wallet, in 10^-6 credits, with their value in the display currency of the provider. */
 export function balanceToHttp(
   customerRef: string,
   micros: bigint,

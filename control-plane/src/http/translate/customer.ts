@@ -16,7 +16,7 @@ export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
   }
 }
 
-/** `purchases` are the ones that give access. */
+/** Converts a customer. `purchases` are its purchases that give access. */
 export function customerToHttp(
   customer: Customer,
   purchases: readonly PurchaseBriefBody[],

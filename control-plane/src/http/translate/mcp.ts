@@ -16,7 +16,10 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { DiscoveryOutcome } from '../../mcp/discover-tools.ts'
 import { present } from '../../domain/present.ts'
 
-/** `proxyUrl`: the address of every MCP server, with `{subdomain}` in it. `plans`: those of the product. */
+/**
+ * Converts an MCP server. `plans` are the plans of its product. `proxyUrl` is the address template of all MCP servers and contains
+ * `{subdomain}`.
+ */
 export function mcpServerToHttp(
   server: McpServer,
   plans: readonly Plan[],
@@ -31,7 +34,7 @@ export function mcpServerToHttp(
   }
 }
 
-/** The same as it stands inside the product. */
+/** Converts an MCP server to the shape that it has inside a product. */
 export function productMcpToHttp(
   server: McpServer,
   plans: readonly Plan[],
@@ -55,7 +58,7 @@ export function planMapToHttp(plans: readonly Plan[]): McpConfiguredBody['planMa
   return Object.fromEntries(named.map(([key, { reference, name }]) => [key, { reference, name }]))
 }
 
-/** What a bootstrap says of the origin's tools; undefined: it was not asked. */
+/** Converts the result of the tool discovery of a bootstrap. Undefined means that the origin received no request. */
 export function autoMappedToHttp(outcome: DiscoveryOutcome | undefined): AutoMapped {
   if (outcome === undefined) return { toolsAutoMapped: false }
   if (outcome.kind !== 'recorded') {
@@ -90,7 +93,7 @@ export function toolsToHttp(tools: readonly Tool[]): KnownToolBody[] {
   )
 }
 
-/** Returns what a provider may not have meant; undefined: nothing. */
+/** Returns warnings about settings that the provider may not have intended, or undefined if there are none. */
 export function warningsToHttp(
   tools: readonly Tool[],
   plans: readonly Plan[],

@@ -18,14 +18,14 @@ export function paymentIntentToHttp(
   }
 }
 
-/** As it stands in lists. */
+/** Converts a payment intent to the shape that it has in lists. */
 export function paymentIntentSummary(intent: PaymentIntent) {
   const { status, planRef } = intent
   return {
     processorPaymentId: intent.processorPaymentId ?? intent.reference,
     amount: Number(intent.amountMinor),
     currency: intent.currency.toLowerCase(),
-    // A moment before the processor has told, it waits for the customer all the same.
+    // Until the processor has confirmed the intent, its status is already shown as waiting for the customer.
     status: status === 'creating' ? ('requires_payment_method' as const) : status,
     createdAt: intent.createdAt.toISOString(),
     ...present({ planRef }),

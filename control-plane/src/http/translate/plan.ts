@@ -6,7 +6,7 @@ import { present } from '../../domain/present.ts'
 export function planToHttp(plan: Plan): PlanBody {
   return {
     ...plan.terms,
-    // A copy: terms are shared, and the response's type may be written to.
+    // Copy the options: the terms are shared, and the type of the response is mutable.
     ...(plan.terms.pricingOptions === undefined
       ? {}
       : { pricingOptions: [...plan.terms.pricingOptions] }),

@@ -7,14 +7,14 @@ import { productMcpToHttp } from './mcp.ts'
 import { planToHttp } from './plan.ts'
 import { present } from '../../domain/present.ts'
 
-/** What a product has that is not its own row. */
+/** Parts of a product that are not in its own row. */
 export type ProductParts = {
   readonly plans: readonly Plan[]
   /** Undefined if no customer has paid for the product. */
   readonly tally: ProductTally | undefined
-  /** Of MCP products. */
+  /** The MCP server of an MCP product. */
   readonly server: McpServer | undefined
-  /** The address of every MCP server, with `{subdomain}` in it. */
+  /** The address template of all MCP servers, which contains `{subdomain}`. */
   readonly proxyUrl: string
 }
 

@@ -9,7 +9,7 @@ import type {
 } from '@tollgate/schemas/http/webhook-deliveries'
 import { present } from '../../domain/present.ts'
 
-/** Without what was answered, which may be long. */
+/** Converts a delivery without the bodies of responses, which may be long. */
 export function deliverySummaryToHttp(
   delivery: WebhookDelivery,
   attempts: readonly WebhookAttempt[],
@@ -17,7 +17,10 @@ export function deliverySummaryToHttp(
   return { ...fieldsOf(delivery), attempts: attempts.map(attemptSummaryToHttp) }
 }
 
-/** A receiver may answer with what it was sent: without `mayManage`, answers to events with a customer's link are redacted. */
+/**
+ * Converts a delivery with the bodies of responses. A receiver may echo the event, so callers without `mayManage` get a redacted
+ * response if the event contains a link of a customer.
+ */
 export function deliveryToHttp(
   delivery: WebhookDelivery,
   attempts: readonly WebhookAttempt[],

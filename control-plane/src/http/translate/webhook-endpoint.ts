@@ -4,7 +4,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
 import { present } from '../../domain/present.ts'
 
-/** None that was deleted. */
+/** Converts an endpoint that was not deleted. */
 export function webhookEndpointToHttp(
   { endpoint, secrets }: FurnishedEndpoint,
   environment: Environment,

@@ -21,15 +21,15 @@ export type AccountFormParts = OpenPortalParts & HostedParts & { readonly logger
 
 /** How a customer gets from a completed checkout to the portal. */
 export type WayToAccount =
-  /** The checkout was opened in it. */
+  /** A link leads there, because the checkout was opened in the portal. */
   | { readonly kind: 'portal'; readonly path: string }
-  /** A form of the checkout opens it. */
+  /** A form on the checkout opens the portal. */
   | { readonly kind: 'form' }
 
 /**
- * Returns the way to the portal; undefined if there is none. A checkout that was issued without the right to change plans
- * never leads there, and others only in the browser that has completed them, for as long afterwards as a link to the portal
- * would be good for, and once. `completedAt` is undefined if nothing was completed.
+ * Returns the way to the portal, or undefined if there is none. A checkout without the right to change plans has none, unless it
+ * was opened in the portal. Other checkouts have one only in the browser that completed them, and only once, for as long as a link
+ * to the portal would be valid. `completedAt` is undefined if nothing was completed.
  */
 export function wayToAccount(
   pages: { readonly clock: Clock; readonly basePath: string },
@@ -44,14 +44,17 @@ export function wayToAccount(
   return isCompletingBrowser(request) ? { kind: 'form' } : undefined
 }
 
-/** Every browser that has opened the link can show the pages. Only one of them has sent the forms. */
+/**
+ * Returns whether this browser completed the checkout. Every browser that opened the link can show the pages, but only one sent the
+ * form that completed it.
+ */
 function isCompletingBrowser(request: FastifyRequest): boolean {
   const { reference, browserSha256 } = checkoutOf(request).session
   const cookie = request.cookies[browserCookie(reference)]
   return cookie !== undefined && digestOf(cookie) === browserSha256
 }
 
-/** Returns when the customer was done with the checkout; undefined if that has not happened. */
+/** Returns when the customer completed the checkout, or undefined if it is not complete. */
 export function completedAtOf(request: FastifyRequest): Date | undefined {
   const { session, status } = checkoutOf(request)
   return status === 'used' ? session.updatedAt : undefined
@@ -61,7 +64,7 @@ function isRecent({ clock }: { readonly clock: Clock }, at: Date | undefined): b
   return at !== undefined && clock.now() - at.getTime() < sessionMs
 }
 
-/** What a customer goes on to from a completed checkout: the portal, or buying credits. */
+/** Registers the forms that lead from a completed checkout to the portal, or to a checkout for credits. */
 export function registerAccountForms(app: ApiServer, pages: AccountFormParts): void {
   const config = { servesExpired: true }
   const schema = { hide: true }
@@ -80,7 +83,7 @@ async function openAccount(
 ): Promise<FastifyReply> {
   const { caller, session, frame } = checkoutOf(request)
   const { payment } = formFields(request)
-  // Paying an earlier invoice does not use the checkout up.
+  // A payment of an earlier invoice does not complete the checkout, so the time of the payment counts.
   const paid = payment === undefined ? undefined : await requirePaid(pages, request, payment)
   const completedAt = completedAtOf(request) ?? paid?.succeededAt ?? undefined
   const way = wayToAccount(pages, request, completedAt)
@@ -104,7 +107,7 @@ function requirePaid(
   return requireIntent(pages, request, reference.data)
 }
 
-/** Leads to a checkout of its own that sells credits and may do no more than this one. */
+/** Opens a new checkout that sells credits. It never has more rights than this one. */
 async function beginTopUp(
   pages: AccountFormParts,
   request: FastifyRequest,

@@ -12,7 +12,7 @@ type AlreadyActiveProps = {
   readonly account: WayToAccount | undefined
 }
 
-/** For a customer who has the plan that the checkout sells. */
+/** The page for a customer who already has the plan of the checkout. */
 export function AlreadyActivePage({
   checkout,
   purchase,

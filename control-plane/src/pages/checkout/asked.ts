@@ -1,17 +1,17 @@
 import { typedBilling } from './billing-form.ts'
 import type { TypedBilling } from './read-billing.ts'
 
-/** What the customer has chosen so far. */
+/** The customer's choices so far. */
 export type Asked = {
   readonly planRef: string | undefined
   readonly currency: string | undefined
-  /** Of credits, as it was typed. */
+  /** Amount of the credits, as the customer typed it. */
   readonly amount: string | undefined
-  /** Undefined: as it was told before. */
+  /** Undefined means that the stored billing details apply. */
   readonly billing: TypedBilling | undefined
 }
 
-/** The fields that a choice is made with. */
+/** Form fields that contain choices. */
 const fieldNames = [
   'plan',
   'currency',
@@ -24,14 +24,14 @@ const fieldNames = [
 
 type Fields = Readonly<Record<string, string>>
 
-/** Of all that a form holds, what is shown again. */
+/** Returns the fields of a form that are shown again. */
 export function choiceFields(form: Fields): Fields {
   return Object.fromEntries(
     fieldNames.flatMap((name) => (form[name] === undefined ? [] : [[name, form[name]]])),
   )
 }
 
-/** `isSent`: the customer is done with the form, so that what is missing in it is complained about. */
+/** Reads the choices from a form. `isSent` means that the customer submitted it, so that missing fields are reported. */
 export function askedOf(form: Fields, isSent: boolean): Asked {
   const { plan, currency, amount, country } = form
   const billing = { form: typedBilling(form), isComplete: isSent }

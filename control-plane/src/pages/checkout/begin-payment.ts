@@ -19,7 +19,10 @@ import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
 export type BeginPaymentParts = StepParts &
   ChangeParts & { readonly hostedUrl: string; readonly limits: { readonly paymentWaitMs: number } }
 
-/** Makes the payment of what was chosen, with its tax; or leads back to the choice, with what is wrong about it. */
+/**
+ * Creates the payment of the chosen plan or credits, with its tax. If that is not possible, redirects back to the choice and shows
+ * why.
+ */
 export async function beginPayment(
   pages: BeginPaymentParts,
   request: FastifyRequest,
@@ -36,7 +39,7 @@ export async function beginPayment(
     const kept = { fields: choiceFields(form), text }
     return sendBack(pages, reply, checkout, stepPath(checkout, { plan, currency }), kept)
   }
-  // Nothing is made: what it would come to is shown, to a script at once and else on the page.
+  // Create no payment, only show the amount: directly in the response to a script, otherwise on the page.
   if (form['step'] === 'update') return showStep(pages, request, reply, askedOf(form, false))
   if (form['step'] === 'total') return back(null)
   const typed = typedBilling(form)
@@ -60,7 +63,10 @@ export async function beginPayment(
   return reply.redirect(`${checkout.path}/pay/${intent.reference}`, 303)
 }
 
-/** Why the payment cannot ask for the tax; undefined where it does, or is beyond that: its page tells. */
+/**
+ * Adds the tax to the payment. Returns why this failed, or undefined if the payment includes the tax. Also returns undefined if the
+ * payment is no longer open, because its page then shows its state.
+ */
 async function taxAsTold(
   pages: BeginPaymentParts,
   request: FastifyRequest,
@@ -83,7 +89,7 @@ async function taxAsTold(
   }
 }
 
-/** What is wrong with the amount of credits; undefined: nothing. */
+/** Returns what is wrong with the amount of credits, or undefined if it is valid. */
 function amountText(
   { frame }: Checkout,
   { amount, currency = '' }: Readonly<Record<string, string>>,

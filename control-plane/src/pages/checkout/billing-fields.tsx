@@ -6,7 +6,7 @@ import type { Reader } from '../reader.ts'
 import type { BillingField } from './billing-form.ts'
 import type { Billing } from './read-billing.ts'
 
-/** Where a customer is, and as what it buys: asked for where the tax depends on it, offered where it does not. */
+/** The customer's country and business details. They are required if the tax depends on them, and optional otherwise. */
 export function BillingFields(props: FieldsProps): ReactElement {
   const { billing, reader } = props
   const { t } = reader
@@ -106,7 +106,7 @@ type ComplaintProps = {
   readonly text: string
 }
 
-/** There in any case: a script puts in it what an update complains about. */
+/** Always rendered, because a script inserts the complaints of an update here. */
 function Complaint({ field, wrong, text }: ComplaintProps): ReactElement {
   return (
     <p

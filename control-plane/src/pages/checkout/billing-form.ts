@@ -5,10 +5,10 @@ import {
 } from '@tollgate/domain/tax/tax-details'
 import { elsewhere } from '../countries.ts'
 
-/** What the form of business details holds, as text. */
+/** The fields of the form of business details, as text. */
 export type BillingForm = {
   readonly isBusiness: boolean
-  /** Of the business, or of the customer; '': not told. */
+  /** Country of the business or of the customer. Empty if the customer has not chosen one. */
   readonly country: string
   readonly businessName: string
   readonly taxId: string
@@ -30,7 +30,7 @@ export function typedBilling(form: Readonly<Record<string, string>>): BillingFor
   }
 }
 
-/** As the customer told before. */
+/** Returns the form with the stored details. */
 export function storedBilling(known: TaxDetails | undefined): BillingForm {
   return {
     isBusiness: known?.isBusiness ?? false,
@@ -48,7 +48,7 @@ export function toldBilling(form: BillingForm): ToldTaxDetails {
     : { isBusiness, customerCountry: country }
 }
 
-/** `isNeeded`: the tax depends on it, so that it has to be told. */
+/** Decides about the details. `isNeeded` means that the tax depends on the country, so that it is required. */
 export function decideBilling(
   form: BillingForm,
   known: TaxDetails | undefined,
@@ -60,7 +60,7 @@ export function decideBilling(
   return { kind: 'refuse', field: decision.field === 'taxId' ? 'taxId' : 'country' }
 }
 
-/** Whether it says anything: where it is not needed, most customers leave it as it is. */
+/** Returns whether the form contains any details. Most customers leave it unchanged if it is optional. */
 export function saysSomething({ isBusiness, country }: BillingForm): boolean {
   return isBusiness || country !== ''
 }

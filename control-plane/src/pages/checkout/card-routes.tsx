@@ -35,8 +35,8 @@ const path = `${checkoutPath}/:reference/card`
 const setupPath = `${path}/:setupIntentId/:start/:planRef`
 
 /**
- * Saves a card on a checkout and starts the plan that requires one. The card is kept first, and the plan starts in a
- * transaction of its own: after a crash in between the checkout offers to start the plan, as the card is there.
+ * Saves a card on a checkout and starts the plan that requires one. The card is saved first, and the plan starts in a separate
+ * transaction. After a crash in between, the checkout offers to start the plan, because the card is saved.
  */
 export function registerCardSaving(app: ApiServer, pages: Parts): void {
   const config = { completesCheckout: true }
@@ -61,7 +61,7 @@ export function registerCardSaving(app: ApiServer, pages: Parts): void {
       })
       if (settled !== 'saved') return reply.redirect(settled.goesOnAt, 303)
       const isTaken = await takePlan(pages, request, planRef, start)
-      // The plan's page says what has become of it meanwhile.
+      // The page of the plan shows what has changed meanwhile.
       return reply.redirect(isTaken ? checkout.path : planPage, 303)
     },
   )
@@ -77,7 +77,7 @@ async function beginSetup(
   const attempt = requireAttemptName(request, checkout)
   const { plan = '', start } = formFields(request)
   const planRef = checkout.session.planRef ?? plan
-  // A checkout saves no card unless a plan of it waits for one: whoever has the link may not replace the saved one.
+  // A checkout saves a card only if one of its plans requires one, so that a person with the link cannot replace the saved card.
   const step = await readOpenStep(pages, request, planRef)
   const wanted = step === undefined ? undefined : startOf(step)
   if (wanted === undefined || wanted !== start) {
@@ -88,7 +88,7 @@ async function beginSetup(
   return reply.redirect(`${checkout.path}${entryPath(setupIntentId, wanted, planRef)}`, 303)
 }
 
-/** How the plan starts once a card is saved; undefined: it does not wait for one. */
+/** Returns how the plan starts after a card is saved, or undefined if the plan does not wait for a card. */
 function startOf(step: Step): Start | undefined {
   if (step.kind === 'card-required') return 'activate'
   return step.kind === 'try' && step.needsCard ? 'trial' : undefined

@@ -9,7 +9,7 @@ type CheckoutPageProps = {
   readonly title: string
   readonly notice?: Notice | undefined
   readonly scripts?: readonly string[]
-  /** Whether things stand side by side. */
+  /** Whether the page has two columns. */
   readonly isWide?: boolean
   readonly children: ReactNode
 }

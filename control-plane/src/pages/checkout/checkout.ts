@@ -18,16 +18,16 @@ import { ProblemError, problems } from '../problem.tsx'
 
 type Parts = FrameParts & { readonly publisher: PublisherParts; readonly clock: Clock }
 
-/** A checkout as its customer has it open. */
+/** A checkout that a customer has open. */
 export type Checkout = {
   readonly caller: Caller
   readonly customer: Customer
   readonly session: CheckoutSession
-  /** What the session is now: an expired one is refused, but where somebody comes back from paying. */
+  /** Current status of the session. An expired session is refused, except on pages to which the customer returns from a payment. */
   readonly status: CheckoutSession['status']
-  /** Where its pages are. */
+  /** Path of its pages. */
   readonly path: string
-  /** For its forms. */
+  /** Token for its forms. */
   readonly formToken: string
   readonly frame: Frame
 }
@@ -36,7 +36,7 @@ export const checkoutPath = '/customer/checkout'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the page is shown of a checkout whose time is up. */
+    /** Whether the page is also served for an expired checkout. */
     servesExpired?: boolean
     /** Whether the form may complete the checkout, or pays an invoice on it. */
     completesCheckout?: boolean
@@ -59,7 +59,7 @@ export function operationOfCheckout(
   return operationOfCustomer(pages, request, checkoutOf(request))
 }
 
-/** Where a plan, an amount and a currency are chosen; nothing chosen: the first step. */
+/** Returns the path of the page for a plan, an amount and a currency. Without a choice, it is the first step. */
 export function stepPath(
   { path }: Pick<Checkout, 'path'>,
   chosen: {
@@ -77,12 +77,15 @@ export function checkoutCookie(reference: string): string {
   return `checkout_${reference}`
 }
 
-/** Tells the browsers apart that have opened the same link. */
+/** Returns the name of the cookie that distinguishes the browsers that opened the same link. */
 export function browserCookie(reference: string): string {
   return `browser_${reference}`
 }
 
-/** As the portal does it: by the cookie, and by what forms carry. */
+/**
+ * Finds the checkout of a request. As in the portal, the cookie authenticates the browser, and a form must also contain the token
+ * of the page.
+ */
 export async function requireCheckout(
   pages: Parts,
   request: FastifyRequest,

@@ -13,7 +13,7 @@ import type { Choice } from './read-choice.ts'
 type ChoosePlanProps = {
   readonly checkout: Checkout
   readonly choice: Choice
-  /** As the customer asked for it; undefined, or one that no plan is sold in: each plan shows its own. */
+  /** Currency that the customer chose. If it is undefined, or no plan has it, each plan shows its own currency. */
   readonly currency: string | undefined
   readonly notice: Notice | undefined
 }

@@ -4,12 +4,12 @@ import type { Reader } from '../reader.ts'
 type CurrencyChoiceProps = {
   readonly reader: Reader
   readonly currencies: readonly string[]
-  /** Undefined: prices are shown in several. */
+  /** Undefined means that prices are shown in several currencies. */
   readonly current: string | undefined
   readonly pathOf: (currency: string) => string
 }
 
-/** Links to the same page with prices in another currency. Nothing if there is one currency only. */
+/** Links to the same page with prices in another currency. Shows nothing if there is only one currency. */
 export function CurrencyChoice(props: CurrencyChoiceProps): ReactElement | null {
   const { reader, currencies, current, pathOf } = props
   if (currencies.length < 2) return null

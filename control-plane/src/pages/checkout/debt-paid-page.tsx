@@ -17,7 +17,10 @@ import { taxedCharge } from './taxed-charge.ts'
 
 type Parts = ReadParts & { readonly clock: Clock; readonly basePath: string }
 
-/** After an earlier invoice was paid on a checkout: what was paid, what runs again, and what is left to do. */
+/**
+ * The page after the payment of an earlier invoice on a checkout. It shows what was paid, which purchases are active again, and
+ * what remains to be done.
+ */
 export async function debtPaidPage(
   pages: Parts,
   request: FastifyRequest,

@@ -21,7 +21,7 @@ type Parts = ReadParts & {
 const params = z.object({ reference: z.string(), invoiceRef: requiredReference })
 const path = `${checkoutPath}/:reference/debts/:invoiceRef`
 
-/** Opens the payment of an unpaid invoice and leads to the page where the customer enters a card for it. */
+/** Registers the form that creates the payment of an unpaid invoice and leads to the page where the customer enters a card. */
 export function registerDebtPayment(app: ApiServer, pages: Parts): void {
   const config = { completesCheckout: true }
   app.post(path, { schema: { hide: true, params }, config }, async (request, reply) => {

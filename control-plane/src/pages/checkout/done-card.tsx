@@ -11,18 +11,18 @@ type DoneCardProps = {
   readonly checkout: Checkout
   readonly title: string
   readonly text?: string | undefined
-  /** Whether the customer has something left to do, which is among the children. */
+  /** Whether the customer still has something to do. The children show it. */
   readonly isOpen?: boolean
   readonly rows: readonly DoneRow[]
   readonly account: WayToAccount | undefined
-  /** Reference of the payment that the page is about, if it did not complete the checkout. */
+  /** Reference of the payment that the page shows, if this payment did not complete the checkout. */
   readonly payment?: string
   readonly children?: ReactNode
 }
 
 /**
- * The page after something was done. A link leads on, and no redirect: a policy that lets forms lead to this installation
- * alone would stop it, and the customer should see what came of it.
+ * The page after a completed step. It contains a link instead of redirecting: the content security policy, which restricts forms to
+ * this installation, would block a redirect, and the customer should see the result.
  */
 export function DoneCard(props: DoneCardProps): ReactElement {
   const { checkout, title, text, isOpen = false, rows, account, payment, children } = props
@@ -93,7 +93,7 @@ function Account({ checkout, account, payment }: AccountProps): ReactElement | n
   const { t } = checkout.frame
   const label = t('checkout:openAccount')
   if (account.kind === 'portal') {
-    // The way back of a checkout that was opened in the portal is the same.
+    // If the checkout was opened in the portal, its return link already leads there.
     if (leadsBack(checkout) && checkout.session.returnUrl?.endsWith(account.path) === true)
       return null
     return (

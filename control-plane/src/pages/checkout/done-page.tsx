@@ -13,7 +13,7 @@ type DonePageProps = {
   readonly account: WayToAccount | undefined
 }
 
-/** What a completed checkout has given its customer, what comes next, and where the customer goes from here. */
+/** The page of a completed checkout. It shows what the customer got, what happens next, and where to continue. */
 export function DonePage({ checkout, done, account }: DonePageProps): ReactElement {
   const { given } = done
   const rows = doneRows(checkout, done)
@@ -67,7 +67,7 @@ function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Word
     return { title, text: t('checkout:startUsing', { product }) }
   }
   const title = t('checkout:planActive', { plan: plan.name })
-  // Nobody is told to start while it is not known whether there are credits.
+  // While the balance is unknown, the page does not tell the customer to start.
   if (needsCredits === undefined) return { title }
   if (!needsCredits) return { title, text: t('checkout:startUsing', { product }) }
   const count = freeUnitsOf(given)

@@ -5,7 +5,7 @@ import type { DoneRow } from './done-card.tsx'
 import { chargeWords } from './next-charge.ts'
 import type { Done, Receipt } from './read-done.ts'
 
-/** What was bought, what was paid and with which card, what comes next, and the invoice. */
+/** Returns the rows about the purchase, the payment and its card, the next charge, and the invoice. */
 export function doneRows(checkout: Checkout, { given, receipt, savedCard, next }: Done): DoneRow[] {
   const { t, formats } = checkout.frame
   const name = given.kind === 'plan' ? given.purchase.productName : undefined

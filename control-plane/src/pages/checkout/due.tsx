@@ -11,7 +11,7 @@ type DueProps = {
   readonly children?: ReactNode
 }
 
-/** What is to be paid: the part of a form that follows from its fields. */
+/** The amount to pay: the part of a form that depends on its fields. */
 export function Due({ lines, priced, billing, reader, children }: DueProps): ReactElement {
   const { t } = reader
   return (

@@ -10,21 +10,24 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Reader } from '../reader.ts'
 
-/** What is charged when a period ends. */
+/** The charge at the end of a period. */
 export type NextCharge = {
   readonly at: Date
-  /** The price of the next period, in minor units, without a tax that is added to it; 0n: none. */
+  /** Price of the next period in minor units, without a tax that is added to it. 0n means that the period costs nothing. */
   readonly priceMinor: bigint
   readonly currency: string
-  /** Whether usage of the period that has ended is billed too. */
+  /** Whether usage of the period that has ended is also billed. */
   readonly hasUsage: boolean
-  /** The plan that is charged. */
+  /** The plan for which the customer is charged. */
   readonly plan: PlanSnapshot
   /** Whether a tax is added. Default: false. */
   readonly isPlusTax?: boolean
 }
 
-/** Returns what a plan charges at the end of its period; undefined if that is nothing. `at` is undefined without periods. */
+/**
+ * Returns what a plan charges at the end of its period, or undefined if it charges nothing. `at` is undefined for a plan without
+ * periods.
+ */
 export function nextChargeOf(
   plan: PlanSnapshot,
   currency: string,
@@ -36,8 +39,8 @@ export function nextChargeOf(
 }
 
 /**
- * Returns the next charge of a purchase whose plan changes at a renewal: that of the renewal before the change, if there is
- * one, otherwise the new plan's price and set-up fee with the usage of the plan before.
+ * Returns the next charge of a purchase whose plan changes at a renewal. If the old plan renews before the change, this is the
+ * charge of that renewal. Otherwise it is the new plan's price and set-up fee, with the usage of the old plan.
  */
 export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge | undefined {
   const { currency, nextBillingDate, planSnapshot: held } = from
@@ -64,7 +67,7 @@ function firstPriceMinor(plan: PlanSnapshot, currency: string): bigint {
   return priceMinor + setupFeeMinor
 }
 
-/** Returns what the purchase is charged next; undefined: nothing, or its plan is not known. */
+/** Returns the next charge of the purchase, or undefined if there is none or if its plan is unknown. */
 export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined {
   const { status, currency, planSnapshot: plan, autoRenew, nextBillingDate } = purchase
   if (plan === null) return undefined
@@ -85,7 +88,7 @@ export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined
   return charge({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
 }
 
-/** Returns what a plan charges when its trial ends, the set-up fee included; undefined if that is nothing. */
+/** Returns what a plan charges when its trial ends, including the set-up fee. Returns undefined if it charges nothing. */
 export function chargeAfterTrial(
   plan: PlanSnapshot,
   currency: string,
@@ -100,7 +103,7 @@ export function chargeAfterTrial(
   })
 }
 
-/** Returns the end of the first period of a plan that starts now; undefined for a plan without periods. */
+/** Returns the end of the first period of a plan that starts now, or undefined for a plan without periods. */
 export function firstPeriodEnd(
   { type, terms }: Pick<PlanSnapshot, 'type' | 'terms'>,
   mode: CycleMode,
@@ -111,7 +114,7 @@ export function firstPeriodEnd(
   return periodOf({ anchor: wholeSecond(now), billingCycle, mode, customDays }, 0).end
 }
 
-/** Returns the charge in words: `$49.00 on Apr 20, 2026`. */
+/** Returns the charge as text, such as `$49.00 on Apr 20, 2026`. */
 export function chargeWords(
   { at, priceMinor, currency, hasUsage, isPlusTax = false }: NextCharge,
   { t, formats }: Pick<Reader, 't' | 'formats'>,

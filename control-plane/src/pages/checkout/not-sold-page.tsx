@@ -4,7 +4,7 @@ import { CheckoutPage } from './checkout-page.tsx'
 
 type NotSoldProps = { readonly checkout: Checkout; readonly text: string }
 
-/** For a plan that cannot be taken now: says why, and leads to the other plans. */
+/** The page for a plan that cannot be started now. It shows why, and links to the other plans. */
 export function NotSoldPage({ checkout, text }: NotSoldProps): ReactElement {
   const { t } = checkout.frame
   const title = t('checkout:notPossibleNow')

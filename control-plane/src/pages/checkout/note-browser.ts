@@ -5,13 +5,13 @@ import { formFields } from '../form-fields.ts'
 import { browserCookie, checkoutOf } from './checkout.ts'
 import type { ReadParts } from '../../access/read.ts'
 
-/** Notes which browser sends a form that may complete the checkout. A form that only updates the total is not one. */
+/** Records which browser sends a form that may complete the checkout. A form that only updates the total does not count. */
 export async function noteBrowser(pages: ReadParts, request: FastifyRequest): Promise<void> {
   const { completesCheckout = false } = request.routeOptions.config
   const isUpdate = formFields(request)['step'] !== undefined
   if (request.method !== 'POST' || !completesCheckout || isUpdate) return
   const { caller, session, status } = checkoutOf(request)
-  // A browser without the cookie is another one than any that was noted.
+  // Without the cookie, the browser counts as a new one that differs from every recorded browser.
   const browserSha256 = digestOf(
     request.cookies[browserCookie(session.reference)] ?? drawCookieToken(),
   )

@@ -17,9 +17,9 @@ type Parts = FrameParts & { readonly publisher: PublisherParts; readonly clock: 
 const dayMs = 86_400_000
 
 /**
- * The link may be opened in several browsers until the checkout is completed. It is exchanged for a cookie, so that later
- * addresses do not contain it. A second cookie differs in each browser: only the browser that completes the checkout may
- * open the portal afterwards.
+ * Registers the page that opens a checkout. The link may be opened in several browsers until the checkout is completed. It is
+ * exchanged for a cookie, so that later addresses do not contain it. A second cookie differs in each browser: only the browser that
+ * completes the checkout may open the portal afterwards.
  */
 export function registerCheckoutOpening(app: ApiServer, pages: Parts): void {
   app.get(checkoutPath, { schema: { hide: true } }, async (request, reply) => {
@@ -39,7 +39,7 @@ export function registerCheckoutOpening(app: ApiServer, pages: Parts): void {
       }
       const path = pages.basePath + checkoutPath
       const isSecure = new URL(pages.hostedUrl).protocol === 'https:'
-      // Longer than the checkout itself: whoever comes back from a bank is told what came of it.
+      // The cookie lasts longer than the checkout, so that a customer who returns from a bank still sees the outcome.
       const options = { ...cookieOptions(path, isSecure), maxAge: dayMs / 1_000 }
       const browser = browserCookie(session.reference)
       return reply

@@ -5,7 +5,7 @@ import { chargeWords, type NextCharge } from './next-charge.ts'
 import { sharesOf } from './plan-change.ts'
 import { Sums, type SumLine } from './sums.tsx'
 
-/** The lines of a change of plan within a period. */
+/** Returns the lines of a change of plan within a period. */
 export function changeLines(
   planName: string,
   change: PlanSwitch,
@@ -30,7 +30,7 @@ type OrderSummaryProps = {
   readonly next: NextCharge | undefined
 }
 
-/** What a plan costs that starts without a payment: nothing today, and what comes after it. */
+/** The cost of a plan that starts without a payment: what is due today, and what is charged later. */
 export function OrderSummary(props: OrderSummaryProps): ReactElement {
   const { reader, currency, planName, change, next } = props
   const { t } = reader

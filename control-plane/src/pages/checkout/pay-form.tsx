@@ -22,13 +22,13 @@ export type PayFormProps = {
   readonly isFirstCharge: boolean
   readonly billing: Billing
   readonly priced: Extract<PricedChoice, { kind: 'priced' }>
-  /** Undefined: it pays a period of its own. */
+  /** Undefined means that the payment is for a period of its own. */
   readonly change: PlanSwitch | undefined
   readonly next: NextCharge | undefined
   readonly savedCard: NamedCard | undefined
 }
 
-/** For a plan that is paid first: what is due now, and what comes after it. */
+/** The form for a plan that is paid first: what is due now, and what is charged later. */
 export function PayForm(props: PayFormProps): ReactElement {
   const { checkout, plan, billing, priced } = props
   const { currency } = priced
@@ -54,7 +54,7 @@ export function PayForm(props: PayFormProps): ReactElement {
   )
 }
 
-/** What is charged later, and what for the card is kept. */
+/** What is charged later, and for what purpose the card is saved. */
 function Afterwards(props: PayFormProps): ReactElement {
   const { checkout, priced, next, savedCard } = props
   const { frame } = checkout

@@ -6,7 +6,7 @@ import { read, type ReadParts } from '../../access/read.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf } from './checkout.ts'
 
-/** Returns a payment that this checkout may show. Refuses every other payment exactly as an unknown one. */
+/** Returns a payment that this checkout may show. Refuses every other payment with the same page as an unknown one. */
 export async function requireIntent(
   pages: ReadParts,
   request: FastifyRequest,
@@ -20,12 +20,12 @@ export async function requireIntent(
   return intent
 }
 
-/** Whether the payment pays an invoice that there was before the checkout. */
+/** Returns whether the payment pays an invoice that existed before the checkout. */
 export function paysDebt({ invoiceRef, purpose }: PaymentIntent): boolean {
   return invoiceRef !== null && purpose === 'usage_billing'
 }
 
-/** A payment that was made on the checkout, or the payment of an invoice for the checkout's product. */
+/** Returns whether the payment was created on the checkout, or pays an invoice for the checkout's product. */
 function isPayableOn(session: CheckoutSession, intent: PaymentIntent): boolean {
   if (!paysDebt(intent)) return intent.checkoutSessionId === session.sessionId
   const { customerRef, productRef } = session

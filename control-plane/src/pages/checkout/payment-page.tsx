@@ -12,10 +12,10 @@ import { Sums } from './sums.tsx'
 type PaymentPageProps = {
   readonly checkout: Checkout
   readonly intent: PaymentIntent
-  /** Lets this browser pay this one payment. */
+  /** Secret that lets this browser confirm this payment, and nothing else. */
   readonly clientSecret: string
   readonly entry: Exclude<CardEntry, { kind: 'none' }>
-  /** Absolute: where the browser goes once it was tried. */
+  /** Absolute address to which the browser goes after the attempt. */
   readonly returnUrl: string
   readonly notice: Notice | undefined
 }
@@ -69,7 +69,7 @@ export function CheckoutPaymentPage(props: PaymentPageProps): ReactElement {
   )
 }
 
-/** Where the plan, its currency and the billing details are chosen. */
+/** Returns the path where the plan, its currency and the billing details are chosen. */
 function choicePath({ checkout, intent }: PaymentPageProps): string {
   if (intent.planRef === null) return checkout.path
   return stepPath(checkout, { plan: intent.planRef, currency: intent.currency })

@@ -4,7 +4,7 @@ import { majorOf } from '../amount.ts'
 import type { Checkout } from './checkout.ts'
 import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
 
-/** What the customer wants to pay, as its form says it. */
+/** Returns the payment that the form of a customer requests. */
 export function requestOf(
   { session, customer }: Checkout,
   form: Readonly<Record<string, string>>,
@@ -24,12 +24,12 @@ export function requestOf(
     checkoutSessionId: session.sessionId,
     keepsCard: !isTopUp,
     recharge: undefined,
-    // The same choice made again on the same checkout is the same payment.
+    // The same choice on the same checkout gives the same key, so a repeated form returns the same payment.
     idempotencyKey: `checkout:${session.reference}:${planRef ?? amountMinor ?? ''}:${currency ?? ''}`,
   }
 }
 
-/** What is wrong with the amount of a top-up as it was typed. Undefined: it can be charged. */
+/** What is wrong with a typed amount of a top-up. */
 export type AmountFault = 'unreadable' | 'too-small' | 'too-large'
 
 export function faultOfAmount(
@@ -42,7 +42,10 @@ export function faultOfAmount(
   return amountMinor > mostTopUpMinor ? 'too-large' : undefined
 }
 
-/** Exactly: a typed amount has two decimals at most. Undefined where there is none, or it has no minor unit that small. */
+/**
+ * Returns the typed amount in minor units, exactly. A typed amount has at most 2 decimals. Returns undefined if the text is no
+ * amount, or if the currency has no minor unit that small.
+ */
 function typedMinor(text: string | undefined, currency: string | undefined): bigint | undefined {
   const typed = text?.trim() ?? ''
   if (majorOf(typed) === undefined || currency === undefined) return undefined

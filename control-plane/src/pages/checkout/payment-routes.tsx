@@ -21,7 +21,10 @@ import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
 const params = z.object({ reference: z.string(), intentRef: requiredReference })
 const path = `${checkoutPath}/:reference`
 
-/** Paying on a checkout: the payment is made, its card entered elsewhere, and what came of it shown. */
+/**
+ * Registers the payment on a checkout: the payment is created, the customer enters the card at the processor, and a page shows the
+ * outcome.
+ */
 export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): void {
   const config = { completesCheckout: true }
   app.post(`${path}/pay`, { schema: { hide: true }, config }, (request, reply) =>
@@ -61,7 +64,7 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
       )
       switch (settled.kind) {
         case 'succeeded':
-          // Paid for nothing that could be given: it is being paid back.
+          // The payment succeeded but could not be fulfilled, so it is being refunded.
           if (settled.intent.refundWanted) throw new ProblemError(problems.paidBack, checkout.frame)
           if (paysDebt(settled.intent)) {
             return sendPage(reply, 200, await debtPaidPage(pages, request, settled.intent))

@@ -5,20 +5,20 @@ import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Reader } from '../reader.ts'
 
-/** What a change of plan within a period comes to, in minor units of its currency. */
+/** The amounts of a change of plan within a period, in minor units of its currency. */
 export type ChangeShares = {
-  /** What the rest of the period costs with the new plan. */
+  /** Price of the rest of the period with the new plan. */
   readonly restMinor: bigint
-  /** What the rest of the period was worth with the plan that ends: given back. */
+  /** Value of the rest of the period with the old plan. This amount is credited. */
   readonly unusedMinor: bigint
   readonly setupMinor: bigint
-  /** Negative: a credit. */
+  /** A negative total is a credit. */
   readonly totalMinor: bigint
 }
 
 /**
- * Splits a change of plan into what is charged and what is given back. The invoice has one line for both, which is rounded
- * once: the charge is what is left of that line, so that the shares come to its amount exactly.
+ * Splits a change of plan into a charge and a credit. The invoice has one line for both, which is rounded once. The charge is
+ * therefore computed as the difference to that line, so that both add up to its exact amount.
  */
 export function sharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
   const totalMinor = totalOf(lines)
@@ -32,7 +32,7 @@ export function sharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
   return { restMinor, unusedMinor, setupMinor: totalMinor - line.amountMinor, totalMinor }
 }
 
-/** Says what ends when the chosen plan begins, and what becomes of its unused time. */
+/** Returns which plan ends when the chosen one starts, and what happens to its unused time. */
 export function replacedWords(
   held: Purchase,
   change: PlanSwitch | undefined,
@@ -52,7 +52,7 @@ export function replacedWords(
     : t('checkout:replacesToday', { plan })
 }
 
-/** Whether time that was paid for would be left. */
+/** Returns whether the purchase has unused time that was paid for. */
 function isPaidAhead(held: Purchase, now: Date): boolean {
   const { planSnapshot, currency, status, nextBillingDate, endDate } = held
   const paidUntil = nextBillingDate ?? endDate

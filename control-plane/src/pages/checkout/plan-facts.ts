@@ -9,11 +9,11 @@ import { usagePrices } from './usage-prices.ts'
 
 type Shown = {
   readonly currency: string
-  /** Whether the plan can be had without paying first. */
+  /** Whether the customer can start the plan without paying first. */
   readonly isTriable: boolean
 }
 
-/** What a customer should know before choosing, beside the price. */
+/** Returns what a customer should know about a plan before choosing it, in addition to the price. */
 export function planFacts(plan: Plan, { currency, isTriable }: Shown, reader: Reader): string[] {
   const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
@@ -39,7 +39,7 @@ export function planFacts(plan: Plan, { currency, isTriable }: Shown, reader: Re
   return facts.filter((fact) => fact !== false)
 }
 
-/** What a request costs is mostly far below a cent. */
+/** Number of requests for which the price is shown, because the price of a single request is usually far below one cent. */
 const exampleUnits = 1_000
 
 function examplePrice({ terms }: Plan, money: Reader['formats']['money']): string {
@@ -47,7 +47,7 @@ function examplePrice({ terms }: Plan, money: Reader['formats']['money']): strin
   return money(displayMinor(credits, 'USD', toFraction(dollarRate)), 'USD')
 }
 
-/** Of a plan with periods that has one alone. */
+/** Returns when a plan ends that has only one period. Returns false for other plans. */
 function endWords(plan: Plan, { t }: Reader): string | false {
   const { billingCycle, billingCycleDays: count = customCycleDays } = plan.terms
   if (plan.type === 'one-time' || billingCycle === undefined || renews(plan)) return false
@@ -56,14 +56,14 @@ function endWords(plan: Plan, { t }: Reader): string | false {
     : t(`checkout:endsAfter.${billingCycle}`)
 }
 
-/** False for plans that do not renew, and for those without a notice. */
+/** Returns the notice period. Returns false for plans that do not renew and for plans without a notice period. */
 function noticeWords(plan: Plan, { t }: Reader): string | false {
   const { cancellationNoticeDays: count = 0 } = plan.terms
   if (count === 0 || plan.type !== 'recurring' || !renews(plan)) return false
   return t('checkout:cancelBefore', { count })
 }
 
-/** With overage the limit is what the price includes; otherwise it is where the plan ends. */
+/** Returns the limit. With overage, the price includes this number of units; otherwise usage stops at it. */
 function limitWords({ terms }: Plan, { t }: Reader): string | false {
   const { limit: count = 0, overagePolicy } = terms
   if (count <= 0) return false

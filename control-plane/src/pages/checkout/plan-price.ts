@@ -3,7 +3,7 @@ import { listedPrice, pricesIn } from '@tollgate/domain/pricing/plan-prices'
 import { priceWords } from '../purchase-words.ts'
 import type { Reader } from '../reader.ts'
 
-/** Returns what a plan costs in a currency that it is sold in: `$49.00 / month`. */
+/** Returns the price of a plan in one of its currencies, such as `$49.00 / month`. */
 export function planPrice(plan: PlanSnapshot, currency: string, reader: Reader): string {
   const price =
     plan.type === 'hybrid'
@@ -15,8 +15,8 @@ export function planPrice(plan: PlanSnapshot, currency: string, reader: Reader):
 }
 
 /**
- * The same beside the plan's name: a plan that is called Free says its price as an amount, in the currency that the other
- * plans are shown in.
+ * Like `planPrice`, for display beside the plan's name. A plan that is called Free shows its price as an amount, in the currency of
+ * the other plans.
  */
 export function planPriceBesideName(
   plan: PlanSnapshot,

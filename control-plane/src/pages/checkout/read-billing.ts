@@ -17,22 +17,22 @@ import {
 } from './billing-form.ts'
 import type { Checkout } from './checkout.ts'
 
-/** The form of business details as it is shown. */
+/** The form of business details for display. */
 export type Billing = {
   readonly form: BillingForm
   readonly known: TaxDetails | undefined
-  /** Whether the provider collects taxes, so that the amount depends on it. */
+  /** Whether the provider collects taxes, so that the amount depends on the details. */
   readonly isNeeded: boolean
-  /** What of it cannot be right. */
+  /** The field that is invalid. */
   readonly wrong: BillingField | undefined
-  /** Undefined while it says too little to break a tax down. */
+  /** Undefined while the form does not contain enough to compute a tax. */
   readonly details: TaxDetails | undefined
 }
 
-/** What was typed so far; of a form that is being filled in, what is empty yet is not complained about. */
+/** The fields that the customer typed. While the form is incomplete, empty fields are not reported. */
 export type TypedBilling = { readonly form: BillingForm; readonly isComplete: boolean }
 
-/** `typed`: undefined where the form was not sent yet. */
+/** Reads the business details. `typed` is undefined if the form was not sent yet. */
 export async function readBilling(
   pages: ReadParts,
   { caller, customer }: Checkout,
@@ -63,17 +63,17 @@ function isWrong(field: BillingField, typed: TypedBilling | undefined): boolean 
 export type PricedChoice =
   | {
       readonly kind: 'priced'
-      /** As it is said of the plan, or was typed. Minor units. */
+      /** Price of the plan, or the amount that the customer typed, in minor units. */
       readonly priceMinor: bigint
       readonly currency: string
-      /** Null while it is not known where the customer is. */
+      /** Null while the customer's country is unknown. */
       readonly tax: TaxBreakdown | null
-      /** Whole credits that it buys; null: none. */
+      /** Whole credits that the payment buys. Null if it buys none. */
       readonly credits: bigint | null
     }
   | { readonly kind: 'refused'; readonly reason: string }
 
-/** What the choice comes to, for a customer who is as the form says. Nothing is kept. */
+/** Computes the amount of the choice for a customer with the given details. Stores nothing. */
 export async function priceChoice(
   pages: ReadParts & { readonly payments: PaymentParts },
   operation: Operation,

@@ -18,19 +18,19 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 
-/** What a customer can choose from. */
+/** The plans that a customer can choose from. */
 export type Choice = {
   readonly product: Product
   readonly plans: readonly Plan[]
-  /** Which of them the customer can try before paying, by reference. */
+  /** References of the plans that the customer can try before paying. */
   readonly triable: ReadonlySet<string>
-  /** Which of them have no more to sell, by reference. */
+  /** References of the plans that are sold out. */
   readonly soldOut: ReadonlySet<string>
-  /** What the customer has of the product now. */
+  /** The customer's current purchase of the product. */
   readonly held: Purchase | undefined
 }
 
-/** Undefined where nothing is for sale any more. */
+/** Returns undefined if nothing is for sale any longer. */
 export function readChoice(
   pages: ReadParts & { readonly clock: Clock },
   { caller, customer, session }: Checkout,
@@ -69,15 +69,15 @@ function cheapestFirst(one: Plan, other: Plan): number {
   return byPayment || byPrice || one.name.localeCompare(other.name)
 }
 
-/** What taking a plan comes to. */
+/** What happens when the customer takes a plan. */
 export type Step =
   | Exclude<ActivationDecision, { kind: 'payment-required' }>
-  /** `needsCard`: the customer saves a card first. */
+  /** `needsCard` means that the customer must save a card first. */
   | { readonly kind: 'try'; readonly plan: Plan; readonly needsCard: boolean }
-  /** `isFirstCharge`: the set-up fee is due with it. */
+  /** `isFirstCharge` means that the set-up fee is due with it. */
   | { readonly kind: 'payment-required'; readonly plan: Plan; readonly isFirstCharge: boolean }
 
-/** As far as it can be said beforehand: whoever takes the plan has it decided again. */
+/** Predicts what happens when the customer takes the plan. The form that takes the plan decides again, in its own transaction. */
 export function readStep(
   pages: ReadParts & { readonly clock: Clock },
   { caller, customer }: Checkout,

@@ -4,7 +4,7 @@ import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 
-/** Invoices for the checkout's product that the customer pays before a plan of it starts, the oldest first. */
+/** Returns the unpaid invoices for the checkout's product that the customer must pay before a plan starts, oldest first. */
 export function readDebts(
   pages: ReadParts,
   { caller, customer, session }: Checkout,

@@ -27,13 +27,13 @@ export type DoneParts = ReadParts & { readonly clock: Clock; readonly wallets: W
 /** A payment that succeeded, with its invoice. */
 export type Receipt = { readonly intent: PaymentIntent; readonly invoice: Invoice | undefined }
 
-/** What a completed checkout has given its customer. */
+/** What the customer got from a completed checkout. */
 export type Done = {
   /** Undefined if nothing was paid. */
   readonly receipt: Receipt | undefined
-  /** The saved card that is charged for what comes next. */
+  /** The saved card that the next charge uses. */
   readonly savedCard: NamedCard | undefined
-  /** What is charged next for what was given; undefined: nothing. */
+  /** The next charge for what the customer got. Undefined if there is none. */
   readonly next: NextCharge | undefined
   readonly given: Given
 }
@@ -45,10 +45,10 @@ export type Given =
       readonly plan: PlanSnapshot
       /** Whether the plan gives access now. */
       readonly isRunning: boolean
-      /** Whether usage is paid from credits, and they pay for no request; undefined: the balance cannot be read now. */
+      /** Whether usage is paid from credits that do not cover a single request. Undefined if the balance cannot be read now. */
       readonly needsCredits: boolean | undefined
     }
-  /** The plan takes the place of `from` at a renewal. */
+  /** The plan replaces the one of `from` at a renewal. */
   | {
       readonly kind: 'scheduled'
       readonly from: Purchase
@@ -56,7 +56,7 @@ export type Given =
       readonly at: Date
     }
   | { readonly kind: 'credits'; readonly credits: bigint }
-  /** What was bought is gone since. */
+  /** The purchase no longer exists. */
   | { readonly kind: 'nothing' }
 
 export async function readDone(
@@ -90,7 +90,7 @@ function nextOf(given: Found, isRunning: boolean): NextCharge | undefined {
   return given.kind === 'plan' && isRunning ? nextChargeOfPurchase(given.purchase) : undefined
 }
 
-/** The saved card, if it may be charged without the customer. */
+/** Returns the saved card if it may be charged without the customer. */
 export function chargeable(card: Card | undefined): NamedCard | undefined {
   return card?.reusable === true ? card : undefined
 }
@@ -135,7 +135,7 @@ async function readGiven(
     : { kind: 'plan', purchase, plan }
 }
 
-/** Returns undefined while the balance cannot be read: the checkout is complete all the same. */
+/** Returns undefined while the balance cannot be read, because the checkout is complete nevertheless. */
 async function lacksCredits(
   pages: { readonly wallets: Wallets },
   { caller, session }: Checkout,

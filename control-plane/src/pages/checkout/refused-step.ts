@@ -5,7 +5,7 @@ import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Checkout } from './checkout.ts'
 import type { Choice } from './read-choice.ts'
 
-/** Says why a plan cannot be taken now, and what the customer can do. `reason` is that of the decision. */
+/** Returns why a plan cannot be started now, and what the customer can do. `reason` is the reason of the decision. */
 export function refusedStepText(
   { frame }: Checkout,
   { held }: Choice,

@@ -23,7 +23,7 @@ const params = z.object({ reference: z.string() })
 const schema = { hide: true }
 const path = `${checkoutPath}/:reference`
 
-/** Where customers take a plan or buy credits. */
+/** Registers the pages on which customers take a plan or buy credits. */
 export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): void {
   registerCheckoutOpening(app, pages)
   void app.register((instance, _options, done) => {
@@ -49,7 +49,7 @@ export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): voi
   })
 }
 
-/** What a link on a page has chosen. */
+/** Returns the choices in the query of a link. */
 function queryFields({ query }: FastifyRequest): Readonly<Record<string, string>> {
   const { plan, amount, currency } = query as Readonly<Record<string, unknown>>
   return {
@@ -69,7 +69,7 @@ function registerActivation(
       const checkout = checkoutOf(request)
       const { plan: planRef = '' } = formFields(request)
       if (await takePlan(pages, request, planRef, start)) return reply.redirect(checkout.path, 303)
-      // It is not what it was when the page was shown: the page of now says so.
+      // The plan no longer starts as the page showed, so the page is shown again in its current state.
       const text = checkout.frame.t('checkout:startChanged')
       return sendBack(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
         fields: { plan: planRef },

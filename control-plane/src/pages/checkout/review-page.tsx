@@ -11,18 +11,18 @@ type ReviewProps = {
   readonly checkout: Checkout
   readonly product: Product
   readonly plan: Plan
-  /** In which the prices are shown. */
+  /** Currency in which the prices are shown. */
   readonly currency: string
-  /** Whether it is tried before it is paid. */
+  /** Whether the plan starts with a trial. */
   readonly isTriable: boolean
-  /** Says which plan ends when the chosen one begins; undefined: none does. */
+  /** Text about the plan that ends when the chosen one starts. Undefined if no plan ends. */
   readonly replaced: string | undefined
   readonly notice: Notice | undefined
-  /** How the plan is taken. */
+  /** The form that takes the plan. */
   readonly children: ReactNode
 }
 
-/** The chosen plan, before it is taken. */
+/** The page about the chosen plan, before the customer takes it. */
 export function ReviewPage(props: ReviewProps): ReactElement {
   const { checkout, product, plan, currency, isTriable, replaced, notice, children } = props
   const { frame, session } = checkout
@@ -58,7 +58,7 @@ export function ReviewPage(props: ReviewProps): ReactElement {
   )
 }
 
-/** The currency that was chosen; undefined: the plan's own. */
+/** Returns the chosen currency, or undefined if it is the plan's own. */
 function frameCurrency({ plan, currency }: ReviewProps): string | undefined {
   return currency === plan.currency ? undefined : currency
 }

@@ -33,7 +33,7 @@ export type ReviewParts = ReadParts & {
   readonly cardEntries: CardEntries
 }
 
-/** A step at which a plan is taken. */
+/** A step in which the customer can take a plan. */
 type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
 
 type ReviewRequest = {
@@ -102,7 +102,7 @@ function startForm(
   return <SaveCardForm {...shown} start={step.kind === 'try' ? 'trial' : 'activate'} />
 }
 
-/** What a plan costs that starts without a payment, and when. */
+/** Returns the cost of a plan that starts without a payment, and when it starts. */
 async function readOrder(
   pages: ReadParts,
   checkout: Checkout,

@@ -27,7 +27,7 @@ import { TopUpPage } from './top-up-page.tsx'
 
 export type StepParts = ReviewParts & DoneParts & { readonly basePath: string }
 
-/** Where the customer is: done, choosing, or looking at what was chosen. */
+/** Shows the page of the customer's current step: the completed checkout, the choice of plans, or the review of the chosen plan. */
 export async function showStep(
   pages: StepParts,
   request: FastifyRequest,

@@ -11,13 +11,13 @@ import type { NextCharge } from './next-charge.ts'
 import { OrderSummary } from './order-summary.tsx'
 import type { Start } from './take-plan.ts'
 
-/** What a plan costs that starts without a payment. */
+/** The cost of a plan that starts without a payment. */
 export type StartOrder = {
-  /** Undefined: no plan is changed within its period. */
+  /** Undefined if no plan changes within its period. */
   readonly change: PlanSwitch | undefined
-  /** Undefined: the plan starts now. */
+  /** Undefined if the plan starts now. */
   readonly scheduled: ScheduledChange | undefined
-  /** When the trial ends; undefined: the plan starts without one. */
+  /** End of the trial. Undefined if the plan starts without a trial. */
   readonly trialEndsAt: Date | undefined
   readonly next: NextCharge | undefined
   readonly currency: string
@@ -30,7 +30,7 @@ type StartFormProps = {
   readonly order: StartOrder
 }
 
-/** For a plan that nothing is paid for beforehand. */
+/** The form for a plan that needs no payment before it starts. */
 export function ActivateForm(props: StartFormProps): ReactElement {
   const { checkout, plan, order } = props
   const { t } = checkout.frame
@@ -47,7 +47,7 @@ export function ActivateForm(props: StartFormProps): ReactElement {
   )
 }
 
-/** For a plan that is tried before it is paid. */
+/** The form for a plan that starts with a trial. */
 export function TrialForm(props: StartFormProps): ReactElement {
   const { checkout, plan } = props
   return (
@@ -62,7 +62,7 @@ export function TrialForm(props: StartFormProps): ReactElement {
   )
 }
 
-/** For a plan that starts as soon as the customer has saved a card. */
+/** The form for a plan that starts as soon as the customer has saved a card. */
 export function SaveCardForm(props: StartFormProps & { readonly start: Start }): ReactElement {
   const { checkout, plan, start } = props
   const { t } = checkout.frame
@@ -98,7 +98,7 @@ function StartSection(props: StartFormProps & { readonly children: ReactNode }):
   )
 }
 
-/** What a customer should know about the charges before the plan starts. */
+/** Returns what a customer should know about the charges before the plan starts. */
 function notesOf({ checkout, plan, order }: StartFormProps): string[] {
   const { t, formats } = checkout.frame
   const { trialEndsAt, scheduled, next } = order
@@ -127,7 +127,7 @@ function laterCard({ frame }: Checkout, plan: Plan, { savedCard }: StartOrder): 
   return frame.t(requiresCard(plan) ? 'checkout:cardSavedNext' : 'checkout:cardInAccount')
 }
 
-/** When a plan starts that was chosen for a renewal, and whether the plan before renews once more. */
+/** Returns when a plan starts that was chosen for a renewal, and whether the old plan renews once more. */
 function scheduleNote({ frame }: Checkout, { name: plan }: Plan, change: ScheduledChange): string {
   const { t, formats } = frame
   const { from, at } = change

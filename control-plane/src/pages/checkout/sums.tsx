@@ -6,16 +6,16 @@ export type SumLine = { readonly label: string; readonly amountMinor: bigint }
 
 type SumsProps = {
   readonly lines: readonly SumLine[]
-  /** What the lines come to. */
+  /** Total of the lines. */
   readonly priceMinor: bigint
   readonly currency: string
-  /** Null where it is not known, or nobody asked. */
+  /** Null if the tax is unknown or was not computed. */
   readonly tax: TaxBreakdown | null
   readonly totalLabel: string
   readonly reader: Reader
 }
 
-/** What is paid, line by line. */
+/** The amounts to pay, line by line, with tax and total. */
 export function Sums({ lines, priceMinor, currency, tax, totalLabel, reader }: SumsProps) {
   const { money } = reader.formats
   const isAdded = tax?.treatment === 'standard' && !tax.isInclusive

@@ -9,12 +9,12 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { requireProvider } from '../../access/require.ts'
 import { checkoutOf, operationOfCheckout } from './checkout.ts'
 
-/** How a plan is taken without a payment. */
+/** How a plan starts without a payment. */
 export type Start = 'activate' | 'trial'
 
 /**
- * Gives the customer the plan that the checkout sells, or that was chosen on it. Returns false if it does not start like
- * this now. A checkout that is used up, or that sells no plans, has nothing to do.
+ * Starts the plan that the checkout sells, or that the customer chose on it. Returns false if the plan cannot start in this way
+ * now. Does nothing for a completed checkout, or for one that sells no plans.
  */
 export async function takePlan(
   pages: ChangeParts & { readonly hostedUrl: string },
@@ -24,7 +24,7 @@ export async function takePlan(
 ): Promise<boolean> {
   const { session, caller, customer, status } = checkoutOf(request)
   const { productRef, sessionId } = session
-  // A checkout for credits may name a product too: it sells none of its plans.
+  // A checkout for credits may name a product, but it does not sell the product's plans.
   const isForPlans = session.purpose === 'product' && productRef !== null
   if (status === 'used' || !isForPlans) return true
   const planRef = session.planRef ?? chosen
@@ -34,14 +34,14 @@ export async function takePlan(
     if (!(await sellsPlan(work, session, planRef))) return false
     const plan = await startOf(work, asked, start)
     if (plan === undefined) return false
-    // In the same transaction: a crash leaves neither the purchase nor a checkout that is used up.
+    // Complete the checkout in the same transaction, so that a crash leaves neither a purchase nor a completed checkout.
     const result = { planRef, amountMinor: 0, currency: plan.currency }
     await completeCheckoutSession(work, pages.hostedUrl, sessionId, result)
     return true
   })
 }
 
-/** The plan that was taken; undefined where it cannot be. */
+/** Starts the plan. Returns undefined if it cannot start. */
 async function startOf(
   work: UnitOfWork,
   asked: SoldRequest,

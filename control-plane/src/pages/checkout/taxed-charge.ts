@@ -3,7 +3,7 @@ import { read, type ReadParts } from '../../access/read.ts'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'
 
-/** Returns the charge with whether a tax is added to it, by the tax details that are stored for the customer. */
+/** Returns the charge with `isPlusTax`, by the tax details that are stored for the customer. */
 export async function taxedCharge(
   pages: ReadParts,
   { caller, session }: Pick<Checkout, 'caller' | 'session'>,

@@ -13,11 +13,11 @@ type TopUpFields = { readonly amount: string; readonly currency: string }
 
 type TopUpPageProps = {
   readonly checkout: Checkout
-  /** In which credits can be bought; the provider's own first. */
+  /** Currencies in which credits can be bought. The provider's own currency comes first. */
   readonly currencies: readonly string[]
   readonly typed: TopUpFields
   readonly billing: Billing
-  /** Undefined while no amount was typed that could be paid. */
+  /** Undefined until the customer typed an amount that can be paid. */
   readonly priced: Extract<PricedChoice, { kind: 'priced' }> | undefined
   readonly notice: Notice | undefined
 }

@@ -4,7 +4,7 @@ import { dollarRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import { costsSomething, type Rate, type UsageTerms } from '@tollgate/domain/pricing/usage-terms'
 import type { Reader } from '../reader.ts'
 
-/** What usage costs that is billed when its period has ended. Empty where it costs nothing. */
+/** Returns the prices of usage that is billed at the end of a period. Returns an empty list if usage costs nothing. */
 export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[] {
   if (!costsSomething(terms)) return []
   const { unitsPerPackage, rate } = terms
@@ -31,7 +31,7 @@ export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[]
 
 type Beyond = 'nothing' | 'included' | 'free'
 
-/** What usage is billed beyond. */
+/** Returns the units that are free of charge before usage is billed: those included in the price, the free units, or none. */
 function beyondOf({ overage, freeUnits }: UsageTerms): Beyond {
   if (overage !== undefined) return 'included'
   return freeUnits === '0' ? 'nothing' : 'free'
@@ -62,7 +62,7 @@ function tierWords(
 ): string {
   const words = tiers.map(({ upTo, creditsPerUnit }, index) => {
     const price = priceOf(creditsPerUnit)
-    // Of the last one no end counts.
+    // The last tier has no end.
     const end = index === tiers.length - 1 ? null : upTo
     return end === null
       ? t('checkout:tierAbove', { price })
@@ -71,7 +71,10 @@ function tierWords(
   return words.join(t('checkout:tierSeparator'))
 }
 
-/** What a request costs is mostly far below a cent. So many that their price is one of whole cents, where it can be. */
+/**
+ * Returns the number of requests for which prices are shown, because the price of a single request is usually far below one cent.
+ * The number makes the price a whole number of cents if possible.
+ */
 function exampleUnits(rate: Rate): bigint {
   const rates = rate.kind === 'flat' ? [rate] : rate.tiers
   const isInTenths = rates.every(

@@ -16,7 +16,10 @@ type CliPageProps = {
 
 export const cliPagePath = '/console/cli'
 
-/** A stranger can send anyone such a link, so the page shows what tells the user's own terminal from another one. */
+/**
+ * The page on which a user approves or denies a command line. A stranger could send such a link to anyone, so the page shows facts
+ * by which the user can recognize the user's own terminal.
+ */
 export function CliPage(props: CliPageProps): ReactElement {
   const { frame, visitor, provider, cliSession, now } = props
   const { sessionId, device, address, createdAt } = cliSession

@@ -31,7 +31,7 @@ const params = z.object({ sessionId: z.string() })
 const schema = { hide: true, params }
 const path = `${cliPagePath}/:sessionId`
 
-/** Where a user of the console lets a command line have a secret key. */
+/** Registers the pages on which a console user gives a secret key to a command line. */
 export function registerCliPages(app: ApiServer, pages: CliPageParts): void {
   app.get(path, { schema }, async (request, reply) => {
     const sessionId = requireSessionId(request.params)
@@ -51,7 +51,7 @@ export function registerCliPages(app: ApiServer, pages: CliPageParts): void {
     const { session } = await requireManagerForm(pages, request)
     const asked = cliSessionCompleteSchema.safeParse(formFields(request))
     const { isLive } = await requireProvider(pages, session)
-    // The page offers what is possible: another value did not come from it.
+    // The page offers only possible values, so another value did not come from it.
     if (!asked.success || (asked.data.environment === 'live' && !isLive)) {
       throw new ProviderProblemError(providerProblems.staleForm)
     }
@@ -76,7 +76,7 @@ export function registerCliPages(app: ApiServer, pages: CliPageParts): void {
   })
 }
 
-/** The address may hold anything, also what PostgreSQL takes for no text. */
+/** Returns the session id of the address. The address may contain any text, also text that PostgreSQL rejects. */
 function requireSessionId({ sessionId }: z.infer<typeof params>): string {
   if (/^[0-9a-f]{32}$/.test(sessionId)) return sessionId
   throw new ProviderProblemError(providerProblems.noCliSession)
@@ -91,7 +91,7 @@ async function requireManagerForm(
   return visitor
 }
 
-/** As the API has it: keys are for owners and admins. */
+/** As in the API, only owners and admins may create keys. */
 function requireManager({ session }: ConsoleVisitor): void {
   if (scopesOfRole(session.role).includes('manage')) return
   throw new ProviderProblemError(providerProblems.roleTooLow)

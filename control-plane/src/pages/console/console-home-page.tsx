@@ -7,7 +7,7 @@ type Shown = { readonly frame: ProviderFrame; readonly visitor: ConsoleVisitor }
 
 export const signOutPath = '/console/sign-out'
 
-/** What a signed-in user sees at `/console`. */
+/** The page at `/console` for a signed-in user. */
 export function ConsoleHomePage(props: Shown & { readonly provider: Provider }): ReactElement {
   const { frame, visitor, provider } = props
   const { name, email, role } = visitor.session
@@ -43,7 +43,7 @@ export function ConsoleHomePage(props: Shown & { readonly provider: Provider }):
   )
 }
 
-/** Says in whose name a page acts. */
+/** Shows which user is signed in. */
 export function SignedInLine(shown: Shown): ReactElement {
   return (
     <div className="row wrap quiet small">

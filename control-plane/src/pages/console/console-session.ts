@@ -14,8 +14,9 @@ export type ConsoleSessionParts = {
 }
 
 /*
- * Two cookies of the console's pages, which no script can read. One holds the access token of a signed-in user. The other
- * holds a random token for the forms before that: other sites can send a form here, but cannot know what it has to carry.
+ * The console's pages have two cookies, which no script can read. One contains the access token of a signed-in user. The other
+ * contains a random token for the forms before the sign-in. Other sites can send a form to this service, but cannot know the token
+ * that the form must contain.
  */
 
 export const consolePath = '/console'
@@ -23,7 +24,7 @@ export const consolePath = '/console'
 const sessionCookie = 'tollgate_console'
 const formCookie = 'tollgate_console_form'
 
-/** A user who is signed in, with what the forms of the pages carry. */
+/** A signed-in user, with the token for the forms of the pages. */
 export type ConsoleVisitor = { readonly session: ConsoleSession; readonly formToken: string }
 
 export async function findVisitor(
@@ -37,7 +38,7 @@ export async function findVisitor(
   return session === undefined ? undefined : { session, formToken: formTokenOf(token) }
 }
 
-/** For a form that a signed-in user sends. */
+/** Returns the signed-in user who sent a form. Otherwise refuses the request with a page. */
 export async function requireVisitor(
   pages: { readonly clock: Clock; readonly console: ConsoleParts },
   request: FastifyRequest,
@@ -66,7 +67,7 @@ export function clearSessionCookie(
   void reply.clearCookie(sessionCookie, optionsOf(pages))
 }
 
-/** Returns what a form for visitors who are not signed in carries, and sets the cookie that it is checked against. */
+/** Returns the token for a form of visitors who are not signed in, and sets the cookie against which the token is verified. */
 export function openForm(
   pages: { readonly hostedUrl: string; readonly basePath: string },
   request: FastifyRequest,
@@ -78,7 +79,7 @@ export function openForm(
   return formTokenOf(token)
 }
 
-/** Refuses a form that did not come from a page that `openForm` was called for. */
+/** Refuses a form that did not come from a page for which `openForm` was called. */
 export function requireOpenForm(request: FastifyRequest): void {
   requireFormToken(request, request.cookies[formCookie])
 }

@@ -6,13 +6,13 @@ type FormPageProps = {
   readonly frame: ProviderFrame
   readonly title: string
   readonly notice: Notice | undefined
-  /** Where the form is sent, under the base path. */
+  /** Path to which the form is sent, below the base path. */
   readonly path: string
   readonly formToken: string
   readonly children: ReactNode
 }
 
-/** A page that is one form. */
+/** A page that consists of one form. */
 export function FormPage(props: FormPageProps): ReactElement {
   const { frame, title, notice, path, formToken, children } = props
   return (

@@ -11,7 +11,7 @@ import { registerSignInPage, type ConsoleSignInParts } from './sign-in-routes.ts
 
 export type ConsolePagesParts = CliPageParts & ConsoleSignInParts
 
-/** What the links to `/console/...` lead to, until the console itself takes these paths over. */
+/** Registers pages for the links to `/console/...`, until the console itself serves these paths. */
 export function registerConsolePages(app: ApiServer, pages: ConsolePagesParts): void {
   app.get(consolePath, { schema: { hide: true } }, async (request, reply) => {
     const visitor = await findVisitor(pages, request)

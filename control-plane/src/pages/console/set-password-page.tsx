@@ -8,14 +8,14 @@ type SetPasswordPageProps = {
   readonly frame: ProviderFrame
   readonly formToken: string
   readonly notice?: Notice | undefined
-  /** The link, or the token in it, as it was sent with the form. */
+  /** The link, or the token in it, as the form contained it. */
   readonly link?: string | undefined
 }
 
 export const setPasswordPath = '/console/set-password'
 
 /**
- * The token is in the fragment of the link, which browsers send to no server. A script puts it into the form; without
+ * The token is in the fragment of the link, which browsers never send to a server. A script copies it into the form. Without
  * scripts the visitor pastes the link.
  */
 export function SetPasswordPage(props: SetPasswordPageProps): ReactElement {

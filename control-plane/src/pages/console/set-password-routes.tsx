@@ -54,7 +54,7 @@ const badPassword = `Choose a password of ${passwordCharsMin} to ${passwordChars
 const badLink =
   'This link is cut off, was used already or has expired. Ask whoever invited you for a new one.'
 
-/** The page again, with the link and without the passwords. A link that does not work is asked for again. */
+/** Shows the page again, with the link and without the passwords. If the link does not work, the page asks for it again. */
 function show(
   pages: ProviderFrame & { readonly hostedUrl: string },
   request: FastifyRequest,
@@ -71,7 +71,7 @@ function show(
   return sendProviderPage(reply, status, <SetPasswordPage {...props} />)
 }
 
-/** The token of a whole link, or the token alone. */
+/** Returns the token, from a complete link or from the token alone. */
 function tokenIn(link: string | undefined): string | undefined {
   return link === undefined ? undefined : /(?:^|[#&]token=)([\w-]{43})$/.exec(link.trim())?.[1]
 }

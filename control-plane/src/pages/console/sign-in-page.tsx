@@ -10,9 +10,9 @@ export type SignInPageProps = {
   readonly formToken: string
   readonly notice?: Notice | undefined
   readonly email?: string | undefined
-  /** The user is asked for one of them; empty: the user is not asked. */
+  /** Providers from which the user must choose one. If empty, the user has no choice to make. */
   readonly providers?: readonly Provider[]
-  /** The CLI session that the page leads back to. */
+  /** The CLI session with which the user continues after the sign-in. */
   readonly cliSessionId?: string | undefined
 }
 

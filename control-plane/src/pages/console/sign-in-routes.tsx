@@ -108,7 +108,7 @@ function show(
   return sendProviderPage(reply, status, <SignInPage frame={pages} {...shown} />)
 }
 
-/** Sign-ins from this browser are counted apart from guesses made elsewhere. */
+/** Stores a token in the browser, so that its sign-ins are counted separately from guesses in other browsers. */
 function rememberBrowser(
   { basePath, hostedUrl, console }: ConsoleSignInParts,
   reply: FastifyReply,
@@ -122,7 +122,10 @@ function rememberBrowser(
   })
 }
 
-/** Returns the id of the CLI session to go on with. No other address can be given, so the page redirects nowhere else. */
+/**
+ * Returns the id of the CLI session with which the user continues. The query can contain no other address, so the page never
+ * redirects to another site.
+ */
 function cliSessionIdOf(given: FastifyRequest['query']): string | undefined {
   const { cli } = given as { readonly cli?: unknown }
   return typeof cli === 'string' && /^[0-9a-f]{32}$/.test(cli) ? cli : undefined

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 
 /**
- * What `npm start` leaves for the page at `/`, in the file that `TOLLGATE_DEMO_FILE` names: the demo provider as browsers of
- * this machine may see it. There is no live key in it.
+ * The file that `npm start` writes for the page at `/`, at the path in `TOLLGATE_DEMO_FILE`. It describes the demo provider for
+ * browsers of this machine and contains no live key.
  */
 export const demoFileSchema = z.object({
   sandboxKey: z.string(),
   productRef: z.string(),
   meterRef: z.string(),
-  /** Of the provider's own. */
+  /** The demo customer of the provider. */
   customer: z.object({ name: z.string(), reference: z.string() }),
-  /** Where each service tells whether it is ready. */
+  /** Addresses of the readiness checks, by service. */
   healthUrls: z.record(z.string(), z.url({ protocol: /^http$/ })),
 })
 

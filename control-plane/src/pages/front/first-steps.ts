@@ -1,19 +1,19 @@
-/** Where the commands are sent, and in whose name. */
+/** Values for the commands. */
 type FirstSteps = {
-  /** Without a slash at its end. */
+  /** Address without a trailing slash. */
   readonly baseUrl: string
   readonly sandboxKey: string
   readonly productRef: string
   readonly meterRef: string
   readonly customer: { readonly name: string; readonly reference: string }
-  /** Calls that the customer has left now; undefined where that could not be read. */
+  /** Remaining calls of the customer. Undefined if they could not be read. */
   readonly callsLeft: number | undefined
   readonly now: Date
 }
 
 export type Step = { readonly title: string; readonly note: string; readonly command: string }
 
-/** More than one request can record. */
+/** Maximum number of units in one request. */
 const unitsMax = 100_000
 const dayMs = 86_400_000
 
@@ -22,8 +22,9 @@ const refused =
   'Pay with card 4242 4242 4242 4242, and the limit check allows calls again.'
 
 /**
- * The commands that a fresh start prints and that its page at `/` shows. They work as they are: a test runs them through a
- * shell. Usage is counted and paid for, the customer runs out, and the checkout opens the limit again.
+ * Returns the commands that a fresh start prints and that its page at `/` shows. A test runs them through a shell, so they work
+ * unchanged. They record usage that is counted and paid for, until the customer reaches the limit. A payment in the checkout then
+ * allows calls again.
  */
 export function firstSteps(given: FirstSteps): readonly Step[] {
   const { baseUrl, sandboxKey, productRef, meterRef, customer, callsLeft, now } = given
@@ -74,7 +75,9 @@ function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10)
 }
 
-/** The same for an installation whose keys nobody may read here: the reader fills in what is theirs. */
+/**
+ * Returns the same commands for an installation whose keys visitors must not see. The reader fills in the provider's own values.
+ */
 export function generalSteps(baseUrl: string): readonly Step[] {
   const key = `-H "Authorization: Bearer $SECRET_KEY"`
   const body = `-H 'Content-Type: application/json' -d '{"customerRef":"user_1","productRef":"prd_…"`

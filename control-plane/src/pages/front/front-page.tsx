@@ -8,13 +8,13 @@ export const demoPaths = { portal: '/demo/portal', checkout: '/demo/checkout' } 
 type FrontPageProps = {
   readonly frame: ProviderFrame
   readonly steps: readonly Step[]
-  /** In the standalone demo installation only. */
+  /** Present only in the standalone demo installation. */
   readonly demo: (Demo & { readonly formToken: string }) | undefined
   /** Whether the visitor may read mail to customers. */
   readonly hasInbox: boolean
 }
 
-/** The page at `/`. Anyone can read it, so all that it shows of a production installation is in its documentation. */
+/** The page at `/`. Anyone can read it, so for a production installation it shows only what the documentation contains. */
 export function FrontPage({ frame, steps, demo, hasInbox }: FrontPageProps): ReactElement {
   return (
     <ProviderPage frame={frame} title="Usage metering and billing">
@@ -81,7 +81,7 @@ function StepText({ step }: { readonly step: Step }): ReactElement {
   )
 }
 
-/** Health is on admin ports, which only the demo's visitor is on the same machine with. */
+/** Links to the readiness checks on the admin ports. Only the visitor of a demo is certainly on the same machine as these ports. */
 function Health({ demo }: { readonly demo: Demo | undefined }): ReactElement {
   if (demo === undefined) {
     return (
@@ -104,7 +104,7 @@ function Health({ demo }: { readonly demo: Demo | undefined }): ReactElement {
   )
 }
 
-/** A link to a hosted page opens once and expires, so each is made when it is asked for. */
+/** Buttons for hosted pages. A link to such a page opens once and expires, so each link is created when the visitor requests it. */
 function DemoPages(props: {
   readonly frame: ProviderFrame
   readonly demo: Demo & { readonly formToken: string }

@@ -22,9 +22,9 @@ export type DemoParts = {
 export type Demo = DemoFile & { readonly caller: Caller }
 
 /**
- * Returns the demo provider if this installation has one and the browser runs on the same machine; otherwise undefined. A
- * proxy in front of the installation names another client, and a foreign page that had its name lead here names another
- * host: neither is shown a key. Neither is anyone once the key is revoked or expired.
+ * Returns the demo provider if this installation has one and the browser runs on the same machine, otherwise undefined. A proxy in
+ * front of the installation forwards a different client address. A foreign page whose domain name resolves to this machine sends a
+ * different host name. Neither gets the key. After the key was revoked or has expired, the demo is undefined for every browser.
  */
 export async function readDemo(
   pages: DemoParts,
@@ -39,10 +39,12 @@ export async function readDemo(
   return { ...file, caller: { providerId: key.providerId, environment: 'sandbox' } }
 }
 
-/** Files that the log has a warning of. */
+/** Files for which the log already has a warning. */
 const warnedOf = new Set<string>()
 
-/** Returns undefined until the first start has written the file, and, with one warning, if it cannot be read. */
+/**
+ * Returns undefined until the first start has written the file. If the file cannot be read, logs one warning and returns undefined.
+ */
 async function readDemoFile({
   demoFile: path,
   logger,
@@ -57,19 +59,19 @@ async function readDemoFile({
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || warnedOf.has(path)) return undefined
     warnedOf.add(path)
-    // The error itself may quote the file, which holds a key.
+    // The error itself may quote the file, which contains a key.
     const reason = (error as NodeJS.ErrnoException).code ?? 'not the demo that `npm start` writes'
     logger.warn({ file: path, reason }, 'the demo file could not be read; / shows no demo')
     return undefined
   }
 }
 
-/** What a proxy in front of ingest leaves behind, whether or not it is a trusted one. */
+/** Headers that a proxy in front of ingest adds, whether or not the proxy is trusted. */
 const proxyHeaders = [forwardedIgnoredHeader, 'forwarded', 'via', 'x-real-ip']
 
 /**
- * Ingest names the host of its client, and is reached under a loopback name itself. A foreign page whose name leads to this
- * process can send any header but that one.
+ * Returns whether the client runs on this machine. Ingest forwards the host name of its client, and is itself reached under a
+ * loopback name. A foreign page whose domain name resolves to this process can set any header except the host.
  */
 export function isOfThisMachine({ ip, hostname, headers }: FastifyRequest): boolean {
   if (proxyHeaders.some((name) => headers[name] !== undefined)) return false

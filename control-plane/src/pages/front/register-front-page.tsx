@@ -24,7 +24,7 @@ import type { InboxParts } from '../sign-in/sign-in-page-parts.ts'
 
 export type FrontPageParts = LimitCheckParts & HostedParts & InboxParts & DemoParts
 
-/** The page at `/`. Programs get the answer of an unknown path there, as before there was a page. */
+/** Registers the page at `/`. Programs get the response of an unknown path there. */
 export function registerFrontPage(app: ApiServer, pages: FrontPageParts): void {
   app.get('/', { schema: { hide: true } }, async (request, reply) => {
     if (!wantsPage(request)) return reply.callNotFound()
@@ -46,7 +46,7 @@ export function registerFrontPage(app: ApiServer, pages: FrontPageParts): void {
   if (pages.demoFile !== '') registerDemoPages(app, pages)
 }
 
-/** Undefined where it cannot be read now: the page does without. */
+/** Returns undefined if the remaining calls cannot be read now. The page is then shown without them. */
 async function callsLeftOf(
   pages: FrontPageParts,
   request: FastifyRequest,
@@ -63,8 +63,8 @@ async function callsLeftOf(
 }
 
 /**
- * Each makes a session of the demo customer and leads to its page. The path is relative: browsers follow the answer of a form
- * only on the host that the form is on, and that may be `localhost`.
+ * Registers forms that create a session of the demo customer and redirect to its page. The path is relative, because browsers
+ * follow the redirect of a form only on the host of the form, which may be `localhost`.
  */
 function registerDemoPages(app: ApiServer, pages: FrontPageParts): void {
   app.post(demoPaths.portal, { schema: { hide: true } }, async (request, reply) => {
@@ -91,7 +91,7 @@ function registerDemoPages(app: ApiServer, pages: FrontPageParts): void {
   })
 }
 
-/** The page carries what only its readers know: another site cannot send the form. */
+/** Requires the form token of the page. Another site cannot know it, so it cannot send the form. */
 async function requireDemo(
   pages: DemoParts & ReadParts,
   request: FastifyRequest,

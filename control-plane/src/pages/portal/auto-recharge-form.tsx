@@ -15,7 +15,7 @@ import type { PlainKey } from '../texts/texts.ts'
 import type { CreditsView } from './credits-view.ts'
 import type { Portal } from './portal.ts'
 
-/** What the form holds, as text. */
+/** The fields of the form, as text. */
 export type AutoRechargeFields = {
   readonly threshold: string
   readonly topup: string
@@ -50,7 +50,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
       ? statusTexts[recharge?.status ?? 'disabled']
       : (['portal:autoTopUpPaused', 'warning'] as const)
   const stored = storedFields(view, portal)
-  // A currency that the form does not offer is not shown again: it may be no currency at all.
+  // Do not show a currency that the form does not offer, because the submitted text may be no currency at all.
   const isOffered = typed !== undefined && view.currencies.includes(typed.currency)
   const currency = isOffered ? typed.currency : stored.currency
   const fields = { ...(typed ?? stored), currency }
@@ -86,7 +86,7 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
   )
 }
 
-/** Nothing is bought before there is a card for it. */
+/** Asks for a card, because nothing is bought before a card is saved. */
 function CardWanted({ portal }: { readonly portal: Portal }): ReactElement {
   const { t } = portal.frame
   return (
@@ -165,7 +165,7 @@ type AmountInputProps = {
   readonly name: string
   readonly value: string
   readonly portal: Portal
-  /** Amounts that the browser offers, as they are typed. */
+  /** Amounts that the browser suggests, in the form in which they are typed. */
   readonly suggestions?: readonly string[]
   readonly describedBy?: string
   readonly isRequired?: boolean
@@ -201,7 +201,7 @@ function AmountInput(props: AmountInputProps): ReactElement {
   )
 }
 
-/** Returns the card and how long it is valid: `Visa ending in 4242, valid through 08/2034`. */
+/** Returns the card with its expiry: `Visa ending in 4242, valid through 08/2034`. */
 function validCard(card: Card, { frame }: Portal): string {
   const name = cardName(card, frame)
   const expiry = expiryText(card)
@@ -228,7 +228,7 @@ function storedFields(
   const { topupCurrency, monthlySpendMaxMinor, thresholdMinor, thresholdCurrency } = recharge
   const textOf = (minor: bigint, currency: string): string =>
     amountText(minor, currency, portal.frame.formats)
-  // The balance may be shown in another currency by now: then it is asked for anew.
+  // If the balance is now shown in another currency, the threshold is left empty, so that the customer enters it again.
   const isSame = thresholdCurrency === displayRate.currency
   return {
     threshold: isSame ? textOf(thresholdMinor, thresholdCurrency) : '',

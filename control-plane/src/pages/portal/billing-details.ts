@@ -16,7 +16,7 @@ import {
 } from '../checkout/billing-form.ts'
 import type { Portal } from './portal.ts'
 
-/** What the form of billing details holds, as text: that of the checkout and what only invoices show. */
+/** The fields of the form of billing details, as text: those of the checkout, and those that only invoices show. */
 export type DetailsForm = BillingForm & {
   readonly name: string
   readonly invoiceEmail: string
@@ -27,10 +27,10 @@ export type DetailsForm = BillingForm & {
 export type DetailsField = BillingField | 'invoiceEmail' | 'address'
 
 export type BillingDetails = {
-  /** As the next invoice uses them. */
+  /** The details that the next invoice uses. */
   readonly stored: DetailsForm
   readonly known: TaxDetails | undefined
-  /** Whether the provider collects taxes, so that the country must be told. */
+  /** Whether the provider collects taxes, so that the country is required. */
   readonly isNeeded: boolean
 }
 
@@ -56,18 +56,21 @@ export function typedDetails(form: Readonly<Record<string, string>>): DetailsFor
     ...typedBilling(form),
     name: form['name']?.trim().slice(0, 100) ?? '',
     invoiceEmail: form['invoiceEmail']?.trim().slice(0, 254) ?? '',
-    // One more than allowed, so that a longer address is refused and not cut.
+    // One character more than allowed is kept, so that a longer address is refused instead of cut.
     address: linesOf(form['address'] ?? '').slice(0, addressCharsMax + 1),
   }
 }
 
-/** Browsers send line breaks as CRLF. */
+/** Returns the trimmed lines without empty ones. Browsers send line breaks as CRLF. */
 function linesOf(text: string): string {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   return lines.filter((line) => line !== '').join('\n')
 }
 
-/** The customer's own name and e-mail address are not stored a second time: invoices follow them when they change. */
+/**
+ * Returns the details to store. The customer's own name and email address are left out, so that invoices follow them when they
+ * change.
+ */
 export function toldDetails(
   form: DetailsForm,
   own: Pick<Customer, 'name' | 'email'>,
@@ -78,7 +81,7 @@ export function toldDetails(
   return { ...toldBilling(form), customerName, address, email }
 }
 
-/** Returns the first field that cannot be right. What the checkout has too is judged as there. */
+/** Returns the first invalid field, or undefined. Fields that the checkout also has follow the checkout's rules. */
 export function wrongField(
   form: DetailsForm,
   { known, isNeeded }: Pick<BillingDetails, 'known' | 'isNeeded'>,

@@ -12,7 +12,7 @@ import { PortalPage } from './portal-page.tsx'
 
 type SectionProps = { readonly portal: Portal; readonly details: BillingDetails }
 
-/** What the next invoice says of its buyer. */
+/** The buyer's details on the next invoice. */
 export function BillingSection({ portal, details }: SectionProps): ReactElement {
   const { t } = portal.frame
   const { name, invoiceEmail, country, isBusiness, businessName, taxId, address } = details.stored

@@ -11,7 +11,7 @@ import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 const schema = { hide: true }
 const path = `${portalPath}/:handle/payment/billing`
 
-/** What invoices say of their buyer: shown, and changed for the next ones. */
+/** Registers the pages that show the buyer's details and change them for future invoices. */
 export function registerBillingPages(
   app: ApiServer,
   pages: ChangeParts & { readonly hostedUrl: string },

@@ -36,7 +36,7 @@ const notices: NoticeTable = {
   billing: { tone: 'good', text: 'portal:billingSaved' },
 }
 
-/** The saved card: shown, replaced by another one, removed. */
+/** Registers the pages that show, replace and remove the saved card. */
 export function registerCardPages(app: ApiServer, pages: Parts): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
@@ -67,7 +67,10 @@ export function registerCardPages(app: ApiServer, pages: Parts): void {
   })
 }
 
-/** A set-up at the processor is begun, its card entered elsewhere, and what came of it taken over. */
+/**
+ * Registers the entry of a card: a setup starts at the processor, the customer enters the card there, and its outcome is applied
+ * here.
+ */
 function registerEntry(app: ApiServer, pages: Parts): void {
   app.post(`${path}/card`, { schema }, async (request, reply) => {
     const { customer, path: own } = portalOf(request)

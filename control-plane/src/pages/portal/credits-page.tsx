@@ -14,7 +14,7 @@ import { PortalPage } from './portal-page.tsx'
 type CreditsPageProps = {
   readonly portal: Portal
   readonly view: CreditsView
-  /** What was typed, where it could not be had. */
+  /** Fields of the customer's form, if its terms were refused. */
   readonly typed: AutoRechargeFields | undefined
   readonly notice: Notice | undefined
 }
@@ -47,7 +47,7 @@ export function CreditsPage({ portal, view, typed, notice }: CreditsPageProps): 
   )
 }
 
-/** What the ledger calls a movement, for its customer. */
+/** Names of the ledger's movements for the customer. */
 const kindTexts: Readonly<Record<WalletMovement['kind'], PlainKey>> = {
   grant: 'portal:moveGrant',
   top_up: 'portal:moveTopUp',
@@ -59,7 +59,7 @@ const kindTexts: Readonly<Record<WalletMovement['kind'], PlainKey>> = {
   give_back: 'portal:moveGiveBack',
 }
 
-/** The reasons of other movements are ours, in English. */
+/** Returns whether the provider wrote the reason. Tollgate itself writes the reasons of other movements, in English only. */
 function isNamedByProvider(kind: WalletMovement['kind']): boolean {
   return kind === 'grant' || kind === 'adjustment'
 }

@@ -86,7 +86,7 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
   })
 }
 
-/** Returns what is wrong with the terms; undefined once they are saved. */
+/** Stores the terms. Returns what is wrong with them, or undefined if they are stored. */
 async function saveTerms(
   pages: ChangeParts,
   request: FastifyRequest,
@@ -131,7 +131,7 @@ async function readCredits(
   })
 }
 
-/** Pages far beyond the last one are empty, and cost no more. */
+/** Returns the page number, or 1 if the text is malformed. A page beyond the last one is empty and causes no extra cost. */
 function pageNumberOf(text: unknown): number {
   return typeof text === 'string' && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 1
 }

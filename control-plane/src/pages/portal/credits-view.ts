@@ -3,23 +3,23 @@ import type { Card } from '@tollgate/domain/cards/repository'
 import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { WalletMovement } from '@tollgate/domain/wallet/list-movements'
 
-/** What the page of credits shows. */
+/** Data of the page about credits. */
 export type CreditsView = {
-  /** 10^-6 credits. */
+  /** Remaining credits, in 10^-6 credits. */
   readonly leftMicros: bigint
   readonly displayRate: ExchangeRate
   readonly movements: readonly WalletMovement[]
   readonly total: number
-  /** From 1. */
+  /** Page number, starting at 1. */
   readonly pageNumber: number
   readonly recharge: AutoRecharge | undefined
-  /** What one top-up of the stored terms buys; undefined where there are none, or nothing is sold in its currency. */
+  /** Credits that one top-up of the stored terms buys. Undefined if there are no terms, or if nothing is sold in their currency. */
   readonly storedCredits: bigint | undefined
-  /** What top-ups are charged to. */
+  /** The card that top-ups charge. */
   readonly card: Card | undefined
-  /** In which credits can be bought; the provider's own first. */
+  /** Currencies in which credits can be bought. The provider's own currency comes first. */
   readonly currencies: readonly string[]
-  /** Whether a card can be entered here. */
+  /** Whether the customer can enter a card on this page. */
   readonly isCardTaken: boolean
 }
 

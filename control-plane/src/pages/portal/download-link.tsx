@@ -2,12 +2,12 @@ import type { ReactElement } from 'react'
 import type { Reader } from '../reader.ts'
 import type { Portal } from './portal.ts'
 
-/** Where the document of an invoice is. */
+/** Returns the path of an invoice's document. */
 export function invoicePath({ path }: Pick<Portal, 'path'>, invoiceRef: string): string {
   return `${path}/invoices/${encodeURIComponent(invoiceRef)}`
 }
 
-/** Saves the document under the name that the server gives it, which is its number. */
+/** A link that saves a document under the name that the server sends, which is the document's number. */
 export function DownloadLink(props: {
   readonly path: string
   readonly name: string

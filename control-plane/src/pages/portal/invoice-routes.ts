@@ -20,12 +20,14 @@ const path = `${portalPath}/:handle/invoices`
 const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 const noteParams = params.extend({ creditNoteRef: requiredReference })
 
-/** Invoices and receipts of one page: years of months. */
+/** Maximum number of invoices on the page: several years of monthly invoices. */
 const invoicesShownMax = 200
 
 const notices: NoticeTable = { paid: { tone: 'good', text: 'portal:thanksPaid' } }
 
-/** What was issued to the customer, and each of it as a document to keep. Drafts are nobody's business yet. */
+/**
+ * Registers the pages with the customer's issued invoices and credit notes, each as a document for download. Drafts are not shown.
+ */
 export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
   app.get(path, { schema: { hide: true } }, async (request, reply) => {
     const portal = portalOf(request)
@@ -72,7 +74,7 @@ export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
   )
 }
 
-/** The customer's own invoice; a draft is not shown to anyone yet. */
+/** Returns the customer's own invoice, but no draft. */
 async function requireIssued(
   pages: ReadParts,
   { caller, customer, frame }: Portal,

@@ -17,9 +17,9 @@ import { UnpaidInvoices } from './unpaid-invoices.tsx'
 type InvoicesPageProps = {
   readonly portal: Portal
   readonly invoices: readonly Invoice[]
-  /** By invoice. */
+  /** Payments by invoice reference. */
   readonly payments: ReadonlyMap<string, readonly InvoicePayment[]>
-  /** By invoice. */
+  /** Credit notes by invoice reference. */
   readonly creditNotes: ReadonlyMap<string, readonly CreditNote[]>
   readonly notice: Notice | undefined
 }

@@ -9,17 +9,17 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
-/** More than anybody looks through; the newest ones. */
+/** Maximum number of products, newest first. More would not help a customer to choose. */
 const productsShownMax = 50
 
 export type OfferedProduct = Pick<Product, 'reference' | 'name' | 'description'>
 
-/** What the customer has: products with a plan that runs, and the one of the last plan that does not. */
+/** References of the customer's products with an active plan, and of the product of the last plan that ended. */
 type Had = { readonly current: ReadonlySet<string>; readonly last: string | undefined }
 
 /**
- * Products that the customer has no plan of and could choose one of: the one that the portal was opened for; for who has
- * no plan at all, that of the last one, or else whatever is on offer.
+ * Returns products without a plan of the customer for which the customer can choose one. This is the product for which the portal
+ * was opened. For a customer without any plan it is otherwise the product of the last plan, or every product on offer.
  */
 export function readOfferedProducts(
   pages: ReadParts,

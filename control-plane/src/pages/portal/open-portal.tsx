@@ -24,15 +24,16 @@ export type OpenPortalParts = FrameParts & {
 }
 
 /**
- * The link shows a page whose form uses it up; a script sends the form at once. Mail scanners and chat programs that
- * look at links do neither, so they do not take it from the customer. Afterwards the session is in no address any more.
+ * Registers the page of a portal link. The page contains a form that uses the link up, and a script sends the form at once. Mail
+ * scanners and chat programs that preview links do neither, so they do not use up the customer's link. Afterwards no address
+ * contains the session id.
  */
 export function registerPortalOpening(app: ApiServer, pages: OpenPortalParts): void {
   app.get(portalPath, { schema: { hide: true } }, async (request, reply) => {
     const { id } = request.query as { readonly id?: unknown }
     const found = await requireLink(pages, id)
     const handle = handleOf(found.session.sessionId)
-    // Reloaded, or opened again where it is open already.
+    // The page was reloaded, or the portal is already open in this browser.
     if (parseCookie(request.cookies[portalCookie(handle)]) !== undefined) {
       return reply.redirect(`${pages.basePath}${portalPath}/${handle}`, 303)
     }
@@ -102,7 +103,7 @@ export function letIn(
   return reply
     .setCookie(portalCookie(handle), writeCookie(environment, token), {
       ...cookieOptions(path, isSecure),
-      // Longer than the portal is open, so that the page that says so still shows whose portal it was.
+      // The cookie lasts longer than the open portal, so that the page about its end can still show the provider.
       maxAge: Math.floor((pages.limits.portalOpenMs + dayMs) / 1_000),
     })
     .redirect(`${path}/${handle}`, 303)

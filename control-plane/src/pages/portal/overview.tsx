@@ -24,7 +24,7 @@ type Overview = {
   readonly pauses: ReadonlyMap<string, Pause>
 }
 
-/** States in which there is something to do or to wait for, beside those with access. */
+/** Statuses in which the customer has something to do or to wait for, in addition to those with access. */
 const unsettled: ReadonlySet<string> = new Set(['pending', 'suspended'])
 
 export async function readOverview(
@@ -109,7 +109,7 @@ function Offer(props: { readonly portal: Portal; readonly product: OfferedProduc
   )
 }
 
-/** Who could help is in the footer too, where few look for it. */
+/** Shown if there is no plan to choose. It repeats the support address, because few customers look for it in the footer. */
 function NothingOffered({ portal }: { readonly portal: Portal }): ReactElement {
   const { merchant, t } = portal.frame
   const name = merchant?.name ?? t('portal:yourProvider')

@@ -19,7 +19,7 @@ type PaymentPageProps = {
   readonly portal: Portal
   readonly card: Card | undefined
   readonly uses: UsesOfCard
-  /** Whether cards can be entered here. */
+  /** Whether the customer can enter a card here. */
   readonly isTaken: boolean
   readonly details: BillingDetails
   readonly notice: Notice | undefined

@@ -4,7 +4,7 @@ import { Page } from '../page.tsx'
 import { PostForm } from '../post-form.tsx'
 import type { Portal } from './portal.ts'
 
-/** The parts of the portal, in the order of their links. */
+/** The sections of the portal, in the order of their links. */
 const sections = [
   { name: 'plans', label: 'portal:navPlans', path: '' },
   { name: 'credits', label: 'portal:navCredits', path: '/credits' },

@@ -18,14 +18,14 @@ import { ProblemError, problems } from '../problem.tsx'
 
 export type PortalParts = FrameParts & { readonly publisher: PublisherParts; readonly clock: Clock }
 
-/** The portal as one customer has it open. */
+/** The portal that a customer has open. */
 export type Portal = {
   readonly caller: Caller
   readonly customer: Customer
   readonly session: CustomerSession
-  /** Where its pages are. */
+  /** Path of its pages. */
   readonly path: string
-  /** For its forms. */
+  /** Token for its forms. */
   readonly formToken: string
   readonly frame: Frame
 }
@@ -56,8 +56,8 @@ export function portalCookie(handle: string): string {
 }
 
 /**
- * Whoever has the page's cookie is its customer; a form must have come from such a page as well. The environment is
- * part of the cookie, so that no other one is asked.
+ * Returns the portal of the request. The cookie authenticates the customer, and a form must also contain the token of a page. The
+ * environment is part of the cookie, so that only its database is queried.
  */
 export async function requirePortal(
   pages: PortalParts,
@@ -74,7 +74,7 @@ export async function requirePortal(
   }
   const caller = { providerId: placed.providerId, environment }
   const frame = await frameOf(pages, request, caller, placed.session.locale)
-  // Whoever has the cookie was let in before, and may still see whose page it was.
+  // A browser with the cookie had access before, so the page may still show the provider.
   if (!placed.isOpen) throw new ProblemError(problems.signedOut, frame)
   const customer = await customerOf(pages, caller, placed)
   if (customer === undefined) throw new ProblemError(problems.signedOut, frame)
@@ -85,10 +85,10 @@ export async function requirePortal(
   return { caller, customer, session: placed.session, path, formToken: formTokenOf(token), frame }
 }
 
-/** More than anybody has open in one browser. */
+/** Maximum number of open portals in one browser that are checked. */
 const portalsMax = 20
 
-/** The customer's own portal, where this browser has it open. */
+/** Returns the portal of the customer if this browser has it open, otherwise undefined. */
 export async function openPortalOf(
   pages: PortalParts,
   request: FastifyRequest,

@@ -21,10 +21,10 @@ import type { Pause } from './read-pauses.ts'
 type PurchaseCardProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
-  /** Undefined if it is not suspended, or its customer can do nothing about that. */
+  /** Undefined if the purchase is not suspended, or if its customer cannot end the suspension. */
   readonly pause: Pause | undefined
   readonly now: Date
-  /** False on the purchase's own page. */
+  /** False on the page of the purchase itself. */
   readonly hasLink?: boolean
 }
 
@@ -41,7 +41,7 @@ export function PurchaseCard({
   const words = purchaseWords(purchase, now, t)
   const path = purchasePath(portal, purchase.reference)
   const planName = purchase.planSnapshot?.name
-  // A plan that is called Free does not need the price Free as well.
+  // The price Free is not repeated for a plan that is called Free.
   const price =
     purchase.planSnapshot === null ? undefined : priceWords(purchase.planSnapshot, frame)
   const facts: readonly (readonly [string, ReactElement | string])[] = [
@@ -144,7 +144,7 @@ function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
   )
 }
 
-/** What will be billed beside the price of the plan. */
+/** The cost of usage that will be billed in addition to the price of the plan. */
 function UsageCost({ shown: { purchase, usage }, reader }: UsageProps): ReactElement | null {
   const { t, formats } = reader
   if (usage === undefined || usage.overageCost === 0) return null
@@ -152,7 +152,7 @@ function UsageCost({ shown: { purchase, usage }, reader }: UsageProps): ReactEle
   return <p className="quiet">{t('portal:usageCost', { amount })}</p>
 }
 
-/** Shown when it is reached. The usage of a trial is not billed, and so has no such limit. */
+/** The limit of unbilled usage, shown when it is reached. Usage of a trial is not billed, so it has no such limit. */
 function UnbilledLimit({ shown, reader }: UsageProps): ReactElement | null {
   const { purchase, usage } = shown
   const plan = purchase.planSnapshot
@@ -165,7 +165,7 @@ function UnbilledLimit({ shown, reader }: UsageProps): ReactElement | null {
   return <p className="bad-text">{reader.t('portal:unbilledReached', { amount })}</p>
 }
 
-/** The plan as it holds in the period whose usage is shown. */
+/** Returns the plan with the terms of the period whose usage is shown. */
 function planShown(plan: PlanSnapshot, { purchase, usage }: ShownPurchase): PlanSnapshot {
   return planOfPeriod(plan, purchase, { start: new Date(usage?.periodStart ?? 0) })
 }
@@ -218,7 +218,7 @@ function PurchaseActions({
   )
 }
 
-/** What the plans of its product are looked at for; undefined where something else comes first. */
+/** Returns the label of the link to the product's plans. Returns undefined if the customer must do something else first. */
 function planChoice(purchase: Purchase, now: Date): PlainKey | undefined {
   if (purchase.status === 'pending' || purchase.status === 'past_due') return undefined
   return givesAccess(purchase, now) ? 'portal:changePlan' : 'portal:choosePlan'

@@ -20,7 +20,7 @@ type PurchasePageProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
   readonly pause: Pause | undefined
-  /** Undefined where usage cannot be read now. */
+  /** Undefined if usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
   readonly now: Date
   readonly notice: Notice | undefined

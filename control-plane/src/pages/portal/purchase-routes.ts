@@ -37,7 +37,7 @@ const params = z.object({ handle: z.string(), purchaseRef: requiredReference })
 const schema = { hide: true, params }
 const purchasesPath = `${portalPath}/:handle/purchases/:purchaseRef`
 
-/** What a page says after it was changed, by the `done` of its address. */
+/** Notices that the page shows after a change, by the value of `done` in its address. */
 const notices: NoticeTable = {
   cancelled: { tone: 'good', text: 'portal:doneCancelled' },
   reactivated: { tone: 'good', text: 'portal:doneReactivated' },
@@ -110,7 +110,7 @@ function registerChanges(app: ApiServer, pages: PortalPurchaseParts): void {
   })
 }
 
-/** To a checkout of its own, in which a plan is chosen. */
+/** Registers the form that opens a checkout in which the customer chooses a plan. */
 function registerPlanChoice(app: ApiServer, pages: PortalPurchaseParts): void {
   const route = `${portalPath}/:handle/products/:productRef/plans`
   const named = z.object({ handle: z.string(), productRef: requiredReference })
@@ -137,7 +137,7 @@ function registerPlanChoice(app: ApiServer, pages: PortalPurchaseParts): void {
   })
 }
 
-/** One of this customer's own: of others it is not said that they exist. */
+/** Returns a purchase of this customer. A purchase of another customer is refused like one that does not exist. */
 async function requirePurchase(
   pages: PortalPurchaseParts,
   request: FastifyRequest,

@@ -22,25 +22,25 @@ export type UsageChartParts = ReadParts & {
 
 const dayMs = 86_400_000
 
-/** A picture with more bars than that says nothing. */
+/** Maximum number of bars in one chart. More bars are not readable. */
 const barsMax = 62
 
-/** Of a purchase whose period is as long as it lasts. */
+/** Number of days shown for a purchase whose period is as long as the purchase. */
 const recentDays = 30
 
-/** More are not looked at: those with the most usage are shown. */
+/** Maximum number of charts. The meters with the most usage are shown. */
 const chartsMax = 8
 
 export type MeterChart = {
   readonly meterName: string
-  /** Undefined: requests. */
+  /** Undefined for the meter of requests. */
   readonly title: string | undefined
   readonly bars: readonly ChartBar[]
 }
 
 /**
- * What the purchase used in its period, for a picture of each meter, that of requests first: as far as it is stored, which
- * a moment ago may be missing from. Undefined while the store cannot say.
+ * Returns a chart of the purchase's usage in its period for each meter, with the meter of requests first. Usage that was recorded a
+ * moment ago may be missing, because it is not stored yet. Returns undefined while the store does not respond.
  */
 export async function purchaseUsageCharts(
   pages: UsageChartParts,

@@ -6,10 +6,12 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
-/** Why a purchase is suspended, where its customer can end that. */
+/** Why a purchase is suspended, if its customer can end the suspension. */
 export type Pause = 'disputed' | 'unpaid' | 'trial-ended'
 
-/** Returns why purchases are paused, by their references. One that is suspended for another reason has no entry. */
+/**
+ * Returns why purchases are suspended, by reference of the purchase. A purchase that is suspended for another reason has no entry.
+ */
 export async function readPauses(
   pages: ReadParts,
   { caller }: Pick<Portal, 'caller'>,
@@ -31,7 +33,7 @@ async function pauseOf(
 ): Promise<Pause | undefined> {
   if (await isPurchaseChargedBack(sql, providerId, purchase)) return 'disputed'
   if ((await listDebts(sql, providerId, purchase)).length > 0) return 'unpaid'
-  // There was no card to pay with when its trial ended.
+  // When the trial ended, there was no card to charge.
   const { paidAt, planSnapshot } = purchase
   return paidAt === null && planSnapshot !== null && hasTrial(planSnapshot)
     ? 'trial-ended'

@@ -23,14 +23,14 @@ export type PortalPagesParts = PortalPurchaseParts &
 
 const params = z.object({ handle: z.string() })
 
-/** Where customers see and change what they have: plans, usage, credits and payments. */
+/** Registers the portal, in which customers see and change their plans, usage, credits and payments. */
 export function registerPortal(app: ApiServer, pages: PortalPagesParts): void {
   registerPortalOpening(app, pages)
   registerReturn(app, pages)
   void app.register((instance, _options, done) => {
     const portal = instance.withTypeProvider<ZodTypeProvider>()
     portal.decorateRequest('portal', null)
-    // After the body has come: a form is believed by what it carries.
+    // Check the portal after the body is parsed, because a form is authenticated by its token.
     portal.addHook('preHandler', async (request) => {
       const { handle } = params.parse(request.params)
       request.portal = await requirePortal(pages, request, handle)
@@ -55,7 +55,7 @@ function registerSignOut(app: ApiServer, pages: ReadParts & { readonly clock: Cl
       .of(providerId)
       .in(environment)
       .write((sql) => closePortal(sql, providerId, session.sessionId, now))
-    // The cookie stays: it lets nobody in any more, and says on the next visit whose portal it was.
+    // The cookie stays: it no longer grants access, but lets the page name the provider at the next visit.
     return sendPage(reply, 200, ProblemPage({ frame, problem: problems.closed }))
   })
 }

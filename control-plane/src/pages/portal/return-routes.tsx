@@ -21,7 +21,9 @@ const params = z.object({
   secret: z.string().max(100),
 })
 
-/** Given to the processor, and kept with the attempt that it was given for. */
+/**
+ * Returns the address to which the bank redirects the customer. It is sent to the processor and stored with its payment attempt.
+ */
 export function returnUrlOf(
   { hostedUrl }: { readonly hostedUrl: string },
   environment: Environment,
@@ -32,8 +34,8 @@ export function returnUrlOf(
 }
 
 /**
- * Where a bank leads back to. Its customer may have signed out meanwhile, or in anew, or paid in another browser: who has
- * the portal open goes on there, and others are told what became of the payment, and nothing else.
+ * Registers the page to which a bank redirects. The customer may have signed out meanwhile, signed in again, or paid in another
+ * browser. A browser with the open portal continues there. Other browsers see only the outcome of the payment.
  */
 export function registerReturn(app: ApiServer, pages: ReturnPageParts): void {
   const path = `${portalPath}/returned/:environment/:intentRef/:secret`

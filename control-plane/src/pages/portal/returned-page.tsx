@@ -7,7 +7,7 @@ import type { PlainKey } from '../texts/texts.ts'
 
 type ReturnedProps = { readonly frame: Frame; readonly payment: PresentPayment }
 
-/** What became of a payment, for somebody of whom no more is known than that they were sent to the bank for it. */
+/** The outcome of a payment, for a browser about which only one fact is known: the bank has redirected it after this payment. */
 export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
   const { t } = frame
   const [titleKey, text] = textsOf(payment)
@@ -43,7 +43,7 @@ function textsOf({ kind }: PresentPayment): readonly [title: PlainKey, text: Pla
   }
 }
 
-/** Only the provider knows its customers well enough to let them in. */
+/** Returns how the customer gets back to the account. Only the provider can authenticate its customers and open the portal. */
 function accountWords({ merchant, t }: Frame, isPaid: boolean): string {
   const name = merchant?.name ?? t('portal:yourProvider')
   return isPaid ? t('portal:openAccountAgain', { name }) : t('portal:openAccountToRetry', { name })

@@ -11,8 +11,9 @@ import type { Reader } from '../reader.ts'
 export type TermsFault = RechargeFault | { readonly code: 'cap-unreadable' }
 
 /**
- * Returns a fault of what was typed, or by the minimum that the checkout for credits has: the pages name one minimum, not
- * two. `typedMax` is the monthly maximum as it was typed: one that cannot be read is not saved as none.
+ * Returns what is wrong with the typed terms before they are stored. It uses the minimum of the checkout for credits, so that all
+ * pages show the same minimum. `typedMax` is the typed monthly maximum: if it cannot be parsed, it must not be stored as no
+ * maximum.
  */
 export function faultBeforehand(
   { enabled, currency, topupAmountMajor, maxMonthlySpendMajor }: AutoRechargeRequest,
@@ -26,7 +27,7 @@ export function faultBeforehand(
   return topupMinor < Number(leastTopUpMinor(currency)) ? { code: 'too-small' } : undefined
 }
 
-/** Returns what the page says about it. */
+/** Returns the message about the fault. */
 export function faultText(
   fault: TermsFault,
   currency: string,

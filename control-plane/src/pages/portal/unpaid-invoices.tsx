@@ -6,10 +6,10 @@ import { read, type ReadParts } from '../../access/read.ts'
 import { invoiceName } from '../invoice-name.ts'
 import type { Portal } from './portal.ts'
 
-/** More than anybody leaves unpaid before everything is suspended. */
+/** Maximum number of unpaid invoices. A customer's purchases are suspended long before that many. */
 const unpaidShownMax = 50
 
-/** What waits for money. */
+/** Returns the customer's open invoices. */
 export async function readUnpaid(
   pages: ReadParts,
   { caller, customer }: Pick<Portal, 'caller' | 'customer'>,
@@ -21,7 +21,7 @@ export async function readUnpaid(
   return invoices
 }
 
-/** Where charging the saved card has failed: its customer is asked to see to it. */
+/** Returns whether charging the saved card has failed, so that the customer must act. */
 export function isUnpaid(invoice: Invoice): boolean {
   const { status, failedCharges, isHeld } = invoice
   return status === 'open' && failedCharges > 0 && !isHeld && dueMinor(invoice) > 0n
@@ -29,7 +29,7 @@ export function isUnpaid(invoice: Invoice): boolean {
 
 type UnpaidProps = { readonly portal: Portal; readonly invoices: readonly Invoice[] }
 
-/** Of those invoices, what could not be charged. */
+/** The invoices in the list that could not be charged. */
 export function UnpaidInvoices({ portal, invoices }: UnpaidProps): ReactElement | null {
   const { t, formats } = portal.frame
   const unpaid = invoices.filter(isUnpaid)

@@ -16,14 +16,14 @@ import { PortalPage } from './portal-page.tsx'
 type UnpaidPageProps = {
   readonly portal: Portal
   readonly invoice: Invoice
-  /** Where charging it stands. */
+  /** State of the payment. */
   readonly payment: Extract<PresentPayment, { kind: 'asked' | 'processing' | 'unpaid' }>
-  /** The saved one, where it may be charged. */
+  /** The saved card, if it may be charged. */
   readonly card: Card | undefined
   readonly notice: Notice | undefined
 }
 
-/** An invoice that the saved card could not be charged for, in front of its customer. */
+/** The page on which a customer pays an invoice that could not be charged to the saved card. */
 export function UnpaidPage(props: UnpaidPageProps): ReactElement {
   const { portal, invoice, notice } = props
   const { t, formats } = portal.frame

@@ -31,7 +31,10 @@ const params = z.object({ handle: z.string(), invoiceRef: requiredReference })
 const schema = { hide: true, params }
 const path = `${portalPath}/:handle/invoices/:invoiceRef/pay`
 
-/** Paying what the saved card could not be charged for: the bank asks its customer, or there is another card. */
+/**
+ * Registers the pages on which a customer pays an invoice after the saved card could not be charged: the bank asks for
+ * confirmation, or the customer enters another card.
+ */
 export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
   app.get(path, { schema }, async (request, reply) => {
     const { tried } = request.query as { readonly tried?: unknown }
@@ -55,7 +58,7 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     await payPresent(pages.payments, operation, invoiceRef, (intentRef) =>
       returnUrlOf(pages, operation.environment, intentRef, secret),
     )
-    // The page of it leads on: what came of it, or to the bank.
+    // The page of the payment continues: it shows the outcome, or leads to the bank.
     return reply.redirect(`${own}?tried=yes`, 303)
   })
 }
@@ -80,7 +83,7 @@ async function showPayment(
   return sendPage(reply, 200, UnpaidPage({ portal, invoice, payment, card, notice }))
 }
 
-/** One of this customer's own: of others it is not said that they exist. */
+/** Returns an issued invoice of this customer. An invoice of another customer is refused like one that does not exist. */
 async function requireInvoice(pages: ReadParts, request: FastifyRequest, invoiceRef: string) {
   const { caller, customer, frame } = portalOf(request)
   const invoice = await read(pages, caller, (sql) =>

@@ -7,7 +7,7 @@ import { read } from '../../access/read.ts'
 import { shownPurchasesOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
 import type { Portal } from './portal.ts'
 
-/** What is paid with the saved card, with nobody there. */
+/** Payments for which the saved card is charged without the customer. */
 export type UsesOfCard = {
   readonly renewing: readonly Purchase[]
   readonly hasAutoRecharge: boolean

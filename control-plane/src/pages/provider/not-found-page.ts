@@ -8,7 +8,7 @@ export type NotFoundPage = (
   reply: FastifyReply,
 ) => FastifyReply | undefined
 
-/** Answers a browser that asks for an unknown path with a page, and leaves programs to the API's own answer. */
+/** Returns a handler that sends a page to browsers for unknown paths. Programs get the API's own response. */
 export function createNotFoundPage(hostedUrl: string): NotFoundPage {
   const basePath = basePathOf(hostedUrl)
   const frame = { basePath, files: staticFilesOf(basePath) }

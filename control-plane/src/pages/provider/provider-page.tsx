@@ -5,22 +5,22 @@ import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import type { StaticFiles } from '../static-files.ts'
 
 /*
- * Pages for providers and operators: the page at `/` and those under `/console`. They name no merchant and are in English,
- * unlike the pages for customers.
+ * Pages for providers and operators: the page at `/` and the pages under `/console`. Unlike the pages for customers, they name no
+ * merchant and are in English.
  */
 
-/** Where the pages are, and what they load. */
+/** Address of the pages and of the files that they load. */
 export type ProviderFrame = {
-  /** Comes before our paths where the installation is not at the root of its address. */
+  /** Path before all paths of this service, if the installation is not at the root of its address. */
   readonly basePath: string
   readonly files: StaticFiles
 }
 
 type ProviderPageProps = {
   readonly frame: ProviderFrame
-  /** Of the tab; the page's own heading is among the children. */
+  /** Title of the browser tab. The heading of the page is among the children. */
   readonly title: string
-  /** One column, for a page with one task. */
+  /** Whether the page has one column, for a single task. */
   readonly narrow?: boolean
   readonly children: ReactNode
 }
@@ -53,7 +53,7 @@ export function ProviderPage(props: ProviderPageProps): ReactElement {
 
 const headers = securityHeaders(noForeignOrigins)
 
-/** Answers with a page under the same policy as the hosted pages. */
+/** Sends a page with the same security headers as the hosted pages. */
 export function sendProviderPage(
   reply: FastifyReply,
   status: number,
@@ -66,14 +66,14 @@ export function sendProviderPage(
     .send(documentText(page))
 }
 
-/** Leads the browser on, with a GET. `path` is one of ours, never text of the request. */
+/** Redirects the browser with a GET. `path` must be a path of this service, never text of the request. */
 export function seeOther(reply: FastifyReply, path: string): FastifyReply {
   return reply.header('cache-control', 'no-store').redirect(path, 303)
 }
 
 /**
- * Whether a browser asks for a page. Some HTTP libraries accept `text/html` by default, so a request with a key is one of a
- * program.
+ * Returns whether a browser requests a page. Some HTTP libraries accept `text/html` by default, so a request with a key counts as
+ * one of a program.
  */
 export function wantsPage({ method, headers }: FastifyRequest): boolean {
   const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined

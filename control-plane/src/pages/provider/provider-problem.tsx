@@ -5,11 +5,11 @@ type ProviderProblem = {
   readonly status: number
   readonly title: string
   readonly text: string
-  /** Where the visitor can go on, under the base path. */
+  /** Link with which the visitor can continue, below the base path. */
   readonly link?: { readonly path: string; readonly label: string }
 }
 
-/** Ends a request with a page that says why. */
+/** Ends a request with a page that explains the problem. */
 export class ProviderProblemError extends Error {
   override readonly name = 'ProviderProblemError'
   readonly problem: ProviderProblem
@@ -22,7 +22,7 @@ export class ProviderProblemError extends Error {
 
 const toSignIn = { path: '/console/sign-in', label: 'Sign in' }
 
-/** Every reason why a page for providers is refused. */
+/** All problem pages for providers. */
 export const providerProblems = {
   notFound: {
     status: 404,

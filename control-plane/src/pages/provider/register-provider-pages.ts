@@ -12,7 +12,7 @@ import { ProviderProblemError, ProviderProblemPage, providerProblems } from './p
 
 export type ProviderPagesParts = FrontPageParts & ConsolePagesParts
 
-/** The page at `/` and those under `/console`. An error there is answered with a page, too. */
+/** Registers the page at `/` and the pages under `/console`. An error on these paths is also answered with a page. */
 export async function registerProviderPages(
   app: ApiServer,
   pages: ProviderPagesParts,

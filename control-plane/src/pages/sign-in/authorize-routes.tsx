@@ -59,7 +59,7 @@ export function registerAuthorizePages(app: ApiServer, parts: SignInParts): void
 
   app.post(`${pagePath}/answer`, { schema }, async (request, reply) => {
     const { visitor, interaction } = await open(parts, { request, reply })
-    // The policy of the answer counts as well, for browsers that follow it from here.
+    // Some browsers apply the policy of this response to the redirects that follow, so it needs the headers as well.
     void reply.headers(headersOf(interaction))
     return answer(parts, { request, reply }, visitor, interaction)
   })
@@ -123,13 +123,19 @@ function callerOf({ issuer }: Pick<OpenInteraction, 'issuer'>): Caller {
   return { providerId, environment }
 }
 
-/** The form's answer redirects to the issuer and from there to the client, and browsers hold both to the page's policy. */
+/**
+ * Returns the headers of the consent page. Its form redirects to the issuer and from there to the client, and browsers check both
+ * addresses against the page's policy.
+ */
 function headersOf({ issuer, client }: OpenInteraction): Readonly<Record<string, string>> {
   const forms = [new URL(issuer.address.issuer).origin, sourceOf(client.redirectUri)]
   return securityHeaders({ ...noForeignOrigins, forms })
 }
 
-/** Returns the address as a source of a content security policy. Policies cannot name an IPv6 address, so the scheme stands for it. */
+/**
+ * Returns the address as a source of a content security policy. Policies cannot contain an IPv6 address, so its scheme is used
+ * instead.
+ */
 function sourceOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri)
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol

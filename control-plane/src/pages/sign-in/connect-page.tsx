@@ -14,7 +14,7 @@ const titles: Readonly<Record<LinkPurpose, PlainKey>> = {
 
 type ConnectPageProps = { readonly visitor: Visitor; readonly purpose: LinkPurpose }
 
-/** The link goes on only with a form: programs that look at links use up nothing. */
+/** The page of a link. The customer continues with a form, so that programs that preview links do not use the link up. */
 export function ConnectPage({ visitor, purpose }: ConnectPageProps): ReactElement {
   const { frame } = visitor
   const { t } = frame
@@ -35,7 +35,7 @@ export function ConnectPage({ visitor, purpose }: ConnectPageProps): ReactElemen
   )
 }
 
-/** The customer who is signed in is another one than the link is for. */
+/** The page for a signed-in customer for whom the link is not intended. */
 export function OtherCustomerPage({ visitor }: { readonly visitor: Visitor }): ReactElement {
   const { frame } = visitor
   const { t } = frame

@@ -35,7 +35,10 @@ export const connectPath = '/customer/connect'
 
 const pagePath = `${connectPath}/:id`
 
-/** Links that applications show their users: they lead the customer that they are for on, after a sign-in. */
+/**
+ * Registers the links that applications show to their users. After a sign-in, such a link leads its customer to the portal or a
+ * checkout.
+ */
 export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
   const { pages } = parts
   const schema = { hide: true }
@@ -79,10 +82,10 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
   })
 }
 
-/** Undoes what was done with a sign-in that is no longer good. */
+/** Rolls back the transaction of a sign-in that is no longer valid. */
 class SignInOverError extends Error {}
 
-/** Uses the link. Returns the address that it leads to; undefined: it was used before, or its customer is gone. */
+/** Uses the link. Returns the address to which it leads, or undefined if it was used before or its customer no longer exists. */
 async function goOn(
   pages: PageParts,
   work: UnitOfWork,
@@ -101,7 +104,7 @@ async function goOn(
   return openPage(pages, work, link)
 }
 
-/** Opens the page that the link is for. Returns its address. */
+/** Opens the page for which the link was created. Returns its address. */
 async function openPage(pages: PageParts, work: UnitOfWork, link: PlacedLink): Promise<string> {
   const { customerRef, productRef, purpose, planRef } = link
   if (purpose === 'portal') {
@@ -117,7 +120,7 @@ async function openPage(pages: PageParts, work: UnitOfWork, link: PlacedLink): P
     customerRef,
     productRef,
     purpose: purpose === 'topup' ? 'credit_topup' : 'product',
-    // A plan that is no longer offered leaves the choice to the customer.
+    // If the plan is no longer offered, the customer chooses another one.
     plan: plan !== undefined && isOffered(plan) ? plan : undefined,
     returnUrl: null,
     mayChangePlan: true,

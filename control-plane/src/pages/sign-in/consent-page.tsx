@@ -10,7 +10,7 @@ import type { Visitor } from './visitor.ts'
 type ConsentPageProps = {
   readonly visitor: Visitor
   readonly client: OpenInteraction['client']
-  /** The name of the product that the client asks to use. */
+  /** Name of the product that the client requests to use. */
   readonly productName: string
 }
 
@@ -20,7 +20,10 @@ const scopeTexts: Readonly<Record<string, PlainKey>> = {
   email: 'signIn:scopeEmail',
 }
 
-/** Anyone can register a client under any name, so the page shows where the client comes from and where it leads. */
+/**
+ * The page on which a customer allows or refuses a client. Anyone can register a client under any name, so the page shows where the
+ * client comes from and where it redirects to.
+ */
 export function ConsentPage({ visitor, client, productName }: ConsentPageProps): ReactElement {
   const { frame } = visitor
   const { t } = frame
@@ -68,7 +71,7 @@ export function ConsentPage({ visitor, client, productName }: ConsentPageProps):
   )
 }
 
-/** The host that publishes the client's metadata, whose address is the client's id. */
+/** Returns the host that publishes the client's metadata. The address of the metadata is the client's id. */
 function publisherOf(clientId: string): string | undefined {
   return clientId.startsWith('https://') && URL.canParse(clientId)
     ? new URL(clientId).host

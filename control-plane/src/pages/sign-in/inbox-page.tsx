@@ -9,7 +9,7 @@ import { ProviderProblemError, providerProblems } from '../provider/provider-pro
 
 export const inboxPath = '/inbox'
 
-/** Whether the request may read the mail that this installation keeps in place of sending it. */
+/** Returns whether the client may read the mail that this installation stores instead of sending it. */
 export function mayReadInbox({ customerAuth }: PageParts, request: FastifyRequest): boolean {
   const { config, mailer } = customerAuth
   return mailer.hasInbox && (config.inbox === 'on' || isOfThisMachine(request))

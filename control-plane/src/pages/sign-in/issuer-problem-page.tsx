@@ -6,8 +6,8 @@ import { noForeignOrigins, securityHeaders } from '../security-headers.ts'
 import { staticFilesOf } from '../static-files.ts'
 
 /**
- * Returns what makes the page for a request that cannot be sent back to its client, such as one of an unknown client. The
- * page is at the address of an MCP server, and what it loads at the hosted one.
+ * Returns a function that creates the page for a request that cannot be redirected back to its client, such as a request of an
+ * unknown client. The page is at the address of an MCP server, and its files are at the hosted address.
  */
 export function createIssuerProblemPage(hostedUrl: string) {
   const files = staticFilesOf(hostedUrl)

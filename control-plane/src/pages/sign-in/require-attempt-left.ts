@@ -2,7 +2,7 @@ import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-au
 import { ProblemError, problems } from '../problem.tsx'
 import type { SignInParts, Visitor } from './visitor.ts'
 
-/** Counts an attempt before it is made. Ends the request with a page if there were too many. */
+/** Counts an attempt before it is made. If there were too many, ends the request with a page. */
 export async function requireAttemptLeft(
   { pages, auth }: SignInParts,
   { caller, frame }: Visitor,

@@ -14,28 +14,34 @@ import { mailNameOf } from './mail-name.ts'
 import type { SignInParts, Visitor } from './visitor.ts'
 
 /*
- * Anybody may enter the address of anybody. The owner must neither get any number of emails, nor be locked out by a limit that
- * somebody else used up, and nobody may guess a code. So the first codes for an address are short, and each is for one browser.
- * Beyond the limit, one long code an hour goes to the address, for every browser in which the address is entered.
- * See docs/decisions/sign-in.md, Nobody locks an address out by requesting codes.
+ * Anyone may enter any person's email address. The owner of the address must not get an unlimited number of emails, and must not be
+ * locked out by a limit that another person used up. An attacker must not be able to guess a code. Therefore the first codes for an
+ * address are short, and each works in one browser only. Above the limit, the address gets one long code per hour, which works in
+ * every browser in which the address is entered. See docs/decisions/sign-in.md, Nobody locks an address out by requesting codes.
  */
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /**
- * How many windows of short codes one mailbox may use up in a day. Whoever guesses from many networks is limited by the codes of
- * the mailbox alone: with the defaults to 300 guesses in any day, of a million codes.
+ * Maximum number of windows of short codes that one mailbox may use up in a day. An attacker with many networks is limited only by
+ * the codes of the mailbox: with the defaults to 300 guesses per day, among 1,000,000 codes.
  */
 const windowsPerDay = 6
 
-/** Sends a code to the address, or lets the browser use the one that was sent. Rejects if the mail server does not take it. */
+/**
+ * Sends a code to the address, or lets the browser use the code that was already sent. Rejects if the mail server does not accept
+ * the email.
+ */
 export async function sendCode(parts: SignInParts, visitor: Visitor, email: string): Promise<void> {
   if (await mayHaveShortCode(parts, visitor, email)) await sendShortCode(parts, visitor, email)
   else await sendSharedCode(parts, visitor, email)
 }
 
-/** Emails to one mailbox are counted for all providers of the environment together, whatever tags its address has. */
+/**
+ * Returns whether the address gets a short code. Emails to one mailbox are counted together for all providers of the environment,
+ * and for all tags of its address.
+ */
 async function mayHaveShortCode(
   { pages, auth }: SignInParts,
   { caller }: Visitor,
@@ -95,7 +101,10 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
   await rows.write((sql) => joinSharedCode(sql, providerId, { browserToken, email }, now))
 }
 
-/** A mailbox has any number of addresses with tags, and must not be filled through them. Its address without one is never refused. */
+/**
+ * Limits the emails to addresses with tags. A mailbox has any number of such addresses, so without a limit they could be used to
+ * flood it. The address without a tag is never refused here.
+ */
 async function requireTagsLeft(
   { pages, auth }: SignInParts,
   { caller, frame }: Visitor,
@@ -108,7 +117,7 @@ async function requireTagsLeft(
   if (waitMs !== undefined) throw new ProblemError(problems.tooManyAttempts, frame)
 }
 
-/** Four digits each, as on a card. Spaces are left out when the code is read. */
+/** Formats the code in groups of 4 digits. Spaces are removed when the code is read. */
 function inGroups(code: string): string {
   return code.replaceAll(/\d{4}(?=\d)/g, '$& ')
 }

@@ -5,10 +5,10 @@ import type { CustomerAuthSetup } from '../../customer-auth/customer-auth-parts.
 import type { FrameParts } from '../frame.ts'
 import type { ProviderFrame } from '../provider/provider-page.tsx'
 
-/** What the pages work with on which customers sign in. */
+/** The parts of the pages on which customers sign in. */
 export type SignInPageParts = FrameParts & ChangeParts & HostedParts
 
-/** What the page works with that shows messages in place of a mail server. */
+/** The parts of the page that shows stored mail in installations without a mail server. */
 export type InboxParts = ProviderFrame & {
   readonly publisher: PublisherParts
   readonly customerAuth: CustomerAuthSetup

@@ -54,9 +54,9 @@ export function EmailPage(props: EmailPageProps): ReactElement {
 type CodePageProps = {
   readonly visitor: Visitor
   readonly email: string
-  /** Whether the code is the long one, which may have been sent before. */
+  /** Whether the code is the long one, which may have been sent earlier. */
   readonly isShared: boolean
-  /** Address of the page that shows mail; undefined: mail is sent. */
+  /** Path of the page that shows stored mail. Undefined if mail is sent. */
   readonly inboxPath: string | undefined
   readonly notice?: Notice | undefined
 }
@@ -114,7 +114,7 @@ export function CodePage({
   )
 }
 
-/** Who is signed in, and the way to be somebody else. */
+/** Shows which customer is signed in, with a form to sign out. */
 export function SignedInAs({ visitor }: { readonly visitor: Visitor }): ReactElement {
   const { frame, session } = visitor
   const { t } = frame

@@ -27,10 +27,13 @@ import {
   type Visitor,
 } from './visitor.ts'
 
-/** Finds whose page it is, or ends the request with a page that says why there is none. */
+/** Finds the visitor of a page, or ends the request with a page that explains why there is none. */
 type FindVisitor = (exchange: Exchange) => Promise<Visitor>
 
-/** Answers with the page for somebody who is not signed in: for the address, or for the code that was sent to it. */
+/**
+ * Shows the sign-in to a visitor who is not signed in: the form for the email address, or the form for the code that was sent to
+ * it.
+ */
 export async function showSignIn(
   parts: SignInParts,
   { request, reply }: Exchange,
@@ -44,7 +47,7 @@ export async function showSignIn(
     : sendPage(reply, 200, <CodePage {...codePageOf(parts, visitor, pending)} />)
 }
 
-/** The forms of a page that asks for a sign-in, below the page's own path. */
+/** Registers the forms of a page that requires a sign-in, below the page's own path. */
 export function registerSignInForms(
   app: ApiServer,
   parts: SignInParts,
@@ -84,7 +87,7 @@ export function registerSignInForms(
 
 const emailSchema = z.email().max(254)
 
-/** The answer is the same whether or not the address is a customer's. */
+/** Sends a code. The response is the same whether or not the address belongs to a customer. */
 async function requestCode(
   parts: SignInParts,
   { request, reply }: Exchange,

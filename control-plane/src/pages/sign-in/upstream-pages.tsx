@@ -9,7 +9,10 @@ type UpstreamButtonsProps = {
   readonly upstreams: CustomerAuth['upstreams']
 }
 
-/** Forms, not links: another site cannot start a sign-in for its visitor. */
+/**
+ * Buttons for the configured upstreams. They are forms instead of links, so that another site cannot start a sign-in for its
+ * visitor.
+ */
 export function UpstreamButtons(props: UpstreamButtonsProps): ReactElement | null {
   const { visitor, upstreams } = props
   if (upstreams.size === 0) return null
@@ -36,7 +39,7 @@ type LeavingPageProps = {
   readonly address: string
 }
 
-/** Shown while the browser goes on by itself, and where it does not. */
+/** The page before a redirect to the upstream. It also contains a button, in case the redirect does not happen. */
 export function LeavingPage({ visitor, label, address }: LeavingPageProps): ReactElement {
   const { frame } = visitor
   const { t } = frame

@@ -35,8 +35,8 @@ import {
 } from './visitor.ts'
 
 /**
- * Sends the browser to the upstream. The answer is a page that goes on by itself, not a redirect: browsers hold the redirects
- * of a form to the page's policy, which would have to name every host that the upstream leads over.
+ * Sends the browser to the upstream. The response is a page that redirects by itself, not an HTTP redirect. Browsers check the
+ * redirects of a form against the page's policy, which would have to name every host in the upstream's sign-in.
  */
 export async function leaveForUpstream(
   parts: SignInParts,
@@ -77,7 +77,10 @@ export async function leaveForUpstream(
   return sendPage(reply, 200, <LeavingPage visitor={visitor} label={label} address={address} />)
 }
 
-/** The one address per upstream that the browser comes back to, whichever page, provider and environment it left from. */
+/**
+ * Registers the address to which an upstream returns the browser. There is one address per upstream, for all pages, providers and
+ * environments.
+ */
 export function registerUpstreamCallback(app: ApiServer, parts: SignInParts): void {
   const schema = { hide: true }
   app.get('/customer/sign-in/:upstream/callback', { schema }, async (request, reply) => {
@@ -86,8 +89,8 @@ export function registerUpstreamCallback(app: ApiServer, parts: SignInParts): vo
 }
 
 /**
- * The state decides where the browser goes on: nothing else of the address does. A crash before the session is stored makes
- * the person start again: the state is used up, and so is the code of the upstream.
+ * Completes the sign-in. Only the state decides where the browser continues; other parts of the address do not. After a crash
+ * before the session is stored, the person must start again, because the state and the code of the upstream are used up.
  */
 async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promise<FastifyReply> {
   const { pages } = parts
@@ -140,7 +143,7 @@ async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promi
 
 const emailSchema = z.email().max(254)
 
-/** Why a browser comes back without being signed in. */
+/** Notices for a browser that returned without a sign-in. */
 const upstreamNotices = {
   denied: 'signIn:upstreamDenied',
   unverified: 'signIn:upstreamUnverified',
@@ -154,7 +157,7 @@ function noticePath(pagePath: string, name: UpstreamName, notice: UpstreamNotice
   return `${pagePath}?${new URLSearchParams({ upstream: name, notice }).toString()}`
 }
 
-/** Returns the notice that a page's query asks for, in words of ours. */
+/** Returns the notice that a page's query names. The text comes from the catalog, never from the query. */
 export function upstreamNoticeOf(
   parts: SignInParts,
   { frame }: Visitor,
@@ -182,14 +185,14 @@ function callbackUrl({ hostedUrl }: PageParts, name: UpstreamName): string {
   return `${hostedUrl}/customer/sign-in/${name}/callback`
 }
 
-/** The secrets of a sign-in follow from the browser's cookie, so they are stored nowhere. */
+/** Derives the secrets of a sign-in from the browser's cookie, so that they are not stored. */
 function checksOf(browserToken: string, state: string): UpstreamChecks {
   const derive = (purpose: string): string =>
     createHmac('sha256', browserToken).update(`${purpose} ${state}`).digest('base64url')
   return { state, nonce: derive('nonce'), verifier: derive('verifier') }
 }
 
-/** An error's own properties may hold tokens, so the log gets its message alone. */
+/** Returns the message for the log. Other properties of an error may contain tokens. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { readonly message?: string; readonly cause?: unknown }
   return cause instanceof Error ? `${String(message)}: ${cause.message}` : String(message)

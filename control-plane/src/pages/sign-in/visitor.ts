@@ -15,25 +15,28 @@ import { frameOf, type Frame } from '../frame.ts'
 import type { SignInPageParts as PageParts } from './sign-in-page-parts.ts'
 import { ProblemError, problems } from '../problem.tsx'
 
-/** What the pages work with that ask for a sign-in. */
+/** The parts of pages that require a sign-in. */
 export type SignInParts = { readonly pages: PageParts; readonly auth: CustomerAuth }
 
 export type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply }
 
-/** A browser on a page that asks for a sign-in at one provider. */
+/** A browser on a page that requires a sign-in at one provider. */
 export type Visitor = {
   readonly caller: Caller
   readonly frame: Frame
-  /** Address of the page; its forms are below it. */
+  /** Path of the page. Its forms are below this path. */
   readonly path: string
   readonly formToken: string
-  /** Of the cookie that each browser has, signed in or not. */
+  /** Token of the cookie that every browser has, signed in or not. */
   readonly browserToken: string
-  /** Undefined: not signed in. */
+  /** Undefined if the browser is not signed in. */
   readonly session: BrowserSession | undefined
 }
 
-/** Reads who is there, and gives a browser that is here for the first time its cookie. A form must come from such a page. */
+/**
+ * Reads the visitor of a page, and sets the cookie of a browser that visits for the first time. A form must contain the token of
+ * such a page.
+ */
 export async function readVisitor(
   { pages }: SignInParts,
   { request, reply }: Exchange,
@@ -56,7 +59,7 @@ function findSession(pages: PageParts, caller: Caller, token: string) {
   return read(pages, caller, (sql) => findBrowserSession(sql, caller.providerId, token, now))
 }
 
-/** Remembers that the user of the browser owns the address. */
+/** Signs the browser in: its user has proved to own the email address. */
 export async function signIn(
   { pages, auth }: SignInParts,
   reply: FastifyReply,
@@ -82,7 +85,7 @@ export function forgetSignIn(pages: PageParts, reply: FastifyReply, caller: Call
   void reply.clearCookie(sessionCookie(pages, caller), hostCookie(pages))
 }
 
-/** For a browser that is signed in with an account which stands for another customer by now. */
+/** Signs the browser out and redirects to the page. Used if the account of the sign-in now belongs to another customer. */
 export function signInAgain(
   pages: PageParts,
   reply: FastifyReply,
@@ -108,7 +111,7 @@ function browserTokenOf(pages: PageParts, request: FastifyRequest, reply: Fastif
   return token
 }
 
-/** Returns the token of the cookie that each browser has. Undefined: the browser is here for the first time. */
+/** Returns the token of the cookie that every browser has, or undefined if the browser visits for the first time. */
 export function knownBrowserToken(pages: PageParts, request: FastifyRequest): string | undefined {
   const known = request.cookies[browserCookie(pages)]
   return known !== undefined && /^[\w-]{43}$/.test(known) ? known : undefined
@@ -118,12 +121,12 @@ function browserCookie(pages: PageParts): string {
   return cookieName(pages, 'sign_in_browser')
 }
 
-/** One for each provider and environment: a browser may be signed in at several. */
+/** Returns the name of the cookie for one provider and environment, because a browser may be signed in at several. */
 function sessionCookie(pages: PageParts, { providerId, environment }: Caller): string {
   return cookieName(pages, `signed_in_${digestOfParts(environment, providerId).slice(0, 16)}`)
 }
 
-/** With the prefix no other host and no unencrypted page can have set it. */
+/** Returns the cookie's name. With the prefix, browsers accept the cookie only from this host and over an encrypted connection. */
 function cookieName({ hostedUrl }: PageParts, name: string): string {
   return isSecure(hostedUrl) ? `__Host-${name}` : name
 }

@@ -1,14 +1,14 @@
 /*
- * The types of the texts. The English catalog of an area decides which keys there are; `{{name}}` in an English text is a
- * value that the page must pass. A text that depends on a number has one key for each plural form of the language, such as
- * `requests_one` and `requests_other`; the page asks for `requests` and passes `count`.
+ * The types of the texts. The English catalog of an area defines the keys. `{{name}}` in an English text is a value that the page
+ * must pass. A text that depends on a number has one key for each plural form of the language, such as `requests_one` and
+ * `requests_other`. The page uses the key `requests` and passes `count`.
  */
 
 export type Catalog = Readonly<Record<string, string>>
 
 type PluralForm = 'zero' | 'one' | 'two' | 'few' | 'many' | 'other'
 
-/** The key that a page asks for: without the plural form. */
+/** The key that a page uses, without the plural form. */
 export type BaseKey<Key extends string> = Key extends `${infer Base}_${PluralForm}` ? Base : Key
 
 type PluralBase<English> = keyof English extends infer Key
@@ -18,8 +18,8 @@ type PluralBase<English> = keyof English extends infer Key
   : never
 
 /**
- * The texts of one area in another language than English. A key that English does not have does not compile. A key may be
- * missing while its translation is not written yet: the page then shows the English text, and a test names the key.
+ * The texts of one area in a language other than English. A key that English does not have is a compile error. A key may be missing
+ * until its translation is written: the page then shows the English text, and a test reports the key.
  */
 export type Translation<English extends Catalog> = {
   readonly [

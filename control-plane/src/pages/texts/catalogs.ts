@@ -34,7 +34,7 @@ const english = {
 
 export type English = typeof english
 
-/** Every text: by language, area and key. */
+/** All texts, by language, area and key. */
 export const catalogs = {
   en: english,
   de: {

@@ -11,7 +11,7 @@ export const checkoutEnglish = {
   allPlans: 'All plans',
   forCustomer: 'For {{email}}',
 
-  // What a plan gives.
+  // Features and prices of a plan.
   requestsCost: '{{units}} requests cost {{price}}',
   trialDays_one: '{{count}}-day free trial',
   trialDays_other: '{{count}}-day free trial',
@@ -153,7 +153,7 @@ export const checkoutEnglish = {
   paymentDeclined:
     'The payment did not go through, and nothing was charged. Please try again, or use another card.',
 
-  // Earlier invoices.
+  // Unpaid invoices from before the checkout.
   unpaidInvoices: 'Unpaid invoices',
   payInvoicesFirst: 'Please pay your unpaid invoices first',
   unpaidExplained:
@@ -163,7 +163,7 @@ export const checkoutEnglish = {
   payInvoice: 'Pay {{amount}}: {{invoice}}',
   paymentBusy: 'Another payment of this invoice is still under way. Please try again in a minute.',
 
-  // What cannot be taken.
+  // Reasons why a plan cannot be started.
   notPossibleNow: 'This plan cannot be started now',
   notOffered: 'This plan is no longer offered.',
   planSoldOut: 'This plan is sold out.',
@@ -176,7 +176,7 @@ export const checkoutEnglish = {
     '{{plan}} has a notice period. Cancelled now, it ends on {{date}}. Cancel it, and start this plan then.',
   alreadyActive: 'You have this plan already',
 
-  // Done.
+  // The page of a completed checkout.
   done: 'Done',
   checkoutComplete: 'This checkout is complete',
   planActive: '{{plan}} is active',

@@ -2,7 +2,7 @@ import { pageLanguages, type PageLanguage } from '@tollgate/schemas/http/page-lo
 import type { Catalog } from './catalog.ts'
 import { catalogs, type English } from './catalogs.ts'
 
-/** Returns what is wrong with all texts, such as `de portal: cancel is missing`. */
+/** Returns the faults of all texts, such as `de portal: cancel is missing`. */
 export function catalogFaults(): string[] {
   const areas = Object.keys(catalogs.en) as (keyof English)[]
   return pageLanguages.flatMap((language) =>
@@ -15,8 +15,8 @@ export function catalogFaults(): string[] {
 }
 
 /**
- * Returns what is wrong with an area's texts in a language: keys that are missing or that English does not have, plural
- * forms that the language needs, and values that only one of the two texts names.
+ * Returns the faults of an area's texts in a language: missing keys, keys that English does not have, missing plural forms, and
+ * values that only one of the two texts names.
  */
 export function faultsOf(texts: object, english: Catalog, language: PageLanguage): string[] {
   const found = new Map<string, unknown>(Object.entries(texts))
@@ -36,14 +36,14 @@ export function faultsOf(texts: object, english: Catalog, language: PageLanguage
   ]
 }
 
-/** The keys that the language needs, each with an English text that names the same values. */
+/** Returns the keys that the language needs, each with an English text that names the same values. */
 function expectedTexts(english: Catalog, language: PageLanguage): Map<string, string> {
   const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories
   const expected = Object.entries(english).flatMap(([key, text]): [string, string][] => {
     const base = /^(.+)_(one|other)$/.exec(key)?.[1]
     const general = english[`${base}_other`]
     if (base === undefined || general === undefined) return [[key, text]]
-    // Once for each plural text of English; the map keeps one.
+    // This runs for each plural text of English, but the map keeps each key once.
     return order.filter((form) => forms.includes(form)).map((form) => [`${base}_${form}`, general])
   })
   return new Map(expected)

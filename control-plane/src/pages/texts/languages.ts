@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator'
 import { pageLanguages, type PageLanguage } from '@tollgate/schemas/http/page-locale'
 
-/** How numbers, money and dates are written where the reader's region is not known. */
+/** Locales for the formats of numbers, money and dates if the reader's region is unknown. */
 const defaultLocales: Readonly<Record<PageLanguage, string>> = {
   en: 'en-US',
   de: 'de-DE',
@@ -13,14 +13,14 @@ const defaultLocales: Readonly<Record<PageLanguage, string>> = {
 
 export type ReaderLanguage = {
   readonly language: PageLanguage
-  /** BCP 47: the language with a region, which decides how numbers, money and dates are written. */
+  /** BCP 47 tag of the language with a region, which decides the formats of numbers, money and dates. */
   readonly locale: string
 }
 
 /**
- * Returns the language of a page. The `locale` of the session decides; without one, the first language of the
- * Accept-Language header that there are texts in; otherwise English. The region is that of the session, or of the header
- * where it names the same language, so that a page is never written in one language with the dates of another.
+ * Returns the language of a page. The `locale` of the session decides. Without one, it is the first language in the Accept-Language
+ * header for which there are texts, otherwise English. The region comes from the session, or from the header if it names the same
+ * language, so that a page never combines one language with the date format of another.
  */
 export function readerLanguage(
   acceptLanguage: string | undefined,
@@ -36,8 +36,8 @@ export function readerLanguage(
 }
 
 /**
- * Returns the locale that a session keeps: one of a language that there are texts in. `de_DE` and `de-de` are `de-DE`. Null:
- * the browser decides.
+ * Returns the locale to store with a session, if there are texts in its language. `de_DE` and `de-de` become `de-DE`. Null means
+ * that the browser decides.
  */
 export function knownLocale(given: string | null | undefined): string | null {
   const locale = regionalOf((given ?? '').trim().replaceAll('_', '-'))
@@ -54,8 +54,8 @@ function languageOf(tag: string): PageLanguage | undefined {
 }
 
 /**
- * Returns the language, script and region of a tag; undefined if there is no such locale. Headers come from anyone, so anything
- * may be in them. An extension would write amounts in digits that the forms do not read.
+ * Returns the language, script and region of a tag, or undefined if there is no such locale. Any client can send any header, so the
+ * tag may be malformed. Extensions are removed, because they could format amounts in digits that the forms do not parse.
  */
 function regionalOf(tag: string): string | undefined {
   try {

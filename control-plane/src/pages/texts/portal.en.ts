@@ -167,7 +167,7 @@ export const portalEnglish = {
     'The saved card could not be charged. Your bank may only need your confirmation. Otherwise, use another card: it is charged within a few minutes.',
   paymentDeclined:
     'The payment did not go through, and nothing was charged. Try again, or use another card.',
-  // Back from a bank, without an open portal.
+  // The page after a return from a bank, without an open portal.
   returnedPaid: 'Your payment went through',
   returnedProcessing: 'Your payment is under way',
   returnedNothing: 'There is nothing to pay',

@@ -73,9 +73,9 @@ export const sharedEnglish = {
   bankWaitedFor:
     'Your bank has not answered yet. You do not need to wait here: this continues without you.',
   bankCheckAgain: 'Check again',
-  // Amounts that people type.
+  // Example of an amount that a customer may type.
   amountExample: 'An amount such as {{whole}} or {{parts}}',
-  // Pages that say why something is not possible.
+  // Problem pages: title and text.
   noSuchLinkTitle: 'This link is not valid',
   noSuchLinkText: 'It may be cut off. Open it again from where you found it.',
   linkUsedTitle: 'This link was already used',

@@ -1,5 +1,5 @@
 export const signInEnglish = {
-  // The email address, and the code that is sent to it.
+  // The forms for the email address and for the code.
   title: 'Sign in',
   titleWith: 'Sign in at {{name}}',
   emailText: 'We send a code to your email address. You need no password.',
@@ -18,7 +18,7 @@ export const signInEnglish = {
   signIn: 'Sign in',
   otherEmail: 'Use another email address',
   signedInAs: 'Signed in as {{email}}',
-  // An account elsewhere.
+  // Sign-in with an account at an upstream.
   or: 'or',
   continueWith: 'Continue with {{name}}',
   leavingText: 'You are being redirected to {{name}}. If nothing happens, use the button.',
@@ -29,7 +29,7 @@ export const signInEnglish = {
     'Another account at {{name}} is linked to this email address. Use that account, or sign in with a code.',
   upstreamFailed:
     '{{name}} could not complete the sign-in. Try again later, or sign in with a code.',
-  // What a client is allowed.
+  // The consent page for a client.
   consentTitle: 'Allow {{client}}?',
   consentText: '{{client}} asks to use {{name}} for you. What it does counts under your plan.',
   clientUnnamed: 'An application without a name',
@@ -44,17 +44,17 @@ export const signInEnglish = {
   scopeEmail: 'Your email address',
   allow: 'Allow',
   refuse: 'Do not allow',
-  // A link from an application.
+  // The page of a link from an application.
   connectCheckoutTitle: 'Continue to the checkout?',
   connectTopUpTitle: 'Continue to buy credits?',
   connectPortalTitle: 'Continue to your account?',
   connectText: 'An application that you use gave you this link.',
   connect: 'Continue',
-  // A request of an application that cannot be answered.
+  // The problem page for an invalid request of a client.
   invalidTitle: 'This request is not valid',
   invalidText:
     'Start again in your application. If that does not help, tell its makers what it says here:',
-  // The message with the code.
+  // The email with the code.
   mailSubject: '{{code}} is your code for {{name}}',
   mailText:
     '{{code}} is your code to sign in at {{name}}. It is valid for 10 minutes.\n\nGive it to nobody. If you did not request it, ignore this message.',

@@ -4,12 +4,12 @@ import { pageLanguages, type PageLanguage } from '@tollgate/schemas/http/page-lo
 import type { BaseKey, NamesIn } from './catalog.ts'
 import { catalogs, type English } from './catalogs.ts'
 
-/** `portal:cancelTitle`: an area and a key of its English catalog, without the plural form. */
+/** An area and a key of its English catalog, without the plural form, such as `portal:cancelTitle`. */
 export type TextKey = {
   [Area in keyof English]: `${Area}:${BaseKey<keyof English[Area] & string>}`
 }[keyof English]
 
-/** The English texts of a key: of one with plural forms, all of them. */
+/** The English text of a key, or all its texts if it has plural forms. */
 type EnglishOf<Key> = Key extends `${infer Area extends keyof English}:${infer Name}`
   ? {
       [Each in keyof English[Area]]: BaseKey<Each & string> extends Name
@@ -27,7 +27,7 @@ type IsPlural<Key> = Key extends `${infer Area extends keyof English}:${infer Na
 type NamesOf<Key> =
   NamesIn<EnglishOf<Key> & string> | (IsPlural<Key> extends true ? 'count' : never)
 
-/** A number is written as the page's language writes numbers. Money and dates are passed as text (`formats.money`). */
+/** A number is formatted for the page's language. Money and dates are passed as formatted text (`formats.money`). */
 type Value = string | number | bigint
 
 type ValuesOf<Key, Part> = {
@@ -40,15 +40,15 @@ type ValuesOf<Key, Part> = {
 
 type Arguments<Key, Part> = [NamesOf<Key>] extends [never] ? [] : [values: ValuesOf<Key, Part>]
 
-/** The keys of texts that take no values, for tables of labels. */
+/** The keys of texts without values, for tables of labels. */
 export type PlainKey = {
   [Key in TextKey]: [NamesOf<Key>] extends [never] ? Key : never
 }[TextKey]
 
-/** Returns the text of a key in the page's language, with the values in it. React escapes it. */
+/** Returns the text of a key in the page's language, with its values. The text is not escaped, because React escapes it. */
 export type Texts = {
   <Key extends TextKey>(key: Key, ...values: Arguments<Key, Value>): string
-  /** The same where values are elements, such as a link: returns what to put into the page. */
+  /** Like the function itself, for values that are elements, such as a link. Returns the nodes for the page. */
   readonly rich: <Key extends TextKey>(key: Key, values: ValuesOf<Key, ReactNode>) => ReactNode[]
 }
 
@@ -59,11 +59,11 @@ void library.init({
   supportedLngs: [...pageLanguages],
   initAsync: false,
   keySeparator: false,
-  // React escapes what it shows.
+  // React escapes all text that it renders.
   interpolation: { escapeValue: false },
 })
 
-/** `count` writes a number as the reader's locale does. */
+/** Returns the texts of a language. `count` formats a number for the reader's locale. */
 export function textsFor(language: PageLanguage, count: (value: number | bigint) => string): Texts {
   const translate = library.getFixedT(language)
   const plain = new Map<TextKey, string>()
@@ -77,7 +77,7 @@ export function textsFor(language: PageLanguage, count: (value: number | bigint)
       name,
       typeof value === 'string' ? value : count(value),
     ])
-    // The number as it is chooses the plural form; the text shows it as it is written.
+    // The number itself selects the plural form. The text shows the formatted number.
     const { count: number } = values
     return translate(key as string, {
       ...(typeof number === 'number' && { count: number }),
@@ -101,5 +101,5 @@ export function textsFor(language: PageLanguage, count: (value: number | bigint)
   return Object.assign(text, { rich }) as Texts
 }
 
-/** Stands for an element while its text is put together. No text of ours, and none that is stored, has this character. */
+/** Placeholder of an element while its text is built. Neither a catalog text nor a stored text contains this character. */
 const mark = '\u0000'
