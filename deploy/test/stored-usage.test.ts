@@ -184,7 +184,8 @@ async function sink(
     used.add(event.id)
     return isFirst
   })
-  // Behind the position, a key may occur again because its deduplication mark had expired. Only the log can decide there.
+  // Beyond the position, a key may be stored again, because its deduplication mark had expired. For those records, only the log
+  // decides.
   for (const each of [stored, rows.slice(end, begunEnd)]) {
     await store(partition, each)
     if (isDoubled) await store(partition, each)

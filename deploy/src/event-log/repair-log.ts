@@ -98,7 +98,7 @@ async function readNeeded(
       if (topic === undefined) continue
       for (let partition = 0; partition < topic.partitionCount; partition += 1) {
         const { offset, note } = positions.read(sinkGroup, topic.name, partition)
-        // While the sink stores a range again, the range does not count as stored.
+        // The note is empty until a sink has used the position, so nothing counts as stored before that.
         const stored = readSinkNote(note) === undefined ? 0 : offset
         const counted = await hotState.appliedOffset(each, partition)
         needed[topic.firstStream + partition] = Math.min(stored, counted)

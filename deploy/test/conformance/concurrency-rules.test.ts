@@ -152,7 +152,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     await shop.post('/v1/sdk/meter-events', event)
     const path = `/v1/ui/meters/${reference}`
     await shop.patch(path, { status: 'archived' })
-    // Known meters are cached for 1 second, during which usage of a removed meter is still accepted.
+    // Known meters are cached for 1 second, during which usage of an archived meter is still accepted.
     await vi.waitFor(() => shop.post('/v1/sdk/meter-events', event, 400), 20_000)
     const range = 'from=2020-01-01&to=2100-01-01'
     const before = await shop.get<{ total: number }>(`${path}/usage?${range}`)

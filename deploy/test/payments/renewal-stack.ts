@@ -63,7 +63,7 @@ export class RenewalStack {
   }
 
   /**
-   * Runs one job at a given time, to which all clocks except the processor's are set. The functions that wrap a charge also run.
+   * Runs one job at a given time, to which all clocks except the processor's are set. `around` wraps each charge, and starts it.
    */
   async runJob(
     name: string,

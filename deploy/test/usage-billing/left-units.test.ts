@@ -12,7 +12,7 @@ import { publisherOf } from '@tollgate/billing-runner/open-parts'
 import { beforeEach, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* Units that are left of a period, by the runner: what it tells, what it settles, and that bills say the same. */
+/* Units left over from a period, as handled by the runner: its events, its settlements, and matching invoices. */
 
 const of = new UsageShop()
 // Invoices of 0 also contain the carried-over units, so they are issued.

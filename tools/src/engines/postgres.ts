@@ -66,7 +66,7 @@ async function preparePostgres(
   const postgres = await requireProgram('postgres', options.say)
   const data = join(folder, 'data')
   const account = chooseAccount({ folder, dataFolder: data, postgres })
-  // The owner file does not exist, because a server without a process record has outlived the process that started it.
+  // No owner file is written here, so a running server that is not in the process record counts as left over and is stopped.
   if (existsSync(data)) await clearTheWay(data, join(folder, 'owner.json'))
   else await makeData(join(dirname(postgres), 'initdb'), account, folder, data)
   const settings = {

@@ -33,7 +33,7 @@ function boundsOfGroup(group: readonly CallFact[]): Bounds {
   if (key === undefined || outcome !== 'success') return { least: 1, most: 1 }
   const lives = new Map<string, number>()
   for (const { life } of group) lives.set(life, (lives.get(life) ?? 0) + 1)
-  // A use is free if the proxy delivered its record on behalf of another process that has ended.
+  // A use may be free, because a proxy may have delivered its record on behalf of another proxy that has ended.
   const beyond = [...lives.values()].map((each) => Math.max(0, each - answersPerKey))
   return {
     least: 1 + beyond.reduce((sum, each) => sum + each, 0),

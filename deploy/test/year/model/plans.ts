@@ -11,8 +11,7 @@ export type ModelPlan = {
   readonly trialDays?: number
   readonly accessDays?: number
   readonly autoRenew?: false
-  /** Proration of a change to this plan within a period. Absent: the plan begins a new period. */
-  /** `proportional` if absent. */
+  /** How a change to this plan within a period is charged. Default: `proportional`. */
   readonly proration?: 'proportional' | 'full'
   /** Units that a free plan allows in a period. */
   readonly cap?: number
