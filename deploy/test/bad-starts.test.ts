@@ -9,7 +9,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/tem
 import { lockFolder } from '../src/standalone/folder-lock.ts'
 import { findFreePort, host } from '../src/standalone/ports.ts'
 
-/* Starts that cannot succeed: each ends with an exit code other than 0 and lines that say what to do. */
+/* Starts that must fail. Each ends with an exit code other than 0 and prints what to do. */
 
 let folder: TemporaryFolder
 
@@ -22,7 +22,7 @@ afterAll(() => folder.remove())
 type BadStart = {
   readonly name: string
   readonly environment?: Readonly<Record<string, string>>
-  /** Path below the test's folder, or an absolute one. */
+  /** A path below the folder of the test, or an absolute path. */
   readonly dataDir?: string
   readonly port?: number
   readonly prepare?: (dataDir: string) => Promise<() => Promise<void> | void>

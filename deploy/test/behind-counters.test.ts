@@ -21,9 +21,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 /*
- * Limit checks while the counters are behind, held to a model that goes through all records one by one. The real
- * projection counts in steps of any size, beside the checks. The hot state is lost, or comes back as an older copy, so
- * that the fence moves back. Records are late and repeat keys. Run more: TOLLGATE_TEST_BEHIND_RUNS=1000.
+ * Compares limit checks while the counters lag with a model that processes all records one by one. The real projection counts in
+ * steps of any size during the checks. Hot state is lost or replaced by an older copy, so that the fence moves back. Records are
+ * late and repeat keys.
+ *
+ * Set TOLLGATE_TEST_BEHIND_RUNS=1000 for more runs.
  */
 const runs = Number(process.env['TOLLGATE_TEST_BEHIND_RUNS'] ?? 25)
 
@@ -37,7 +39,7 @@ const periods = [
   { startSecond: start + 100, endSecond: start + 200 },
 ]
 const products = ['prd_A', 'prd_B']
-/** Two references of one customer, and another customer. */
+/** Two references of one customer, and a second customer. */
 const customers = [['cus_1', 'user-1'], ['cus_2']]
 const references = customers.flat()
 
@@ -57,7 +59,7 @@ const shape: fc.Arbitrary<Shape> = fc.record({
   meterName: fc.constantFrom('requests', 'requests', 'requests', 'tokens'),
   outcome: fc.constantFrom(...outcomes, 'success' as const, 'success' as const),
   key: fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')),
-  // The end of one period and the start of the next, and what lies in none.
+  // Seconds at the end of one period and the start of the next, and outside all periods.
   second: fc.constantFrom(
     start - 400,
     start - 300,
@@ -178,7 +180,7 @@ class World {
     await rm(this.#folder, { recursive: true })
   }
 
-  /** Callers keep it while the state behind it is replaced, as they keep their connection to a server. */
+  /** Returns a proxy object that callers keep while the state behind it is replaced, like a connection to a server. */
   #currentState(): HotState {
     return new Proxy(this.#hotState, {
       get: (_, name) => {
@@ -208,7 +210,7 @@ class World {
     await Promise.all([...reads, counting])
   }
 
-  /** Goes through all records one by one. */
+  /** Returns the expected amounts by processing all records one by one. */
   #expected(customerRef: string, productRef: string): bigint[] {
     const own = customers.find((refs) => refs.includes(customerRef))!
     const used = new Set<string>()
@@ -224,7 +226,7 @@ class World {
         (each.productRef === null || each.productRef === productRef) &&
         own.includes(each.customerRef)
       if (!counts) continue
-      // The first period takes what is at most 300 seconds early.
+      // A record up to 300 seconds before the first period counts in that period.
       if (each.second >= start - 300 && each.second < start + 100) amounts[0]! += BigInt(each.value)
       else if (each.second >= start + 100 && each.second < start + 200)
         amounts[1]! += BigInt(each.value)
@@ -331,7 +333,7 @@ function entitlementOf(customerRefs: readonly string[], productRef: string): Ent
   }
 }
 
-/** Keys belong to one reference. */
+/** Idempotency keys are separate for each customer reference. */
 function idOf({ customerRef, key }: Shape): string {
   return `usage_${customerRef}_${key}`
 }

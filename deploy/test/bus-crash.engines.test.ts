@@ -34,8 +34,8 @@ import { missingParts, prepareParts, type EngineParts } from './engines/engine-p
 import { whatIsMissing } from './engines/startable.ts'
 
 /*
- * Usage on JetStream while consumers, the NATS server and the log are killed. `npm run test:bus` runs the whole of it, with a
- * broker of its own that is killed too.
+ * Records usage on JetStream while consumers, the NATS server and the log are killed. `npm run test:bus` runs all of it, with its
+ * own broker, which is also killed.
  */
 
 const asked = process.env['TOLLGATE_TEST_BUS_MESSAGES']
@@ -95,7 +95,7 @@ beforeAll(async () => {
   manager = await jetstreamManager(connection)
   projection = await startProcess('@tollgate/aggregator/main', {
     TOLLGATE_PROJECTION: 'counters',
-    // Never asked: the counters are not lost.
+    // ClickHouse is never queried, because the counters are not lost.
     TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
   })
 }, 300_000)
@@ -114,7 +114,7 @@ afterAll(async () => {
   await folder.remove()
 })
 
-/** Knows the customers; the real route has tests of its own. */
+/** Starts a control plane that knows the customers. The real route has its own tests. */
 async function startControlPlane(): Promise<Server> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -145,7 +145,7 @@ async function openParts(): Promise<void> {
   log = (await openEventLogForWriting(config, { topics, values: meterEventValues, logger })).log
   hotState = await openHotState(config, 'projection', logger)
   for (const customer of customers) {
-    // From the beginning to the end of time.
+    // The window covers all times.
     const windows = [{ id: 'all', fromSecond: 0, toSecond: 4_102_444_800 }]
     await hotState.putEntry(addressOf(customer), { version: 1, document: '{}', windows })
   }
@@ -164,7 +164,7 @@ async function startProcess(
   const child = fork(fileURLToPath(import.meta.resolve(program)), {
     execArgv: ['--conditions=source', '--import', 'tsx'],
     env: { PATH: process.env['PATH'], ...settings, ...more },
-    // What they log while the broker is away would bury the figures.
+    // Standard output is ignored, because errors about the unavailable broker would hide the results.
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const [message] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as unknown[]
@@ -193,7 +193,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 type Item = { readonly customer: number; readonly value: number }
 
-/** Of one message: mostly one. */
+/** Returns the items of a message, in most cases one. */
 function itemsOf(message: number): Item[] {
   const count = message % bulkEvery === 0 ? bulkItems : 1
   return Array.from({ length: count }, (_, index) => ({
@@ -203,8 +203,8 @@ function itemsOf(message: number): Item[] {
 }
 
 /**
- * A third has no key at all, and is published while the server stays up: a publisher could not know whether to send it
- * again. The others are sent again until they are acknowledged.
+ * Publishes a message. A third of the messages has no key and is only published while the server is up, because a publisher could
+ * not know whether to repeat it. The others are sent again until they are acknowledged.
  */
 async function publish(message: number): Promise<void> {
   const kind = (['none', 'id', 'key'] as const)[message % 3]!
@@ -248,7 +248,7 @@ async function headsTotal(): Promise<number> {
 
 const patience = { timeout: 300_000, interval: 100 }
 
-/** Each of them once in each round, spread over the whole run. */
+/** Kills each part once per round, spread over the whole run. */
 async function killInTurn(expectedItems: number): Promise<void> {
   const kills: (() => Promise<void>)[] = [
     () => killIngest(0),

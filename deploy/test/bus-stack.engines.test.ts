@@ -6,7 +6,7 @@ import { createCappedProduct, createCustomer } from './offers.ts'
 import { createEmbeddedStack, type StackUnderTest } from './stack-under-test.ts'
 import { WalletCaller } from './wallet-caller.ts'
 
-/* The message bus with the real control plane, limits and wallets; what the bus does by itself is tested beside it. */
+/* The message bus with the real control plane, limits and wallets. Tests next to it cover the bus alone. */
 
 const server = process.env['TOLLGATE_TEST_NATS_URL']
 const name = `t${randomBytes(6).toString('hex')}`
@@ -30,7 +30,7 @@ afterAll(async () => {
   await underTest?.remove()
 })
 
-/** Also while ingest has not created the stream yet. */
+/** Publishes an item. Repeats it while ingest has not created the stream yet. */
 async function publish(item: object): Promise<void> {
   await expect
     .poll(() =>

@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 /**
- * Closes a run with one line that a machine can read: "N passed, N failed", and skipped where there are any. Before it
- * come the tests that failed and held when they ran again, with what failed first.
+ * Ends a run with one machine-readable line: "N passed, N failed", and the number of skipped tests if there are any. Before it,
+ * lists the tests that failed and passed when they were repeated, with their first error.
  */
 export default class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -13,7 +13,7 @@ export default class ClosingLineReporter implements Reporter {
         counts[test.result().state] += 1
         if (test.diagnostic()?.flaky === true) again.push(describeRetried(test))
       }
-      // A file that could not be loaded has no tests to fail.
+      // A file that could not be loaded contains no tests, so it counts as one failure.
       if (module.state() === 'failed' && module.errors().length > 0) counts.failed += 1
     }
     const failed = counts.failed + unhandledErrors.length

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { readAsProgram } from './service-settings.ts'
 
-/* Read here as Docker Compose reads it. That the engines' images start as written is not shown here. */
+/* The files are parsed as Docker Compose does. These tests do not verify that the images of the engines start. */
 
 type Service = {
   readonly image: string
@@ -31,7 +31,7 @@ const compose = parse(withValues(text), { merge: true }) as {
 const services = Object.entries(compose.services)
 const ours = services.filter(([, { image }]) => image.startsWith('tollgate:'))
 
-/** As `docker compose` with a filled-in file of secrets. */
+/** Returns the file with variables replaced, as `docker compose` does with a complete file of secrets. */
 function withValues(source: string): string {
   return source.replaceAll(/\$\{(\w+)(?::-([^}]*)|:\?[^}]*)?\}/g, (_, __, byDefault?: string) =>
     byDefault === undefined ? 'secret'.repeat(6) : byDefault,
@@ -50,7 +50,7 @@ function todaysSchema(): object {
 
 describe('deploy/compose.yaml', () => {
   it('is what the Compose specification describes', () => {
-    // The published schema is older than the project's name on the top level, and writes `id` for `$id`.
+    // The published schema is older than the top-level name of the project, and uses `id` instead of `$id`.
     const { name, ...known } = compose
     const validate = new Ajv({ strict: false, validateFormats: false }).compile(todaysSchema())
     validate(known)

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest'
 import { knownVariables } from './service-settings.ts'
 
 /*
- * There is no Docker engine here to build the image with. What can be held without one: the file is well-formed, what
- * it copies is there and reaches the builder, and what it sets is read by a service.
+ * The image cannot be built without a Docker engine. These tests check that the file is well-formed, that the files it copies exist
+ * and are not ignored, and that a service reads the variables it sets.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,7 +19,7 @@ const { workspaces, engines } = JSON.parse(await readFile(join(root, 'package.js
   engines: { node: string }
 }
 
-/** Instructions with their continued lines, comments left out. */
+/** Instructions with joined continuation lines and without comments. */
 const instructions = dockerfile
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll('\\\n', ' ')

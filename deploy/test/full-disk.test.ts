@@ -10,7 +10,7 @@ const sizeMegabytes = 160
 let disk: string
 let hasDisk = false
 
-/** A small disk of its own; mounting one takes a privilege that not every place gives. */
+/** Mounts a small disk. Mounting requires a privilege that not every environment has. */
 beforeAll(() => {
   disk = mkdtempSync(join(tmpdir(), 'tollgate-disk-'))
   const options = ['-t', 'tmpfs', '-o', `size=${sizeMegabytes}M`, 'tmpfs', disk]
@@ -22,7 +22,7 @@ afterAll(() => {
   rmSync(disk, { recursive: true })
 })
 
-/** Writes until the disk takes no more, or until so much is left. */
+/** Writes until the disk is full or has only `leaveMegabytes` left. */
 function fillDisk(leaveMegabytes: number): void {
   const file = openSync(join(disk, 'fill'), 'w')
   const blocks = [Buffer.alloc(1_048_576), Buffer.alloc(4_096)]
@@ -31,7 +31,7 @@ function fillDisk(leaveMegabytes: number): void {
       try {
         while (freeMegabytes() > leaveMegabytes || leaveMegabytes === 0) writeSync(file, block)
       } catch {
-        // Full for blocks of this size.
+        // The disk is full for blocks of this size.
       }
     }
   } finally {

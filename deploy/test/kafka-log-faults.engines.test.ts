@@ -28,7 +28,7 @@ beforeEach(() => {
 })
 afterEach(() => log.close())
 
-/** Brokers for all tests of a suite: they take longest to start, and every test leaves them whole. */
+/** Starts brokers for all tests of a suite, because they take long to start. Every test leaves them in sync. */
 function startBrokers(count: 1 | 3): void {
   beforeAll(async () => {
     folder = await makeTemporaryFolder('kafka-log')
@@ -43,7 +43,7 @@ function startBrokers(count: 1 | 3): void {
   })
 }
 
-/** The one that was killed, in its place. */
+/** Starts a killed broker again. */
 async function restartBroker(index: number): Promise<void> {
   const server = await startKafkaBroker(options, ports.kafka, index)
   engine = engineOf(engine.address, engine.servers.with(index, server))
@@ -67,10 +67,10 @@ function openLog(deliveryTimeoutMs: number) {
   })
 }
 
-/** Each has one append on its way at a time. */
+/** Number of concurrent lines. Each has one append in flight at a time. */
 const linesTotal = 12
 
-/** Appends numbers one after the other on several lines at once, and remembers which ones were acknowledged. */
+/** Appends consecutive numbers on several lines at once, and records which of them were acknowledged. */
 class Writing {
   readonly acked: number[] = []
   readonly ackedByPartition: number[] = Array<number>(partitionCount).fill(0)
@@ -83,7 +83,7 @@ class Writing {
     this.#lines = Promise.all(Array.from({ length: linesTotal }, () => this.#write(to)))
   }
 
-  /** Until each partition acknowledges what was appended after this call, whoever leads it by then. */
+  /** Waits until each partition acknowledges records appended after this call, whichever broker leads it. */
   async untilAllGoOn(): Promise<void> {
     const before = [...this.ackedByPartition]
     const goesOn = (count: number, partition: number) => count > before[partition]! + 4 * linesTotal
@@ -158,7 +158,7 @@ describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.titl
     try {
       for (const { pid } of engine.servers) {
         process.kill(pid, 'SIGSTOP')
-        // Another one leads by then, and this one wakes up believing that it does.
+        // Another broker leads by then. The suspended broker resumes and still considers itself the leader.
         await writing.untilAllGoOn()
         process.kill(pid, 'SIGCONT')
         await untilInSync()
@@ -174,7 +174,7 @@ describe.skipIf(missing.isLeftOut)(`the log on three Kafka brokers${missing.titl
   })
 })
 
-/** Asks where partitions end, over and over, and remembers every answer that lacks what was acknowledged before it. */
+/** Reads the heads of partitions repeatedly, and records every answer that lacks records acknowledged before it. */
 class Watching {
   readonly stale: string[] = []
   answers = 0
@@ -265,7 +265,7 @@ describe.skipIf(missing.isLeftOut)(`the log on one Kafka broker${missing.title}`
   })
 })
 
-/** Every broker knows that all have everything again, so that the next one may be hurt. */
+/** Waits until every broker reports that all replicas are in sync, so that the next broker may fail. */
 async function untilInSync(): Promise<void> {
   const copies = async (): Promise<number> => {
     const told = engine.address.split(',').map((broker) => copiesInSync(broker, namePrefix + topic))

@@ -44,7 +44,7 @@ test('ten of ten calls are allowed, the eleventh is denied and shown the plans',
     product: { reference: productRef },
     plans: [{ type: 'recurring', price: 0, currency: 'USD', requiresPayment: false }],
   })
-  // Usage is never refused for a limit, and more of it changes nothing for the check.
+  // Usage is never refused because of a limit, and more usage does not change the result of the check.
   await Promise.all(times(5).map(() => client.recordUsage({ customerRef, productRef })))
   expect(await client.checkLimit(customerRef, productRef)).toEqual(denied)
 })
@@ -132,7 +132,7 @@ test('a sandbox key sees nothing of live, and a provider nothing of another', as
     const customer = await other.send('GET', `/v1/sdk/customers/${customerRef}`)
     const check = await other.send('POST', '/v1/sdk/limits', { customerRef, productRef })
     expect([product.status, customer.status, check.status]).toEqual([404, 404, 404])
-    // Taken, under the reference as it stands there, and without a trace on this side.
+    // The other provider's usage is accepted under the same customer reference, and does not affect this provider.
     await other.recordUsage({ customerRef: 'shared_name', productRef, units: 5 })
   }
   expect((await provider.live.checkLimit('shared_name', productRef)).remaining).toBe(6)

@@ -37,7 +37,7 @@ function openLog() {
   })
 }
 
-/** A log in which so many records are stored, and so many counted. */
+/** Creates a log in which the given numbers of records are stored and counted. */
 async function createLog(stored: number, counted: number): Promise<void> {
   const log = await openLog()
   for (let at = 0; at < records; at += 1) await log.append(topic, 0, Buffer.alloc(100, 1), at)

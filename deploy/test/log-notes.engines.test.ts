@@ -52,7 +52,7 @@ const event: MeterEvent = {
   idempotencyKey: 'k1',
 }
 
-/** The values as a process of its own knows them, which has read nothing yet. */
+/** Returns the schemas and the decoder of a new process that has read nothing. */
 function freshValues(schema = meterEventValues.schema) {
   const decoder = new MeterEventDecoder()
   const values: ValueSchemas = {
@@ -122,7 +122,7 @@ async function write(recordOf: (schemaId: number) => Uint8Array, schema?: string
   }
 }
 
-/** What a process reads that starts now. */
+/** Returns what a process reads that starts now. */
 async function readAll(): Promise<MeterEvent[]> {
   const { values, decoder } = freshValues()
   const log = await openEventLogForReading(configOf(), { topics: [topic], values, logger })
@@ -134,7 +134,7 @@ async function readAll(): Promise<MeterEvent[]> {
   }
 }
 
-/** Starts a registry that knows nothing. */
+/** Starts an empty schema registry. */
 async function startEmptyRegistry(): Promise<void> {
   lives += 1
   const root = join(folder.path, `registry-${lives}`)
@@ -146,7 +146,7 @@ async function loseRegistry(): Promise<void> {
   registry = undefined
 }
 
-/** Gives ids to schemas of something else until the next one is `id`. */
+/** Registers unrelated schemas until the next id is `id`. */
 async function useUpIdsBefore(id: number): Promise<void> {
   const client = createSchemaRegistry({ url: registryUrl() }, {})
   for (let given = 0, number = 0; given < id - 1; number += 1) {
@@ -180,7 +180,7 @@ describe.skipIf(isLeftOut)(`what is noted beside the log in Kafka${title}`, () =
       expect(before).toBeGreaterThanOrEqual(5)
       await loseRegistry()
 
-      // Nobody needs it for schemas that are noted.
+      // The registry is not needed for schemas that are noted in the log.
       expect(await readAll()).toEqual([event])
       expect(await write(currentRecord)).toBe(before)
 

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take longest, the longest first. One of them that begins last would be waited for alone. */
+/** The slowest test files, the slowest first. If one of them began last, the run would wait for it alone. */
 const longest = [
   'deploy/test/kafka-log-faults.engines.test.ts',
   'tools/test/hostile.test.ts',

@@ -17,7 +17,7 @@ import { createCappedProduct, createCustomer } from './offers.ts'
 import { startStack, type Stack } from './stack.ts'
 
 const cap = 1_000
-/** Fewer than are recorded before the loss, so that the log alone cannot make up for it. */
+/** Smaller than the number of records before the loss, so that the counts cannot be rebuilt from the log alone. */
 const tailRecordsMax = 20
 
 let folder: string
@@ -79,7 +79,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     await client.recordUsage({ customerRef: reference, productRef, units, ...key })
   }
 
-  /** Some of it in ClickHouse, some in the log alone; and from here on nobody stores or counts. */
+  /** Records usage, some of which is stored in ClickHouse and some only in the log. Afterwards no projection runs. */
   async function useStoredAndUnstored(): Promise<void> {
     for (let each = 0; each < tailRecordsMax + 10; each += 1) await use('user-1', 1)
     await use(customerRef, 7, 'stored')
@@ -98,7 +98,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     used += 5 + 2
   }
 
-  /** Under either reference, and with usage in between. */
+  /** Checks the limit under both references, with usage in between. */
   async function expectExact(): Promise<void> {
     expect((await client.checkLimit('user-1', productRef)).remaining).toBe(cap - used)
     await use('user-1', 3)
@@ -106,7 +106,7 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
     expect((await client.checkLimit(customerRef, productRef)).remaining).toBe(cap - used)
   }
 
-  /** As a first call of a client: the data plane remembers nothing of the key. */
+  /** Returns the status of a first request with a key, which the data plane has not cached. */
   async function statusWith(secretKey: string): Promise<number> {
     const stranger = stack.clientWithKey(secretKey)
     const usage = { customerRef: 'nobody in particular' }

@@ -15,7 +15,7 @@ import { startStack, type Stack } from './stack.ts'
 import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
 
 const patienceMs = 60_000
-/** Whatever is lost is waited for, and the machine may be busy. */
+/** The tests wait for the recovery of all lost data, and the machine may be busy. */
 const testTimeoutMs = 180_000
 
 describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
@@ -48,7 +48,7 @@ describe.skipIf(!hasRedisServer)('wallets of a hot state that is lost', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** As a client does: again after a 503, with the same key. */
+  /** Sends a request as a client does: repeats it after a 503, with the same key. */
   async function insist<Body>(method: string, path: string, body?: unknown): Promise<Body> {
     const deadline = Date.now() + patienceMs
     for (;;) {

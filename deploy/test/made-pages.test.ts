@@ -26,7 +26,7 @@ test('docs/errors.md has every code of the table, and something sends each of th
   expect(Object.keys(errorCodes).filter((code) => !sent.has(code))).toEqual([])
 })
 
-/** Not of tests, of examples and of the table itself. */
+/** Returns the source files, without tests, examples and the table of codes itself. */
 async function sourcesIn(folder: URL): Promise<string[]> {
   const files = (await readdir(folder, { recursive: true })).filter(
     (file) => /\.tsx?$/.test(file) && !/\.test\.|error-codes|examples/.test(file),

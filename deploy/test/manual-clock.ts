@@ -1,6 +1,6 @@
 import type { Clock } from '@tollgate/platform/clock/clock'
 
-/** Stands still until a test moves it. */
+/** A clock that only moves when a test sets it. */
 export type ManualClock = Clock & { set(instant: string | number): void }
 
 export function createManualClock(instant: string): ManualClock {

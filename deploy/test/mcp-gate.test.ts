@@ -23,7 +23,7 @@ import { createCappedProduct, createCustomer } from './offers.ts'
 import { startStack, type Stack } from './stack.ts'
 import { creditsPerUnit, WalletCaller } from './wallet-caller.ts'
 
-/* The gate of the MCP proxy in front of real services: what it admits, and what its records count. */
+/* The gate of the MCP proxy with real services: which calls it admits, and what its records count. */
 
 const serviceSecret = randomUUID() + randomUUID()
 const cap = 20
@@ -70,10 +70,10 @@ const serverOf = (productRef: string, changes: Partial<ServedServer> = {}): Serv
 
 const success = { outcome: 'success', durationMs: 12 } as const
 
-/** Whether the call was admitted; it succeeds then. */
+/** Returns whether the call was admitted. An admitted call succeeds. */
 async function call(given: GatedCall): Promise<boolean> {
   const admission = await opened.gate.admit(given)
-  // Holds wait for the counters, which come late on a busy machine.
+  // Holds wait for the counters, which may be slow on a busy machine.
   if (admission.kind === 'unavailable') return call(given)
   if (admission.kind !== 'admitted') {
     expect(admission.kind).toBe('paywalled')
@@ -119,7 +119,7 @@ test('counts a call once in the requests and in the meter of its tool, and debit
     const admission = await opened.gate.admit(callOf(server, customerRef, { toolName }))
     if (admission.kind !== 'admitted') throw new Error(admission.kind)
     admission.settle({ outcome, durationMs: 3, ...(outcome === 'fail' && { reason: 'broken' }) })
-    // A call has one end.
+    // A second end of the same call changes nothing.
     admission.settle({ outcome: 'success', durationMs: 4 })
   }
   await expect.poll(() => wallets.balanceOf(customerRef)).toBe(3 * creditsPerUnit)
@@ -153,12 +153,12 @@ test('makes as many repeats free at several processes, and after a restart, as a
   const restarted = await open()
   await callAt(restarted)
   await restarted.stop()
-  // Of 7 calls the first, and those after 3 repeats.
+  // Of 7 calls, the first one and those after 3 repeats are billed.
   await expect.poll(() => remainingOf(customerRef, productRef)).toBe(1_000 - 4)
   const used = { ...aroundNow(), customerRef }
   const counted = () => client.meterUsage(requestsMeter, used)
   const requestsMeter = await client.requestsMeter()
-  // Each call has a record, and those that are free count nothing.
+  // Each call has a record. Free repeats count 0 units.
   await expect.poll(counted).toMatchObject({ total: 4, count: 7 })
 })
 
@@ -190,7 +190,7 @@ test('asks for a plan that includes the tool', async () => {
       'The current plan does not include the tool search. ' +
       `Use the tool \`upgrade\` to choose a plan, or open ${denied.checkoutUrl}`,
   })
-  // The default plan is always an extra allowed plan; a tool that is not known is open to it alone.
+  // The default plan is always allowed too. An unknown tool is open only to the default plan.
   const server = serverOf(productRef, { tools, defaultPlanRef: free!.reference })
   for (const toolName of ['search', 'unknown']) {
     expect(await call(callOf(server, customerRef, { toolName }))).toBe(true)
@@ -217,7 +217,7 @@ test('says what must be paid or activated, and records it as paywall', async () 
   const wallets = await openWallets()
   const empty = await wallets.createPayer()
   expect(await paywallOf(callOf(serverOf(wallets.productRef), empty))).toMatchObject({
-    // Every paid plan on offer is paid by usage.
+    // Every paid plan on offer is billed by usage.
     kind: 'activation_required',
     message: expect.stringMatching(/^There are no credits left .* `topup`/) as string,
     balance: { creditBalance: 0 },
@@ -249,7 +249,7 @@ test('says that a call is unavailable while ingest is away, or lets it go ahead 
     if (admission.kind === 'admitted') admission.settle(success)
     await alone.stop()
   }
-  // The next process delivers what was left.
+  // The next process delivers the remaining records.
   const next = await open()
   await expect.poll(() => remainingOf(customerRef, productRef)).toBe(cap - 1)
   await next.stop()

@@ -18,7 +18,7 @@ import { productRef, publishEntitlement } from '../../ingest/test/entitled-custo
 import { Installation, providerId } from '../../ingest/test/installation.ts'
 import { startCuttingRelay, type CuttingRelay } from './mcp/cutting-relay.ts'
 
-/* Records of tool calls on their way to a real ingest: none lost, none counted twice. */
+/* Delivery of the records of tool calls to a real ingest: none is lost and none is counted twice. */
 
 const nowMs = Date.UTC(2026, 0, 15)
 const serviceSecret = randomUUID() + randomUUID()
@@ -76,7 +76,7 @@ class Settler {
     expect(code).toBe(how === 'killed' ? null : 0)
   }
 
-  /** The calls of which it was said, in whole lines. */
+  /** Returns the ids of calls with the given word, from complete lines. */
   lines(word: 'begun' | 'settled'): string[] {
     if (!existsSync(this.#said)) return []
     const output = readFileSync(this.#said, 'utf8')
@@ -103,7 +103,7 @@ test('what was settled is recorded once, when the proxy is killed, ingest restar
   const { settled, recorded } = await expectExact(settlers)
   expect(settled.length).toBeGreaterThan(800)
   expect(relay.cutCount()).toBeGreaterThan(0)
-  // A call whose process died between its record and its answer is recorded.
+  // A call is recorded even if its process died between the record and the answer.
   expect(recorded.length - settled.length).toBeLessThanOrEqual(4 * 8)
 })
 
@@ -137,13 +137,13 @@ test('what was settled is recorded once, when another proxy takes over the journ
   expect(readdirSync(join(dataDir, 'mcp-proxy'))).toEqual([])
 })
 
-/** Folders of journals that are not of this process. */
+/** Returns the journal folders of other processes. */
 function journalFolders(): string[] {
   const names = readdirSync(join(dataDir, 'mcp-proxy'))
   return names.filter((name) => name.startsWith('journal-') && !name.includes(`-${process.pid}-`))
 }
 
-/** As if the process that owns the folder ran on another host, and had not touched it for two minutes. */
+/** Makes the owner of a folder look like a process on another host that has not touched it for 2 minutes. */
 function beOfAnotherHost(name: string): void {
   const path = join(dataDir, 'mcp-proxy', name, 'owner')
   const owner = JSON.parse(readFileSync(path, 'utf8')) as object
@@ -152,7 +152,7 @@ function beOfAnotherHost(name: string): void {
   utimesSync(path, before, before)
 }
 
-/** Each settled call is recorded once, and nothing else is. */
+/** Checks that each settled call is recorded once, and nothing else is recorded. */
 async function expectExact(settlers: readonly Settler[]) {
   const keys = (await installation.events()).map(({ idempotencyKey }) => idempotencyKey!)
   const recorded = keys.map((key) => key.replace(/-fail$/, ''))
@@ -241,14 +241,14 @@ test('records of a provider that ingest does not hear wait, and those of others 
 
 test('calls are refused while the journal has no room, and go on once ingest has taken records', async () => {
   const { records, ingest } = await open({ bytesMax: 20_000 })
-  // Nothing is taken: the control plane is asked about live providers, and does not answer.
+  // Ingest accepts nothing, because it asks the control plane about live providers and gets no valid answer.
   installation.controlPlane = (_, response) => response.writeHead(503).end('{}')
   let admitted = 0
   for (; records.promiseRoom(); admitted++) {
     records.append(recordOf(`c${admitted}`, { environment: 'live' }))
     records.endPromise()
   }
-  // Room is kept for the largest record.
+  // Room is reserved for records of the maximum size.
   expect(admitted).toBeGreaterThan(20)
   await expect(records.health.check()).rejects.toThrow('full')
   installation.controlPlane = (_, response) => {

@@ -5,7 +5,7 @@ import { migrate } from '../src/migrate/migrate.ts'
 import { dataFolderAt, type DataFolder } from '../src/standalone/data-folder.ts'
 import { lockFolder } from '../src/standalone/folder-lock.ts'
 
-/** None of them is there: whoever asks one has not refused in time. */
+/** None of these engines exists. A command that tries to connect has not refused in time. */
 const engines = {
   TOLLGATE_EVENT_LOG: 'kafka',
   TOLLGATE_KAFKA_BROKERS: '127.0.0.1:1',

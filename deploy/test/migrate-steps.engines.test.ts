@@ -67,7 +67,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
   async function openTargetAtHand(own: Own): Promise<Target> {
     const started = await startTestDatabase(migrationsFolder)
     await own({ close: () => started.stop() })
-    // As the command does: it copies into tables that are its own.
+    // Like the command, it uses the owner role, because it copies into the owner's tables.
     const database = await own(
       createPostgresDatabase({ url: started.url, isOwner: true, poolMax: 3 }),
     )
@@ -101,7 +101,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
     }
   }
 
-  /** What the next process finds of the last one. */
+  /** Returns the journal as the next process reads it. */
   async function journalAsKept(sql: Target['database']['control']): Promise<Target['journal']> {
     const found = await findMove(sql, source)
     if (found.kind !== 'ours') throw new Error(`the move is ${found.kind}`)
@@ -142,7 +142,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
         )
         return rows.map(({ id }) => id)
       }
-      // Ten records ahead of the position in each of three partitions, one of which is no event.
+      // In each of 3 partitions, 10 records are stored ahead of the position, and one of them is not an event.
       const moved = new Set(await ids(target))
       const left = (await ids(source)).filter((id) => !moved.has(id))
       expect(left.length).toBe(27)
@@ -176,7 +176,7 @@ describe.skipIf(missing)(`the steps of a move${title}`, () => {
 
   it('are found out when a side is not the same', { timeout }, async () => {
     const { database, usageStore, log } = target
-    // The audit log would keep that it was changed, and be different for good.
+    // Without this, the audit log would record the change and differ permanently.
     await database.control`alter table providers disable trigger user`
     await database.control`update providers set name = 'changed' where provider_id = 'prov_b'`
     expect((await compareSides(source, target)).report).toMatch(/control\.providers .*DIFFERENT/)

@@ -19,14 +19,14 @@ const timeout = 600_000
 const cap = 1_000_000
 const day = 86_400_000
 
-/** One customer with all that must be the same after the move. */
+/** One customer with everything that must be the same after the move. */
 type Customer = {
   readonly client: TollgateClient
   readonly refs: readonly string[]
   readonly productRef: string
-  /** What the embedded installation answered last. */
+  /** Remaining units in the last answer of the embedded installation. */
   remaining: number
-  /** Units of all usage that was acknowledged, each key once. */
+  /** Units of all acknowledged usage, without duplicate keys. */
   units: number
   records: number
 }
@@ -65,7 +65,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
         customers = await makeCustomers(source.credentials.baseUrl)
         await useAll('early')
         await untilStored()
-        // From here on the sink waits, so that the log alone has the rest.
+        // From now on the sink stores nothing, so later records are only in the log.
         await source.stop()
         source = await startSource('3600000')
         reconnect(source.credentials.baseUrl)
@@ -113,7 +113,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
             const externalRef = number % 3 === 0 ? undefined : `user_${number}`
             const own = await createCustomer(client, externalRef)
             const refs = externalRef === undefined ? [own] : [own, externalRef]
-            // The first check gives the customer the free plan.
+            // The first check puts the customer on the free plan.
             await client.checkLimit(own, productRef)
             made.push({ client, refs, productRef, remaining: 0, units: 0, records: 0 })
           }
@@ -121,7 +121,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
         return made
       }
 
-      /** The same customers over clients of another address. */
+      /** Replaces the clients of the customers by clients for another URL. */
       function reconnect(baseUrl: string): void {
         const byKey = new Map<TollgateClient, TollgateClient>()
         const keyOf = [keys.sandboxKey, keys.liveKey, keys.otherKey]
@@ -165,7 +165,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
         return answers[0]!
       }
 
-      /** Asking for usage waits until the sink has stored what was acknowledged before. */
+      /** Waits until everything acknowledged is stored. A usage query fails until the sink has stored all earlier records. */
       async function untilStored(): Promise<void> {
         for (const customer of customers) expect(await usageOf(customer)).toEqual(tallyOf(customer))
       }
@@ -207,7 +207,7 @@ describe.each(['TOLLGATE_TEST_REDIS_URL', 'TOLLGATE_TEST_REDIS_CLUSTER'] as cons
             output += (await runMigrate(from, engines.environment, { afterMs, signal })).output
           }
           const ended = await runMigrate(from, engines.environment)
-          // Where one of them was done before it was killed, the last one finds nothing to do.
+          // If an earlier run completed the move before it was killed, the last one finds nothing to do.
           expect(output + ended.output).toContain('Both sides hold the same.')
           expect(ended.code).toBe(0)
           expect(await digestFiles(from, kept)).toEqual(before)

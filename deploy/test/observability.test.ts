@@ -43,7 +43,7 @@ const { groups } = parse(readFileSync(join(deploy, 'prometheus/alerts.yaml'), 'u
 }
 const rules = groups.flatMap((group) => group.rules)
 
-/** Name of a series to the labels it comes with, as the services export them. */
+/** The exported series and their labels. */
 const exported = await exportedSeries()
 
 async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
@@ -68,7 +68,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   registerOverdueEvents(registry, async () => 0)
   createDispatchMetrics(registry)
   registerWaiting(registry, async () => ({ deliveries: 0, oldestAgeSeconds: 0 }), none)
-  // Prometheus adds where it scraped; every service adds its name.
+  // Prometheus adds the target's labels, and every service adds its name.
   const series = new Map([['up', new Set(['job', 'instance'])]])
   for (const { name, type } of await registry.getMetricsAsJSON()) {
     const { labelNames } = registry.getSingleMetric(name) as unknown as { labelNames: string[] }
@@ -82,7 +82,7 @@ async function exportedSeries(): Promise<Map<string, ReadonlySet<string>>> {
   return series
 }
 
-/** What is wrong with a PromQL expression: syntax, series nobody exports, labels they do not have. */
+/** Returns the problems of a PromQL expression: invalid syntax, series that no service exports, and unknown labels. */
 function problemsOf(expression: string): string[] {
   const text = expression.replaceAll('$__rate_interval', '5m')
   const problems: string[] = []

@@ -1,6 +1,6 @@
 import type { TollgateClient } from '../src/client/tollgate-client.ts'
 
-/** A product whose free default plan allows so many units a month. */
+/** Creates a product whose free default plan allows `limit` units per month. */
 export async function createCappedProduct(client: TollgateClient, limit: number): Promise<string> {
   const { reference } = await client.createProduct({ name: `Capped at ${limit}` })
   await client.createPlan(reference, {

@@ -30,10 +30,10 @@ describe.skipIf(!hasRedisServer)('a failover of one master of a Redis Cluster', 
   let providerId: string
   let client: TollgateClient
   let partitionCount: number
-  /** Since the last failover: keys of documents, and customers whose entries were put. */
+  /** Keys of documents, and customers with new entries, since the last failover. */
   let documents: Set<string>
   let customers: Set<string>
-  /** Digests of all keys, and all references by the customer. */
+  /** Digests of all keys, and all references by customer. */
   let keys: string[]
   let references: Map<string, readonly string[]>
 
@@ -88,7 +88,7 @@ describe.skipIf(!hasRedisServer)('a failover of one master of a Redis Cluster', 
     return issued.secretKey
   }
 
-  /** Customers with two references each, and keys. */
+  /** Creates customers with 2 references each, and API keys. */
   async function makeSome(count: number): Promise<void> {
     for (let made = 0; made < count; made += 1) {
       const external = `user-${references.size}`

@@ -27,17 +27,17 @@ test('a month that began on the 31st ends on 28 February, to the millisecond', a
 
   clock.set('2027-02-28T09:59:59.999Z')
   await record(1, '2027-02-28T09:59:59.999Z')
-  // The first instant of the next period, stamped by a clock that runs ahead: not of this period.
+  // The record has the first instant of the next period, from a clock that is ahead, so it does not count in this period.
   await record(10, '2027-02-28T10:00:00.000Z')
   expect(await remaining()).toBe(99)
 
   clock.set('2027-02-28T10:00:00.000Z')
   expect(await remaining()).toBe(90)
-  // Late, for the period that is over: this one does not change.
+  // A late record for the ended period does not change the current one.
   await record(20, '2027-02-28T09:59:59.999Z')
   expect(await remaining()).toBe(90)
 
-  // The anchor is the 31st again where there is one.
+  // The period starts on the 31st again in months that have one.
   clock.set('2027-03-31T09:59:59.999Z')
   expect(await remaining()).toBe(90)
   clock.set('2027-03-31T10:00:00.000Z')

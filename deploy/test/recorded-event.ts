@@ -12,7 +12,7 @@ type Named = Pick<
   | 'productRef'
 >
 
-/** A meter event as ingest writes it for a successful call without options; `debit` in credits, if a wallet paid. */
+/** Returns a meter event as ingest writes it for a successful call without options. `debit` is in credits, if a wallet paid. */
 export function recordedEvent(named: Named, debit: MeterEvent['debit'] = null): MeterEvent {
   return {
     ...named,

@@ -13,7 +13,7 @@ type ReserveAnswer = LimitAnswer & {
 
 const cap = 100
 
-/** What reservations promise to clients, whatever parts are under the services. */
+/** Tests what reservations promise to clients, with any set of stores. */
 export function describeReservations(
   title: string,
   createStack: () => Promise<StackUnderTest>,
@@ -33,7 +33,9 @@ export function describeReservations(
       describeReservedCredits(() => ({ stack: underTest.stack, client }))
     })
 
-    /** With a key, so that it may ask again where it is told to come back: on a busy machine counters may come late. */
+    /**
+     * Reserves with a key, so that the request can be repeated when the answer asks for that: counters may lag on a busy machine.
+     */
     const reserve = async (customerRef: string, productRef: string, ttlSeconds = 600) => {
       const body = {
         customerRef,
@@ -83,7 +85,7 @@ export function describeReservations(
       const [failed, released, ...used] = held.map(({ id }) => id)
       const use = (reservationId: string, more: object = {}) =>
         client.recordUsage({ customerRef, productRef, reservationId, ...more })
-      // Each twice, with one key: the second one is a duplicate, which ends and counts nothing.
+      // Each request is sent twice with one key. The second is a duplicate, which ends no reservation and counts nothing.
       const twice = used.flatMap((id) => [id, id])
       await Promise.all(twice.map((id) => use(id, { idempotencyKey: id })))
       expect(await reserveAtOnce(customerRef, productRef)).toEqual([])
@@ -97,7 +99,8 @@ export function describeReservations(
     test('reservations whose usage never comes are open to others once they have expired', async () => {
       const productRef = await createCappedProduct(client, cap)
       const customerRef = await createCustomer(client)
-      // No more than there is room for: on a busy machine the first may have expired before the last has asked.
+      // There are only as many callers as there is room: on a busy machine, the first reservation may expire before the last
+      // request.
       const held = await reserveAtOnce(customerRef, productRef, { callers: cap, ttlSeconds: 2 })
       expect(held).toHaveLength(cap)
       const lastExpiry = Math.max(...held.map(({ expiresAt }) => Date.parse(expiresAt)))

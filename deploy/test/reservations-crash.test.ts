@@ -42,7 +42,7 @@ function placeOf(customerRef: string): { subject: string; partition: number } {
 }
 
 const own = 'cus_1'
-/** Another reference of the customer, whose usage is counted in another partition than reservations are kept in. */
+/** Another reference of the customer, whose usage is counted in a different partition than the one of its reservations. */
 const other = Array.from({ length: 50 }, (_, number) => `user-${number}`).find(
   (ref) => placeOf(ref).partition !== placeOf(own).partition,
 )!
@@ -72,7 +72,7 @@ beforeEach(async () => {
     role: 'writer',
     topics: { [topic]: partitionCount, [usageTopic('live')]: partitionCount },
   })
-  // As the control plane opens it: it listens to whoever counts.
+  // Opened like in the control plane, which waits for the counters.
   hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
   await publish(entitlement, 1)
 })
@@ -89,7 +89,7 @@ async function publish(published: Entitlement, version: number): Promise<void> {
     document: JSON.stringify(published),
     windows: countingWindows(published),
   }
-  // The own one last, as it is linked first.
+  // The own reference is put last, because it is linked first.
   for (const ref of published.customerRefs.toReversed()) {
     const at = { space: environment, ...placeOf(ref), scope: productRef }
     await hotState.putEntry(at, entry)
@@ -163,7 +163,7 @@ async function countAll(using = hotState): Promise<void> {
   }
 }
 
-/** The same hot state, one call of which is made otherwise. */
+/** Returns hot state with one method replaced. */
 function withCall<Name extends keyof HotState>(name: Name, call: HotState[Name]): HotState {
   return new Proxy(hotState, {
     get(target, property) {
@@ -179,7 +179,7 @@ test('a reservation that is used up elsewhere, after that was read, opens no pla
   const delayed = withCall('reserve', async (request) => {
     calls += 1
     if (calls === 1) {
-      // All is read by now. The reservation is not held any more, and its usage is not among what was read.
+      // Everything has been read. The reservation is no longer held, and its usage is not in what was read.
       await use(other, cap, first.reservation!.id)
       await countAll()
     }
@@ -210,7 +210,7 @@ test('usage under a reference that is linked while somebody reserves is seen by 
   const delayed = withCall('reserve', async (request) => {
     calls += 1
     if (calls === 1) {
-      // All is read by now, and nothing of the reference that is linked, used and counted here.
+      // Everything has been read, but nothing of the reference that is linked, used and counted now.
       await publish(entitlement, 3)
       await use(other, cap, first.reservation!.id)
       await countAll()
@@ -240,7 +240,7 @@ test('a projection that dies before it has settled elsewhere leaves too little r
 const wallet = { environment, providerId, customerRef: own } as const
 const credit = 1_000_000n
 
-/** On a plan of a credit for each unit. */
+/** Publishes a plan with 1 credit per unit and a wallet with the given credits. */
 async function publishCredits(credits: number): Promise<void> {
   await publish({ ...entitlement, cap: null, credit: { creditsPerUnit: 1, currency: 'USD' } }, 5)
   const sums = { grantedMicros: BigInt(credits) * credit, removedMicros: 0n }
@@ -252,14 +252,14 @@ async function creditsLeft(): Promise<bigint> {
   return spendableMicros(await readWallet({ log, hotState }, wallet, 5_000)) / credit
 }
 
-/** As ingest does before it writes the record. Returns the debit. */
+/** Debits the wallet like ingest before it writes the record. Returns the debit. */
 async function takeFor(usageRef: string, units: number, reservationId: string, heldMs = 60_000) {
   const due = { ...wallet, usageRef, dueMicros: BigInt(units) * credit, isKeyed: false }
   const limits = { waitMs: 5_000, heldMs, heldMax: 1_000 }
   return (await takeCredits({ log, hotState }, { ...due, reservationId }, limits)).takenMicros
 }
 
-/** As a process finds the hot state that starts after another one was killed. */
+/** Opens hot state again, like a process that starts after another one was killed. */
 async function reopenHotState(): Promise<void> {
   await hotState.close()
   hotState = await openLmdbHotState({ folder: join(dataDir, 'hot'), role: 'publisher' })
@@ -333,7 +333,7 @@ test('never more than the cap is admitted while the projection is killed again a
   }
   const work = async (): Promise<void> => {
     while (used < cap) {
-      // Long enough that it is used in time; what a kill leaves unsettled is open again afterwards.
+      // The lifetime is long enough to use the reservation in time. Reservations that a kill leaves unused expire afterwards.
       const { reservation } = await reserve(1, 5_000)
       if (reservation === undefined) {
         await sleep(100)
@@ -359,13 +359,13 @@ const aggregator = fileURLToPath(new URL('../../aggregator/dist/main.js', import
 
 async function startProjection(): Promise<ChildProcess> {
   const child = fork(aggregator, {
-    // Not those of a worker of vitest, which find sources.
+    // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],
       TOLLGATE_PROJECTION: 'counters',
       TOLLGATE_DATA_DIR: dataDir,
-      // Never asked: the counters are not lost.
+      // ClickHouse is never queried, because the counters are not lost.
       TOLLGATE_CLICKHOUSE_URL: 'http://127.0.0.1:9',
       TOLLGATE_LOG_LEVEL: 'error',
     },

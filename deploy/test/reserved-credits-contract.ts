@@ -16,7 +16,7 @@ type StackOfProvider = { readonly stack: Stack; readonly client: TollgateClient 
 
 const ledgerTimeoutMs = 60_000
 
-/** What reservations on plans that a wallet pays for promise to clients. */
+/** Tests what reservations promise to clients on plans that are paid from a wallet. */
 export function describeReservedCredits(opened: () => StackOfProvider): void {
   let client: TollgateClient
   let wallets: WalletCaller
@@ -28,7 +28,7 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
     productRef = wallets.productRef
   })
 
-  /** Until it is answered: on a busy machine counters may come late. */
+  /** Sends a request until it is not answered with 503, because counters may lag on a busy machine. */
   const send: Send = async <Body>(method: string, path: string, body?: unknown): Promise<Body> => {
     for (;;) {
       const answer = await client.send(method, path, body)
@@ -114,13 +114,13 @@ export function describeReservedCredits(opened: () => StackOfProvider): void {
       amount: 200,
       unitsRemaining: 1,
     })
-    // A second call that names it has nothing of it any more.
+    // A second call that names the reservation can no longer use it.
     expect((await use(customerRef, { units: 2, reservationId: exact }))?.amount).toBe(100)
     const cheap = await use(customerRef, { units: 1, reservationId: less })
     expect(cheap).toMatchObject({ amount: 100, unitsRemaining: 2 })
     const dear = await use(customerRef, { units: 5, reservationId: more })
     expect(dear).toMatchObject({ amount: 500, unitsRemaining: 1 })
-    // Reserving waits for the counters, and those end what a reservation holds of the units.
+    // A new reservation waits for the counters, which end the units held by used reservations.
     const last = await reserve(customerRef)
     expect(await release(last.reservation!.id)).toEqual({ success: true, released: true })
     expect(await release(more!)).toEqual({ success: true, released: false })

@@ -11,7 +11,7 @@ const begin = Date.parse('2027-01-04T10:00:00Z')
 
 type Shown = { readonly used: number; readonly carriedOverUnits: number }
 
-/** Whoever is asked by a test: one customer of one product, at the time of the clock. */
+/** One customer of one product, with requests at the time of the clock. */
 class Asker {
   readonly client: TollgateClient
   readonly productRef: string
@@ -30,7 +30,7 @@ class Asker {
     return asker
   }
 
-  /** A plan of weeks. A customer that has one already changes to it. */
+  /** Activates a weekly plan. A customer who already has one changes to it. */
   async activate(limit: number, more: object = {}): Promise<void> {
     const { productRef, customerRef } = this
     const plan = await this.client.createPlan(productRef, {
@@ -85,7 +85,7 @@ class Asker {
 type ModelWindow = { used: number; readonly sinceMs: number; readonly untilMs: number }
 type ModelPurchase = { startMs: number; limit: number; windows: Map<number, ModelWindow> }
 
-/** Purchases in their order. Weeks are counted in milliseconds; two purchases that share an allowance share a window. */
+/** A model of consecutive purchases with weeks in milliseconds. Two purchases that share an allowance share a window. */
 class Model {
   readonly #purchases: ModelPurchase[] = []
 
@@ -100,7 +100,7 @@ class Model {
     return this.#purchases.at(-1)!
   }
 
-  /** From when on usage counts in a window of the purchase. */
+  /** Start of the window in which usage of the purchase counts. */
   get sinceMs(): number {
     return this.#windowOf(this.#current.startMs).sinceMs
   }
@@ -156,7 +156,7 @@ const steps = fc.array(
   { minLength: 5, maxLength: 25 },
 )
 
-/** What units that are carried over promise to clients, whatever parts are under the services. */
+/** Tests what carried-over units promise to clients, with any set of stores. */
 export function describeRollOver(
   title: string,
   createStack: (clock: ManualClock) => Promise<StackUnderTest>,
@@ -183,7 +183,7 @@ export function describeRollOver(
 
       clock.set(begin + weekMs)
       expect(await asker.remaining()).toBe(140)
-      // Late, and of the week before: less is left of it.
+      // Late usage of the previous week reduces what that week carries over.
       await asker.use(10, begin + weekMs - 1)
       expect(await asker.remaining()).toBe(130)
       await asker.use(110, begin + weekMs)
@@ -200,7 +200,7 @@ export function describeRollOver(
         percentUsed: 84.62,
       })
 
-      // Of its own 100 this week has used more, and what it was left is not passed on.
+      // This week has used more than its own 100 units, and carried-over units are not carried over again.
       clock.set(begin + 2 * weekMs)
       expect(await asker.remaining()).toBe(100)
       clock.set(begin + 3 * weekMs)
@@ -242,7 +242,7 @@ export function describeRollOver(
       expect(await asker.remaining()).toBe(40)
       expect(await asker.shown()).toMatchObject({ used: 60, carriedOverUnits: 0 })
       expect(await asker.shown('expired')).toMatchObject({ used: 60 })
-      // Late, and of the plan before: it counts in the same allowance.
+      // Late usage of the previous plan counts in the same allowance.
       await asker.use(10, begin + 1_000)
       expect(await asker.reserve(31)).toMatchObject({ withinLimits: false, remaining: 30 })
       await asker.activate(90)
@@ -251,7 +251,7 @@ export function describeRollOver(
       expect(await asker.userUsage()).toMatchObject({ total: 90, used: 85, remaining: 5 })
       expect(await asker.reserve(6)).toMatchObject({ withinLimits: false, remaining: 5 })
       expect(await asker.reserve(5)).toMatchObject({ withinLimits: true, remaining: 0 })
-      // The next week has a full allowance, and what the shared one has left.
+      // The next week has a full allowance plus what is left of the shared one.
       clock.set(begin + dayMs + weekMs)
       expect(await asker.remaining()).toBe(95)
     })
@@ -275,7 +275,7 @@ export function describeRollOver(
               await asker.use(step.units, atMs)
             }
             if (step.kind === 'switch') {
-              // What starts within a second starts with it.
+              // A start within a second counts from the start of that second.
               nowMs = Math.ceil(nowMs / 1000) * 1000
               clock.set(nowMs)
               await asker.activate(step.limit)
@@ -306,7 +306,7 @@ export function describeRollOver(
         await changed.use(5, begin + weekMs + dayMs)
         expect(await changed.remaining()).toBe(65)
         await lose!()
-        // From what is stored first, and from counters that were made again in the end: that takes time to pass.
+        // The units are read from stored usage first, and from rebuilt counters later, so time must pass between the reads.
         const later = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
           clock.set(clock.now() + 1_000)
           return ask()

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
 const page = await readFile(new URL('SECURITY.md', root), 'utf8')
-/** `file: title`, as the table of SECURITY.md names tests. */
+/** The tests named in the table of SECURITY.md, as `file: title`. */
 const named = [...page.matchAll(/`([\w/.-]+\.test\.ts): ([^`]+)`/g)].map(
   ([, file, title]) => [file!, title!] as const,
 )

@@ -8,7 +8,7 @@ import type { Settings } from '@tollgate/platform/config/settings'
 import { tracingSettings } from '@tollgate/platform/observability/open-tracing'
 import { webhookDispatcherSettings } from '@tollgate/webhook-dispatcher/config'
 
-/** What a program of the image can be told: by the path of the program in it. */
+/** Settings of the image's programs, by the path of the program. */
 const settingsByProgram: Readonly<Record<string, Settings>> = {
   'ingest/dist/main.js': ingestSettings,
   'aggregator/dist/main.js': aggregatorSettings,
@@ -26,12 +26,12 @@ export const knownVariables: ReadonlySet<string> = new Set(
 
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')
 
-/** What the image sets for every program in it. */
+/** Environment that the image sets for all programs. */
 const imageEnvironment = Object.fromEntries(
   [...dockerfile.matchAll(/\b(TOLLGATE_\w+)=([^\s$]+)/g)].map(([, name, value]) => [name!, value!]),
 )
 
-/** Reads the settings of a program as its process in the image would, and throws what it would complain of. */
+/** Reads the settings of a program like its process in the image. Throws the errors that it would report. */
 export function readAsProgram(
   program: string,
   environment: Readonly<Record<string, string>>,

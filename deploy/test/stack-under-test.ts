@@ -6,17 +6,17 @@ import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-sta
 import { prepareParts, type RedisVariable } from './engines/engine-parts.ts'
 import { startStack, type Stack } from './stack.ts'
 
-/** What a suite runs on that holds for both sets of parts. */
+/** A stack for suites that run on both sets of stores. */
 export type StackUnderTest = {
   readonly stack: Stack
-  /** Stops the stack, and takes away what it was given. */
+  /** Stops the stack and removes its data. */
   remove(): Promise<void>
 }
 
-/** On Redis ingest writes to hot state, on the embedded one the control plane alone does. */
+/** The service that writes to hot state. With Redis it is ingest, with embedded hot state only the control plane. */
 type HotStateWriter = 'ingest' | 'the control plane'
 
-/** On embedded parts, written to by either. */
+/** Creates a stack on embedded stores, written by either service. */
 export async function createEmbeddedStack(
   by: HotStateWriter,
   options: {
@@ -40,7 +40,7 @@ export async function createEmbeddedStack(
   }
 }
 
-/** On Kafka, and the Redis that the variable names. */
+/** Creates a stack on Kafka and on the Redis that the variable names. */
 export async function createEngineStack(redis: RedisVariable): Promise<StackUnderTest> {
   const parts = prepareParts(redis)
   const stack = await startStack({ settings: parts.settings })

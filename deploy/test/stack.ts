@@ -39,27 +39,27 @@ import { createWebhookDispatcher } from '@tollgate/webhook-dispatcher/service'
 import { createTollgateClient, type TollgateClient } from '../src/client/tollgate-client.ts'
 
 type TestProvider = Readonly<Record<Environment, TollgateClient>> & {
-  /** What the clients send. */
+  /** API keys of the clients. */
   readonly keys: Readonly<Record<Environment, string>>
 }
 
-/** All services in this process, on real parts, with one clock that a test may own. */
+/** All services in this process, on real parts, with one clock that a test may control. */
 export type Stack = {
   readonly baseUrl: string
   readonly database: Database
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly controlPlaneAdminUrl: string
-  /** A provider of its own, with a client for each of its keys. */
+  /** Creates a new provider, with a client for each of its keys. */
   createProvider(): Promise<TestProvider>
   clientWithKey(key: string): TollgateClient
-  /** Counters and sink stop where they are. */
+  /** Stops the counters and the sink at their current positions. */
   stopProjections(): Promise<void>
   startProjections(): Promise<void>
   stop(): Promise<void>
 }
 
-/** What the services share here, where each would open its own. */
+/** Settings of parts that the services share here, and that each would otherwise open itself. */
 const sharedSettings = {
   ...eventLogSettings,
   ...eventLogWriterSettings,
@@ -69,19 +69,19 @@ const sharedSettings = {
 
 type StackOptions = {
   readonly clock?: Clock
-  /** Used and not closed. */
+  /** Hot state to use. It is not closed. */
   readonly hotState?: HotState
-  /** The same as ingest sees it, where that is another. Used and not closed. */
+  /** Hot state as used by ingest, if it is different. It is not closed. */
   readonly ingestHotState?: HotState
-  /** Beyond those of an embedded installation, or instead of them. */
+  /** Settings in addition to, or instead of, those of an embedded installation. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Of the control plane. Used and not closed. */
+  /** Processors of the control plane. They are not closed. */
   readonly processors?: PaymentProcessors
-  /** Scheduled jobs, which would add to what other tests look at. */
+  /** Whether scheduled jobs run. By default they do not, because they would affect other tests. */
   readonly hasBillingRunner?: boolean
-  /** Events are sent to endpoints. */
+  /** Whether events are sent to webhook endpoints. */
   readonly hasWebhookDispatcher?: boolean
-  /** Nothing, where a test makes the services complain. Default: errors. */
+  /** Silent if a test provokes errors of the services. Default: errors. */
   readonly logLevel?: 'silent'
 }
 

@@ -1,15 +1,15 @@
 import { readFile, readdir } from 'node:fs/promises'
 import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
-/** Longer than any test may take (the longest timeout of one is 10 minutes). */
+/** Milliseconds longer than any test may take. The longest timeout of a test is 10 minutes. */
 const silenceMaxMs = 11 * 60_000
 
-/** How long a run whose processes were killed may take to report that. */
+/** Milliseconds that a run may take to report its end after its processes were killed. */
 const endMaxMs = 60_000
 
 /**
- * Ends a run that hangs, and says where. A test that waits too long is ended by its own timeout, but nothing ends one
- * that blocks its process, or a process that never reports back: such a run would stand until somebody kills it.
+ * Ends a run that hangs, and reports where. A test that waits too long is ended by its own timeout. A test that blocks its process,
+ * or a process that never reports back, would otherwise hang forever.
  */
 export default class StallReporter implements Reporter {
   readonly #running = new Map<TestModule, TestCase | undefined>()
@@ -44,7 +44,9 @@ export default class StallReporter implements Reporter {
     this.#timer.unref()
   }
 
-  /** Says what stands still, then kills it, which Vitest reports as a failure; ends by itself where even that hangs. */
+  /**
+   * Reports which tests hang, then kills their processes, which Vitest reports as a failure. Ends this process if even that hangs.
+   */
   async #end(): Promise<void> {
     console.error(`No test has ended for ${silenceMaxMs / 60_000} minutes. Still running:`)
     for (const [module, test] of this.#running) {
@@ -64,7 +66,7 @@ interface ProcessEntry {
   readonly state: string
 }
 
-/** All processes as Linux tells them; none where it is another system. */
+/** Returns all processes on Linux, and an empty list on other systems. */
 async function listProcesses(): Promise<ProcessEntry[]> {
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   const entries = pids.map(async (pid) => {
@@ -75,7 +77,7 @@ async function listProcesses(): Promise<ProcessEntry[]> {
   return Promise.all(entries)
 }
 
-/** A line for each of the processes and of those below them: its command, and what its threads wait for. */
+/** Returns a line for each of the processes and their descendants: its command, and what its threads wait for. */
 async function describeTrees(
   roots: readonly ProcessEntry[],
   all: readonly ProcessEntry[],

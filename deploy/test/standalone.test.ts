@@ -40,7 +40,7 @@ function clientOf(credentials: Credentials): TollgateClient {
 
 const commandEnvironment = () => ({ ...process.env, TOLLGATE_DATA_DIR: folder.path })
 
-/** What a command of operators prints. */
+/** Returns the output of an operator's command. */
 async function run(parameters: string): Promise<string> {
   const command = `${process.execPath} ${tollgate} ${parameters}`
   return (await shell(command, { env: commandEnvironment() })).stdout
@@ -58,7 +58,7 @@ afterAll(async () => {
   await folder.remove()
 })
 
-/** Runs one of the printed commands through a shell. */
+/** Runs one of the printed example commands in a shell. */
 async function runPrinted(at: number): Promise<Record<string, unknown>> {
   const commands = instance.output().match(/^ {2}curl .*$/gm) ?? []
   expect(commands).toHaveLength(4)
@@ -95,7 +95,10 @@ describe('the printed commands work as they are:', () => {
   })
 })
 
-/** The start page, asked for under the name that somebody else had lead here; `fetch` sets no Host header. */
+/**
+ * Reads the start page with a foreign host name whose DNS resolves to this machine. `fetch` cannot set the Host header, so curl is
+ * used.
+ */
 async function readUnderHost(name: string): Promise<string> {
   const header = `-H 'Accept: text/html' -H 'Host: ${name}'`
   return (await shell(`curl -s ${header} ${instance.credentials.baseUrl}/`)).stdout
@@ -352,11 +355,11 @@ test('a second Ctrl-C ends everything at once, and the next start has the data',
   const { supervisorPid, processes } = await instance.runFile()
   const pids = Object.values(processes)
   expect(await livingProcesses(pids)).toHaveLength(pids.length)
-  // A part that hangs would be waited for.
+  // The stop waits for a suspended part.
   process.kill(processes['ingest']!, 'SIGSTOP')
   const stopped = instance.stop()
   await expect.poll(() => instance.output()).toContain('Ctrl-C again')
-  // npm may pass on the signal that the terminal has sent already: that is one Ctrl-C.
+  // npm may forward a signal that the terminal has already sent. Both count as one Ctrl-C.
   process.kill(supervisorPid, 'SIGINT')
   await sleep(600)
   expect(instance.output()).not.toContain('Ended at once.')

@@ -6,8 +6,8 @@ import type { Instance } from '../../tools/src/instance/instance.ts'
 import { makeTemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
 /*
- * Any process of an installation is killed while the installation starts, on a new folder and on one that was used. It
- * always comes up, and records usage and checks limits.
+ * Any process of an installation is killed during the start, on a new folder and on a used one. The installation must always become
+ * ready, record usage and check limits.
  */
 
 const asked = process.env['TOLLGATE_TEST_START_KILLS']
@@ -22,7 +22,7 @@ test('comes up whatever is killed during the start', { timeout: 3_600_000 }, asy
   while (kills < killsMin) {
     const folder = await makeTemporaryFolder('start-kills')
     try {
-      // The second start meets a folder that was cut off while it was in use.
+      // The second start runs on a folder whose installation was killed.
       for (const ends of ['kill', 'stop'] as const) {
         const instance = await startUnderKills(
           { dataDir: folder.path, port: 0, environment: process.env },
@@ -50,7 +50,7 @@ async function expectWorking({ credentials }: Instance): Promise<void> {
   const { baseUrl, sandboxKey: key, productRef } = credentials
   const client = createTollgateClient({ baseUrl, key, connectionsMax: 1, timeoutMs: 15_000 })
   try {
-    // A part that was killed last may still be on its way up.
+    // The part that was killed last may still be starting.
     await expect.poll(() => check(client, productRef), { timeout: 60_000 }).toBe('works')
   } finally {
     client.close()

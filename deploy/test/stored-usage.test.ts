@@ -39,12 +39,12 @@ beforeAll(async () => {
     groupsFolder: join(folder, 'groups'),
     role: 'writer',
     topics: { [topic]: partitionCount },
-    // A segment per append, so that a trim leaves the last one only.
+    // There is one segment per append, so that a trim leaves only the last one.
     segmentBytesMax: 1,
   })
   clickhouse = await startTestUsageStore()
   await migrateUsageTables(clickhouse.connection)
-  // Rows of one key stay as many as were stored.
+  // Merges are stopped, so that duplicate rows of a key are kept.
   await clickhouse.store.command('SYSTEM STOP MERGES sandbox.usage_records')
 })
 afterAll(async () => {
@@ -58,7 +58,7 @@ type Shape = Pick<MeterEvent, 'customerRef' | 'meterName' | 'value' | 'productRe
   readonly atMs: number
 }
 
-/** Mostly what counts, and every way not to. */
+/** Records that mostly count, and all kinds that do not. */
 const shapes: fc.Arbitrary<Shape> = fc.record({
   customerRef: mostly(fc.constantFrom(...references), fc.constant('other')),
   meterName: mostly(fc.constant('requests'), fc.constant('tokens')),
@@ -74,17 +74,17 @@ function mostly<Usual, Rare>(usual: fc.Arbitrary<Usual>, rare: fc.Arbitrary<Rare
 }
 
 type Case = {
-  /** From another installation, which had a log of its own. */
+  /** Records from another installation, which had its own log. */
   readonly moved: readonly Shape[]
   readonly recorded: readonly Shape[]
-  /** What the sink did in each partition: how far it is, in thousandths of the records. */
+  /** Progress of the sink in each partition, in thousandths of the records. */
   readonly sinks: readonly {
     readonly stored: number
-    /** Further rows that a batch under way has left already. */
+    /** Additional rows already stored by a batch in progress. */
     readonly begun: number
-    /** It was further once and has lost where it was. */
+    /** Whether the sink was further before and lost its position. */
     readonly isLost: boolean
-    /** Its rows came twice. */
+    /** Whether its rows were stored twice. */
     readonly isDoubled: boolean
   }[]
 }
@@ -126,7 +126,7 @@ function placeOf({ providerId, customerRef }: MeterEvent): number {
   return partitionOf(subjectKey(providerId, customerRef), partitionCount)
 }
 
-/** What counts, one record after the other: a key where it was used first. */
+/** Returns the counted amount by processing the records one by one. A key counts only at its first use. */
 function countOneByOne(events: readonly MeterEvent[]): bigint {
   const used = new Set<string>()
   let micros = 0n
@@ -170,7 +170,7 @@ async function record(events: readonly MeterEvent[]): Promise<Row[]> {
   return events.map((event, index) => ({ event, offset: offsets[index]! }))
 }
 
-/** Stores of a partition what its sink stored, and leaves the position where the sink left it. */
+/** Stores the sink's rows of a partition, and sets its position. */
 async function sink(
   partition: number,
   rows: readonly Row[],
@@ -184,7 +184,8 @@ async function sink(
     used.add(event.id)
     return isFirst
   })
-  // Behind the position a key may even be there again, as its mark was too old: there only the log tells.
+  // Beyond the position, a key may be stored again, because its deduplication mark had expired. For those records, only the log
+  // decides.
   for (const each of [stored, rows.slice(end, begunEnd)]) {
     await store(partition, each)
     if (isDoubled) await store(partition, each)

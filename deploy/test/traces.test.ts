@@ -10,7 +10,7 @@ import { createTollgateClient, type TollgateClient } from '../src/client/tollgat
 import { startInstance, type Instance } from '../../tools/src/instance/instance.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../src/standalone/temporary-folder.ts'
 
-/** The whole installation of `npm start` with every request traced, and what its processes send. */
+/** A whole installation of `npm start` that traces every request, and the spans that its processes send. */
 let folder: TemporaryFolder
 let collector: TraceCollector
 let instance: Instance
@@ -176,7 +176,7 @@ test('lines of the log carry the trace of the request that they are about', asyn
   const meterRef = await sandbox.requestsMeter()
   const { processes } = await instance.runFile()
   process.kill(processes['chdb-gateway']!, 'SIGKILL')
-  // Until it is started again, usage queries fail, and that is logged.
+  // Until ClickHouse is started again, usage queries fail and the failures are logged.
   const answer = await fetch(
     `${baseUrl}/ui/meters/${meterRef}/usage?from=2026-01-01&to=2026-01-02`,
     {
@@ -187,7 +187,7 @@ test('lines of the log carry the trace of the request that they are about', asyn
     },
   )
   expect(answer.status).toBe(503)
-  // The line reaches the file by way of the supervisor.
+  // The supervisor writes the line to the file, so it arrives with a delay.
   const line = await vi.waitUntil(
     async () => (await logOf('control-plane')).find((each) => each.includes('request failed')),
     { timeout: 20_000, interval: 50 },

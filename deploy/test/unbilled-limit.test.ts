@@ -7,7 +7,7 @@ import { createEmbeddedStack, type StackUnderTest } from './stack-under-test.ts'
 const begin = Date.parse('2027-01-04T10:00:00Z')
 const weekMs = 7 * 86_400_000
 
-/** A cent each, and five dollars of them before they are billed. */
+/** 1 cent per unit, and at most 5 dollars before they are billed. */
 const plan = {
   name: 'As you go',
   type: 'usage-based',

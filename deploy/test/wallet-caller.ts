@@ -11,10 +11,10 @@ export type Debit = {
   readonly unitsRemaining?: number
 }
 
-/** Sends a request until it is answered, and resolves with the body of a 200. */
+/** Sends a request until it is answered. Resolves to the body of a 200. */
 export type Send = <Body>(method: string, path: string, body?: unknown) => Promise<Body>
 
-/** A provider with a product that wallets pay for, and what its backend does with them. */
+/** A provider with a product that wallets pay for, and the requests of its backend. */
 export class WalletCaller {
   readonly productRef: string
   readonly planRef: string
@@ -42,7 +42,7 @@ export class WalletCaller {
     return new WalletCaller(stack, client, send, { productRef, planRef })
   }
 
-  /** The customer's own reference. */
+  /** Creates a customer who can pay. `externalRef` is the customer's own reference. */
   async createPayer(externalRef?: string): Promise<string> {
     const customerRef = await createCustomer(this.#client, externalRef)
     await this.activate(customerRef)
@@ -63,7 +63,7 @@ export class WalletCaller {
     return (await this.#send<{ credits: number }>('GET', path)).credits
   }
 
-  /** What is left by the ledger. */
+  /** Returns the balance of the ledger. */
   async ledgerOf(customerRef: string): Promise<number> {
     const [wallet] = await this.#stack.database.in('sandbox')<{ balance: string }[]>`
       select balance_micros as balance from wallets where customer_ref = ${customerRef}`

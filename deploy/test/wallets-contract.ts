@@ -10,10 +10,10 @@ import { creditsPerUnit, WalletCaller, type Debit } from './wallet-caller.ts'
 type Used = { readonly reference: string; readonly creditDebit?: Debit }
 
 const ledgerTimeoutMs = 60_000
-/** The longest ones make hundreds of calls, one after the other, on a machine that may be busy. */
+/** The longest tests send hundreds of requests one after the other, on a machine that may be busy. */
 const testTimeoutMs = 180_000
 
-/** What wallets promise to clients, whatever parts are under the services. */
+/** Tests what wallets promise to clients, with any set of stores. */
 export function describeWallets(title: string, createStack: () => Promise<StackUnderTest>): void {
   describe(title, () => {
     let underTest: StackUnderTest
@@ -26,7 +26,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       client = (await underTest.stack.createProvider()).sandbox
       wallets = await WalletCaller.open(underTest.stack, client, send)
       productRef = wallets.productRef
-      // Of each debit only those are told who have an endpoint for it.
+      // Events of debits are only emitted for providers with an endpoint.
       await rows()`
         insert into webhook_endpoints
           (provider_id, reference, url, status, disabled_reason, disabled_at, created_at, updated_at)
@@ -55,7 +55,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
         select object from outbox
         where type = ${`customer.credit.${type}`} and object->>'customerId' = ${customerRef}
         order by sequence`
-    /** The ledger follows, and agrees with what clients are told. */
+    /** Waits until the ledger has the balance that clients were shown. */
     const expectPosted = async (customerRef: string, credits: number): Promise<void> => {
       await expect
         .poll(() => wallets.ledgerOf(customerRef), { timeout: ledgerTimeoutMs })
@@ -94,7 +94,7 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
       expect(await balanceOf(customerRef)).toBe(400)
       expect(await check(customerRef)).toMatchObject({ remaining: 4, creditBalance: 400 })
 
-      // What failed costs nothing, and the last credits are taken as far as they go.
+      // A failed call costs nothing, and the last call debits only what is left.
       expect((await use(customerRef, { outcome: 'fail' })).creditDebit).toBeUndefined()
       expect((await use(customerRef, { units: 9 })).creditDebit).toEqual({
         debited: true,
@@ -214,7 +214,8 @@ export function describeWallets(title: string, createStack: () => Promise<StackU
         const payers = await Promise.all(
           refs.map(async (ref) => {
             const customerRef = await createPayer(ref)
-            // Of a wallet that nothing is held of it must be known that nothing was lost, which takes the counters.
+            // If hot state has nothing of a wallet, it must first be certain that nothing was lost, for which the counters are
+            // needed.
             await grant(customerRef, 100)
             await use(customerRef)
             return { refs: [ref, customerRef], credits: 0 }

@@ -39,7 +39,7 @@ const originsSetting: Setting<ReadonlySet<string>> = {
   },
 }
 
-/** Settings of the MCP proxy. Limits and intervals are safe as they are. */
+/** Settings of the MCP proxy. The defaults of limits and intervals are safe for production. */
 export const mcpProxySettings = {
   ...databaseSettings,
   ...databaseOwnerSettings,

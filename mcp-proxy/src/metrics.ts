@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from '@tollgate/platform/obs
 
 export type ProxyMetrics = ReturnType<typeof createProxyMetrics>
 
-/** Metrics of the MCP proxy. `space` is an environment. */
+/** Metrics of the MCP proxy. The label `space` is an environment. */
 export function createProxyMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -28,7 +28,7 @@ export function createProxyMetrics(registry: Registry) {
   }
 }
 
-/** Values that are read when metrics are collected. */
+/** Registers gauges whose values are read when metrics are collected. */
 export function registerOpenGauges(
   registry: Registry,
   readings: { readonly requests: () => number; readonly streams: () => number },

@@ -18,16 +18,16 @@ export type Parts = {
   readonly tracing: Tracing | undefined
   readonly database: Pick<Database, 'in' | 'ping'>
   readonly secrets: Pick<Secrets, 'open'>
-  /** For requests to MCP servers. */
+  /** Connections for requests to MCP servers. */
   readonly outbound: Pick<Outbound, 'of'>
-  /** For streams of their notifications, which stay open. */
+  /** Connections for their streams of notifications, which stay open. */
   readonly streamOutbound: Pick<Outbound, 'of'>
   readonly serviceSecret: string
-  /** Undefined: the service opens its own. */
+  /** If undefined, the service opens its own gate. */
   readonly gate: Gate | undefined
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens all parts that are missing in `overrides`, in the same way as in a separate process. */
 export function openParts(
   config: McpProxyConfig,
   overrides: Partial<Parts>,

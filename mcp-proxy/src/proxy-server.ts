@@ -18,7 +18,7 @@ export type ProxyServerParts = {
   readonly logger: Logger
 }
 
-/** The public door of the proxy. */
+/** The public HTTP server of the proxy. */
 export class ProxyServer {
   readonly #parts: ProxyServerParts
   readonly #server: Server
@@ -30,7 +30,7 @@ export class ProxyServer {
     this.#server = createServer({ ...options, keepAliveTimeout: 75_000 }, (request, response) => {
       void this.#serve(request, response)
     })
-    // Each request that waits behind others of its connection listens for the end of it.
+    // Each pipelined request adds a listener to its socket, so the limit for warnings about listeners is removed.
     this.#server.on('connection', (socket) => socket.setMaxListeners(0))
   }
 
@@ -45,11 +45,12 @@ export class ProxyServer {
     })
   }
 
-  /** Takes no more requests. Those that are open may finish within `graceMs`; afterwards their connections are closed. */
+  /** Accepts no more requests. Open requests may finish within `graceMs`. After that, their connections are closed. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#parts.endpoint.parts.streams.closeAll()
-    // Node closes connections that are idle now; those whose last answer ends later would stay until clients give them up.
+    // `close` closes only the connections that are idle now. The sweep closes the others when their last answer ends; otherwise
+    // they would stay open until the clients close them.
     const sweeper = setInterval(() => this.#server.closeIdleConnections(), idleSweepMs)
     const timer = setTimeout(() => this.#server.closeAllConnections(), graceMs)
     await closed
@@ -107,12 +108,15 @@ export class ProxyServer {
   }
 }
 
-/** Milliseconds between two looks for connections that became idle while the server stops. */
+/** Milliseconds between two sweeps for idle connections while the server stops. */
 const idleSweepMs = 50
 
 const knownMethods: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'OPTIONS'])
 
-/** Closes the connection of a client that reads nothing of what waits for it. Long waits for an origin are no reason. */
+/**
+ * Closes the connection of a client that does not read data waiting for it. Waiting for a slow origin does not close the
+ * connection.
+ */
 function closeUnread(response: ServerResponse, unreadMs: number): void {
   response.setTimeout(unreadMs, () => {
     if ((response.socket?.writableLength ?? 0) > 0) response.destroy()
@@ -133,7 +137,10 @@ function traceHeadersOf({ headers }: IncomingMessage): Partial<TraceHeaders> {
   }
 }
 
-/** The origin's part of the trace is below ours where there is one, and below the client's otherwise. */
+/**
+ * Returns the trace headers for the origin. Its span becomes a child of the proxy's span, or of the client's span if tracing is
+ * off.
+ */
 function traceOf(
   received: Partial<TraceHeaders>,
   span: Span | undefined,

@@ -27,22 +27,22 @@ import { tokenAuthorities } from './tokens/token-authority.ts'
 import { TokenVerifier } from './tokens/token-verifier.ts'
 
 type Facts = {
-  /** Where MCP clients connect, once started. */
+  /** Port on which MCP clients connect. Known after the start. */
   readonly port: number
 }
 
 export type McpProxy = HostedService<Facts>
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and closed at the
- * stop.
+ * Creates the service: the composition root. Parts passed in `overrides` are used but not closed. All other parts are opened at
+ * start and closed at stop.
  */
 export function createMcpProxy(config: McpProxyConfig, overrides: Partial<Parts> = {}): McpProxy {
   return hostService<Facts>(config, { port: config.port }, (host) => open(config, overrides, host))
 }
 
 const serversMax = 10_000
-/** At a time; a discovery waits for the MCP server. */
+/** Maximum discoveries at the same time. Each waits for its MCP server. */
 const discoveriesMax = 8
 const discoveryTimeoutMs = 30_000
 
@@ -51,7 +51,7 @@ async function open(config: McpProxyConfig, overrides: Partial<Parts>, host: Hos
   const { clock, database, secrets, logger, tracing } = parts
   const registry = createMetrics('mcp-proxy')
   const gate = await gateOf(config, parts, registry)
-  // Calls finish before the gate stops: their records are written at their ends.
+  // The gate stops after the calls have ended, because a call writes its record at its end.
   await host.start({ start: () => Promise.resolve(), stop: () => gate.stop() })
   const { freshMs, staleMaxMs } = config
   const caching: FreshCacheOptions = { clock, freshMs, staleMaxMs, entriesMax: serversMax }
@@ -87,7 +87,7 @@ async function open(config: McpProxyConfig, overrides: Partial<Parts>, host: Hos
   })
   const route = createRouter(templates)
   const server = new ProxyServer({ endpoint, route, servers, forwarder, tracing, logger })
-  // What was read last is served while PostgreSQL is away.
+  // A failed PostgreSQL only degrades health, because cached configuration is served while PostgreSQL is unavailable.
   await host.serveHealth(registry, [
     { name: 'postgres', check: () => database.ping(), onlyDegrades: true },
     ...gate.health,

@@ -12,7 +12,7 @@ import {
   type Seen,
 } from './scripted-origin.ts'
 
-/* What one customer, or the customers of one provider, can take of the proxy. */
+/* Limits on what one customer, or the customers of one provider, can use of the proxy. */
 
 let stack: ProxyStack
 let origin: ScriptedOrigin
@@ -56,7 +56,7 @@ function answerAll(): void {
   for (const { seen, response } of open.splice(0)) sendResult(response, seen, { content: [] })
 }
 
-/** Opens calls that the origin leaves without an answer, and waits until it has them. */
+/** Opens calls that the origin does not answer, and waits until it has received them. */
 async function openCalls(count: number, at = server, bearer = token, session = {}) {
   const before = open.length
   const calls = Array.from({ length: count }, (_, id) =>
@@ -83,7 +83,7 @@ test('a customer with too many open requests gets errors of JSON-RPC, and others
     expect([refused.status, refused.body]).toMatchObject([200, tooMany(7, 'of this customer')])
   }
   expect(open).toHaveLength(2)
-  // Nothing was admitted, so nothing is billed.
+  // A refused request is not admitted, so it is not billed.
   expect(stack.gate.admitted).toHaveLength(2)
   const eve = await stack.token(server, { sub: 'cus_eve' })
   expect((await send(server.proxyUrl, eve, request(1, 'ping'))).body).toHaveProperty('result')
@@ -97,7 +97,7 @@ test('an answer that its client does not read keeps its place, until its connect
   const session = await beginSession(server.proxyUrl, token)
   const sockets = [1, 2].map((id) => callWithoutReading(toolCall(id), session))
   await expect.poll(() => open.length).toBe(2)
-  // More than the systems on both sides take.
+  // The answers are larger than the socket buffers of both sides.
   for (const { seen, response } of open.splice(0)) {
     sendResult(response, seen, { content: [{ type: 'text', text: 'x'.repeat(6_000_000) }] })
   }
@@ -113,7 +113,7 @@ test('an answer that its client does not read keeps its place, until its connect
   await expect.poll(both).toBe(true)
 })
 
-/** Sends a call, and reads no more than Node reads ahead. */
+/** Sends a call and reads no answer, apart from what Node buffers itself. */
 function callWithoutReading(message: object, session: Record<string, string>): Socket {
   const { hostname, port, pathname, host } = new URL(server.proxyUrl)
   const body = JSON.stringify(message)
@@ -197,7 +197,7 @@ test('callers without a token are counted by their address', async () => {
   await Promise.all(calls)
 })
 
-/** The controllers of streams that are open; aborting one goes away from its stream. */
+/** Controllers of open streams. Aborting one disconnects its client. */
 const streams: AbortController[] = []
 
 async function openStream(bearer: string, init: RequestInit): Promise<Response> {
@@ -241,7 +241,7 @@ test('a customer has a limit of streams, which a stream in place of another does
   for (const controller of streams.splice(0)) controller.abort()
   await expect.poll(listened).toBe(200)
   expect(await get(sessions[1])).toBe(429)
-  // It takes no place of requests.
+  // A stream takes no place of requests.
   for (let id = 0; id < 2; id++) {
     expect((await send(server.proxyUrl, token, request(id, 'ping'))).body).toHaveProperty('result')
   }
@@ -256,7 +256,7 @@ test('subscriptions leave the connections to calls, have limits of their own, an
   const opened: Response[] = []
   for (const bearer of tokens.slice(0, 4)) {
     let answer: Response | undefined
-    // Until the proxy has noticed that the streams before are gone.
+    // Repeat until the proxy has noticed that the earlier streams are closed.
     await expect.poll(async () => (answer = await listen(bearer)).status).toBe(200)
     opened.push(answer!)
   }
@@ -265,21 +265,21 @@ test('subscriptions leave the connections to calls, have limits of their own, an
     429,
     expect.stringContaining('of this provider'),
   ])
-  // As many calls as there are connections.
+  // The number of calls equals the number of connections.
   const calls = await openCalls(2, server, tokens[0])
   const others = await openCalls(1, server, tokens[1])
   answerAll()
   await Promise.all([calls.ended(), others.ended()])
   const begunAt = performance.now()
   const restarted = stack.restartProxy({ ...settings, TOLLGATE_MCP_STOP_MS: '20000' })
-  // Its last message tells the client that it is over, and not that anything is wrong.
+  // The last message of a stream tells its client that the subscription is complete, not that it failed.
   for (const answer of opened) expect(await answer.text()).toContain('"resultType":"complete"')
   await restarted
   expect(performance.now() - begunAt).toBeLessThan(15_000)
   streams.splice(0)
 })
 
-/** What a client sends over a connection of its own, which it can close in the middle. */
+/** Writes a request on a separate connection, which the test can close before the answer. */
 function write(socket: Socket, method: string, headers: Record<string, string>, body = ''): void {
   const { pathname, host } = new URL(server.proxyUrl)
   const sent = {
@@ -325,7 +325,7 @@ test.each([
   expect((await openStream(token, { headers: { accept, ...second } })).status).toBe(429)
   socket.destroy()
   await expect.poll(() => closed).toBe(1)
-  // Its place is free.
+  // The place of the closed stream is free again.
   const next = async () => (await openStream(token, { headers: { accept, ...second } })).status
   await expect.poll(next).toBe(200)
   answerAll()
@@ -369,7 +369,7 @@ test('notifications, responses and DELETE have limits of their own', async () =>
       error: { code: -32_000, message: expect.stringContaining('of this customer') as string },
     })
   }
-  // They took no place of requests, and a session that was not ended goes on.
+  // The waiting messages took no place of requests, and a session whose DELETE was refused continues.
   const calls = await openCalls(2, server, token, session)
   expect(waiting).toHaveLength(2)
   for (const each of waiting.splice(0)) each.writeHead(202).end()

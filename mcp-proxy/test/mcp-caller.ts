@@ -6,12 +6,12 @@ export type Called = {
   readonly headers: Headers
   /** The last message: the JSON body, or the last event of a stream. */
   readonly body: JsonObject
-  /** All messages of a stream in order; empty for a JSON body. */
+  /** All messages of a stream in order. Empty for a JSON body. */
   readonly events: JsonObject[]
   readonly text: string
 }
 
-/** Sends one HTTP request to the proxy, as text, so that nothing but the test decides what is in it. */
+/** Sends one HTTP request to the proxy. The test controls all of its content. */
 export async function send(
   url: string,
   token: string | undefined,
@@ -33,7 +33,7 @@ export async function send(
   return calledOf(answer.status, answer.headers, await answer.text())
 }
 
-/** Sends a request to another process of the proxy than the one that the address leads to. */
+/** Sends a request to a different process of the proxy than the one at the URL. */
 export async function sendTo(
   port: number,
   url: string,
@@ -66,7 +66,7 @@ function calledOf(status: number, headers: Headers, text: string): Called {
   return { status, headers, body: last, events, text }
 }
 
-/** Reads a stream of the proxy until `text` is in it, and then goes away. Returns what came. */
+/** Reads a stream of the proxy until it contains `text`, and then disconnects. Returns what was read. */
 export async function readUntil(answer: Response, text: string): Promise<string> {
   const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
   let read = ''
@@ -98,7 +98,7 @@ const initializeParams = {
   clientInfo: { name: 'test', version: '1' },
 }
 
-/** Begins a session and returns the headers of its requests. */
+/** Begins a session. Returns the headers for its requests. */
 export async function beginSession(
   url: string,
   token: string | undefined,
@@ -110,7 +110,7 @@ export async function beginSession(
   return { 'mcp-session-id': sessionId, 'mcp-protocol-version': '2025-11-25' }
 }
 
-/** A request of MCP 2026-07-28 with the headers that repeat it. */
+/** Returns a request of MCP 2026-07-28 with the headers that repeat parts of its body. */
 export function stateless(
   id: number | string,
   method: string,

@@ -12,13 +12,13 @@ import {
   type Seen,
 } from './scripted-origin.ts'
 
-/* Requests of sessions that are under way: their ids, and their ends other than an answer. */
+/* Requests of sessions that are in progress: their ids, and ends other than an answer. */
 
 let stack: ProxyStack
 let origin: ScriptedOrigin
 let server: AddedServer
 let token: string
-/** Port of a second proxy, which begins no sessions. */
+/** Port of a second proxy process, which begins no sessions. */
 let replica: number
 
 const settings = {
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const url = () => server.proxyUrl
 
-/** Ends an answer that was begun and has no response yet, as servers do when a session or a call ends. */
+/** Ways in which servers end an unfinished answer without a response when a session or a call ends. */
 const endings: [
   name: string,
   end: (emit: ReturnType<typeof openEvents>, answer: ServerResponse) => unknown,
@@ -131,7 +131,7 @@ test('an id that is used at two replicas at once stands for two requests at the 
   }
   const paid = send(url(), token, toolCall(7), session)
   await vi.waitFor(() => expect(calls.length).toBe(1))
-  // 20 digits are more than a number of JavaScript holds.
+  // A number of JavaScript cannot represent 20 digits exactly.
   const text = JSON.stringify(toolCall(7, 'fetch', { id: 1, big: 0 })).replace(
     '"big":0',
     '"big":12345678901234567890',
@@ -143,7 +143,7 @@ test('an id that is used at two replicas at once stands for two requests at the 
   expect(second!.seen.message['id']).not.toBe(7)
   expect(second!.seen.text).toContain('"big":12345678901234567890')
   const emit = openEvents(second!.response)
-  // What a server does that answers whoever asked last with an id.
+  // Servers send a result to the most recent request with its id.
   emit({ id: 7, result: { content: ['paid'] } })
   emit({ id: second!.seen.message['id'], result: { id: 1, content: ['free'] } })
   second!.response.end()
@@ -161,7 +161,7 @@ test('a replica that did not begin a session cancels a call under the id that it
   const calling = sendTo(replica, url(), token, toolCall('slow'), session)
   await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
   const { id } = origin.seen.at(-1)!.message
-  // The process that began the session does not know of the call, and the server not of its id.
+  // The process that began the session does not know the call, and the server does not know the client's id of it.
   await send(url(), token, cancelled, session)
   expect(origin.seen.at(-1)!.message).toEqual(cancelled)
   await sendTo(replica, url(), token, cancelled, session)
@@ -207,14 +207,14 @@ test('a client that goes away has not cancelled, and its call counts', async () 
   await vi.waitFor(() => expect(origin.seen.at(-1)!.message['method']).toBe('tools/call'))
   going.abort()
   await calling
-  // Until the proxy has noticed.
+  // Wait until the proxy has noticed that the client disconnected.
   await delay(50)
   expect(stack.gate.settled).toEqual([])
   answer()
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
 })
 
-/** Sends bytes until the proxy hangs up. */
+/** Sends bytes until the proxy closes the connection. */
 function sendWithoutEnd(response: ServerResponse): void {
   const timer = setInterval(() => response.write('\n'), 20)
   response.once('close', () => clearInterval(timer))

@@ -52,7 +52,7 @@ function openWayOut(connectionsPerOriginMax: number): GuardedHttp {
   })
 }
 
-/** A real PostgreSQL with servers, keys and tokens of customers, and proxies in front of them. */
+/** A real PostgreSQL with servers, keys and tokens of customers, and proxies that use it. */
 export class ProxyStack {
   readonly database: TestDatabase
   readonly gate = new RecordingGate()
@@ -70,7 +70,7 @@ export class ProxyStack {
     this.#streamOutbound = openWayOut(connectionsMax)
   }
 
-  /** `connectionsMax` are those to one origin for calls, and the same number for streams. */
+  /** Starts the stack. `connectionsMax` limits the connections to one origin for calls, and separately those for streams. */
   static async start(
     settings: Record<string, string> = {},
     connectionsMax = 64,
@@ -88,15 +88,15 @@ export class ProxyStack {
     await this.database.stop()
   }
 
-  /** Ends the proxy and starts another one in its place, which knows nothing of what the first one had in memory. */
+  /** Stops the proxy and starts another one at the same port, without the state that the first one had in memory. */
   async restartProxy(settings: Record<string, string> = {}): Promise<void> {
     for (const proxy of this.#proxies.splice(0)) await proxy.stop()
-    // Until the client of the tests has noticed that its connections are closed.
+    // Wait until the HTTP client of the tests has noticed that its connections are closed.
     await delay(50)
     await this.startProxy(settings)
   }
 
-  /** Starts a proxy. With `TOLLGATE_MCP_PORT` 0 it is another one beside the first, for requests with `sendTo`. */
+  /** Starts a proxy. With `TOLLGATE_MCP_PORT` 0 it runs next to the first one, for requests with `sendTo`. */
   async startProxy(settings: Record<string, string>): Promise<McpProxy> {
     const proxy = createMcpProxy(this.#config(settings), {
       database: this.database.database,
@@ -128,7 +128,7 @@ export class ProxyStack {
     return `http://127.0.0.1:${this.port}${below}/mcp/{subdomain}`
   }
 
-  /** Adds a product with its MCP server, and a signing key for a provider that has none. */
+  /** Adds a product with its MCP server, and a signing key if the provider has none. */
   async addServer(added: NewServer): Promise<AddedServer> {
     const { environment = 'sandbox', providerId = 'prov', originUrl, originKey } = added
     const { tools = { search: 'every-plan', fetch: 'public' } } = added
@@ -158,7 +158,7 @@ export class ProxyStack {
     return { environment, providerId, subdomain, ...address }
   }
 
-  /** Configures who may call a tool of the server, as the control plane does. */
+  /** Configures the access of a tool, as the control plane does. */
   async mapTool({ environment, subdomain }: AddedServer, name: string, access: ToolAccess) {
     const sql = this.database.database.in(environment)
     await sql`
@@ -173,7 +173,7 @@ export class ProxyStack {
     }
   }
 
-  /** A token as the authorization server of the control plane issues it; `claims` and `header` replace parts of it. */
+  /** Returns a token as the control plane's authorization server issues it. `claims` and `header` replace parts of it. */
   async token(
     server: AddedServer,
     claims: JWTPayload = {},

@@ -237,7 +237,7 @@ const views = {
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 }
 
-/** Sends a request as a client of the era does, which announces what it can do. */
+/** Sends a request as a client of one era that announced its capabilities. */
 type Ask = (method: string, params?: JsonObject) => Promise<JsonObject>
 
 async function askIn(era: string, capabilities: JsonObject): Promise<Ask> {
@@ -251,7 +251,7 @@ async function askIn(era: string, capabilities: JsonObject): Promise<Ask> {
   }
 }
 
-/** An origin with resources, of which some have the names of the proxy's. */
+/** Makes the origin answer with resources, some of which have URIs of the proxy. */
 function respondWithResources(): void {
   const respond = respondAsServer()
   const own = [

@@ -3,11 +3,11 @@ import type { Admission, CallEnd, Gate, GatedCall, VirtualCall } from '../src/ga
 
 export type Settled = CallEnd & { readonly callId: string; readonly toolName: string }
 
-/** Stands for the gate where a test is about the way of messages: it lets calls through and keeps how they ended. */
+/** Replaces the gate in tests about the forwarding of messages. It admits all calls and records how they ended. */
 export class RecordingGate implements Gate {
   readonly admitted: GatedCall[] = []
   readonly settled: Settled[] = []
-  /** Decides the next calls; undefined lets them through. */
+  /** Decides about the next calls. If it returns undefined, the call is admitted. */
   decide: ((call: GatedCall) => Admission | Promise<Admission | undefined>) | undefined
 
   reset(): void {

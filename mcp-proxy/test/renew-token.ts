@@ -5,8 +5,8 @@ import type { SecretBox } from '@tollgate/platform/secrets/secret-box'
 import { decodeJwt, decodeProtectedHeader, importJWK, SignJWT, type JWK } from 'jose'
 
 /**
- * Returns the token as the authorization server would issue it at that time. The server itself knows the time of the machine alone,
- * and nothing of a clock that went ahead.
+ * Returns the token as the authorization server would issue it at a given time. The server itself only uses the time of the
+ * machine, not that of the test's clock.
  */
 export async function renewToken(
   sql: Queryable,

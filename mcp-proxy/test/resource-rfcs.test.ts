@@ -6,15 +6,15 @@ import { request } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import { startScriptedOrigin, type ScriptedOrigin } from './scripted-origin.ts'
 
-/* One case for each rule that a protected resource must keep: RFC 9728 for its metadata, RFC 6750 for its challenges. */
+/* One case for each rule of a protected resource: RFC 9728 for its metadata, RFC 6750 for its challenges. */
 
 const hostTemplate = 'https://{subdomain}.mcp.example.com/mcp'
 
 let stack: ProxyStack
 let origin: ScriptedOrigin
-/** Shares its host with other servers. */
+/** A server that shares its host with other servers. */
 let byPath: AddedServer
-/** Has a host of its own, behind something that ends TLS. */
+/** A server with its own host, behind a TLS terminator. */
 let byHost: AddedServer
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 type Answer = { status: number; headers: IncomingHttpHeaders; text: string; body: JsonObject }
 
-/** Sends a request to the proxy for whatever host. */
+/** Sends a request to the proxy with the Host header of the URL. */
 function send(
   url: string,
   { method = 'GET', headers = {}, body }: SendOptions = {},

@@ -40,7 +40,7 @@ async function call(params: JsonObject, bearer = token, capabilities: JsonObject
 
 const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
 
-/** Asks twice for input, each time with a state of its own, and then answers. */
+/** Makes the origin ask twice for input, each time with another state, and then answer. */
 function askTwice(): void {
   origin.respond = (seen, response) => {
     const { requestState } = seen.message['params'] as JsonObject
@@ -102,7 +102,7 @@ test('a state is refused for another call, customer, or when it is altered', asy
   expect(stack.gate.settled).toEqual([])
 })
 
-/** Sends a call whose params the test writes as text: `N` stands for an integer that no double holds. */
+/** Sends a call whose params the test writes as text. `N` is replaced by an integer that a double cannot represent. */
 async function callWith(params: JsonObject, key = 'mine', headers: Record<string, string> = {}) {
   const meta = params['_meta'] as JsonObject | undefined
   const keyed = { ...params, _meta: { ...meta, 'tollgate/idempotencyKey': key } }
@@ -115,7 +115,7 @@ async function callWith(params: JsonObject, key = 'mine', headers: Record<string
 
 const big = '9007199254740993'
 
-/** Returns the digest of what the origin is sent, by which uses of a client's key are the same call. */
+/** Returns the digest of what the origin receives. Uses of a client's key with the same digest are the same call. */
 async function digestOf(...given: Parameters<typeof callWith>): Promise<string> {
   const { body } = await callWith(...given)
   expect(body).toHaveProperty('result')
@@ -190,7 +190,7 @@ test('a later round has the digits of the numbers that client and origin wrote',
   expect(rounded.body).toMatchObject({ error: { code: -32_602 } })
 })
 
-/** Asks with a state of so many characters, and answers the round that brings it back. */
+/** Makes the origin ask with a state of `chars` characters, and answer the round that returns the state. */
 function askWithState(chars: number): string {
   const state = '\u0001'.repeat(chars)
   origin.respond = (seen, response) => {
@@ -204,7 +204,7 @@ function askWithState(chars: number): string {
 test('a state of the origin is carried up to a limit, beyond which the call fails at once', async () => {
   await stack.restartProxy({ ...settings, TOLLGATE_MCP_STATE_BYTES_MAX: '1200000' })
   const params = { name: 'search', arguments: {} }
-  // As JSON, each of these characters takes six bytes.
+  // In JSON, each of these characters takes 6 bytes.
   askWithState(190_000)
   const { requestState } = resultOf(await call(params))
   expect(resultOf(await call({ ...params, requestState }))).toEqual({ resultType: 'complete' })
@@ -246,7 +246,7 @@ test('the paywall may ask, and the origin sees nothing of it', async () => {
   })
   const [before, after] = stack.gate.admitted
   expect(after).toMatchObject({ paywallAnswered: 'accept' })
-  // A state that is sent again and again must not make many calls one.
+  // Calls that send the same state again must count as separate calls.
   expect(after!.callId).not.toBe(before!.callId)
   const sent = origin.seen.at(-1)!.message['params']
   expect(sent).not.toHaveProperty('requestState')

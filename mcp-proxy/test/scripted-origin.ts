@@ -12,13 +12,13 @@ export type Seen = {
   readonly method: string
   readonly headers: IncomingHttpHeaders
   readonly message: JsonObject
-  /** The body, as it came. */
+  /** The body as received. */
   readonly text: string
 }
 
 export type Respond = (seen: Seen, response: ServerResponse) => unknown
 
-/** An MCP server whose answers the test writes byte by byte, and which keeps what it was sent. */
+/** An MCP server whose answers the test writes byte by byte, and that records the received requests. */
 export type ScriptedOrigin = {
   readonly url: string
   readonly seen: Seen[]
@@ -77,7 +77,7 @@ export const plainTools = [
   { name: 'fetch', inputSchema: { type: 'object' }, annotations: { title: null } },
 ]
 
-/** A well-behaved server of both eras, with sessions in the older one. */
+/** Returns a well-behaved server of both eras, with sessions in the older one. */
 export function respondAsServer(session = 'origin-session-1'): Respond {
   return (seen, response) => {
     const { message } = seen

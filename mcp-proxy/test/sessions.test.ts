@@ -42,7 +42,7 @@ afterAll(async () => {
 
 const url = () => server.proxyUrl
 
-/** A server that restarted: of the sessions it gave out, it knows the last alone. */
+/** Returns a restarted server that only knows the most recent session. */
 function respondAfterRestart(session: string, refuse: Respond): Respond {
   const respond = respondAsServer(session)
   return (seen, response) => {
@@ -77,7 +77,7 @@ test.each(refusals)('an origin that restarted (%s) is initialised again', async 
     clientInfo: { name: 'test' },
   })
   expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }])
-  // The client's id stays, and the new session is remembered.
+  // The client's session id does not change, and the proxy remembers the new session.
   origin.seen.length = 0
   await send(url(), token, request(10, 'ping'), session)
   expect(origin.seen.length).toBe(1)
@@ -154,7 +154,7 @@ test('streams what the origin sends by itself, and takes the answers to it', asy
   origin.respond = (seen, response) => {
     if (seen.method !== 'GET') return response.writeHead(202).end()
     const emit = openEvents(response)
-    // The result of a call has no place here: nothing would count it.
+    // The result of a call is dropped on this stream, because it would not be counted here.
     emit({ id: 1, result: { content: [] } })
     emit({ id: 'ask', method: 'elicitation/create', params: {} }, 'id: 1\n')
     return setTimeout(() => response.destroy(), 100)
@@ -203,7 +203,7 @@ test('tells of a change of the list that comes from the configuration, once', as
   await delay(400)
   emit!({ method: 'notifications/message', params: { level: 'info', data: 'end' } })
   const text = await readUntil(answer, 'notifications/message')
-  // The tool was protected before and after the first change: nothing that lists show was another.
+  // The tool was already protected before the first change, so that change did not affect the list.
   expect(text.match(/notifications\/tools\/list_changed/g)).toHaveLength(1)
 })
 
@@ -222,7 +222,7 @@ test('a request ends in time, though its server goes on sending and its client i
   let open = 0
   origin.respond = ({ message }, response) => {
     const emit = openEvents(response)
-    // Enough to fill what lies between the proxy and a client that reads nothing, so that the proxy waits for it.
+    // Send enough to fill all buffers between the proxy and a client that does not read, so that the proxy waits for the client.
     const data = 'x'.repeat(message['id'] === 'idle' ? 1_000_000 : 1)
     open++
     const timer = setInterval(() => {
@@ -282,7 +282,7 @@ test('what a batch holds reaches the origin with the digits of its numbers', asy
   origin.seen.length = 0
   await send(url(), token, `[ ${texts.join(' ,\n')} ]`, { ...session, ...older })
   for (const text of texts) expect(origin.seen.map((each) => each.text)).toContain(text)
-  // So do single notifications and answers.
+  // Single notifications and responses are forwarded in the same way.
   origin.seen.length = 0
   for (const text of texts.slice(1)) await send(url(), token, text, session)
   expect(origin.seen.map(({ text }) => text)).toEqual(texts.slice(1))
@@ -300,7 +300,7 @@ test('a request of a batch that fails leaves the others their answers and record
   })
   const batch = [toolCall(1), request(2, 'tools/list'), toolCall(3)]
   const sending = send(url(), token, batch, older)
-  // A call of a batch is recorded when it has its answer, whatever becomes of the others.
+  // A call in a batch is recorded when its own answer arrives, whatever happens to the others.
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([{ outcome: 'success' }]))
   answer()
   const { text } = await sending

@@ -10,8 +10,8 @@ const program = createRequire(import.meta.url).resolve(
 )
 
 /**
- * Starts the official example server as a process of its own, without our environment: one of its tools prints what it has.
- * On a given port it can take the place of one that was stopped.
+ * Starts the official example server in a separate process with an empty environment, because one of its tools prints its
+ * environment. On a given port, it can replace a server that was stopped.
  */
 export async function startEverything(port?: number): Promise<EverythingServer> {
   const taken = port ?? (await freePort())

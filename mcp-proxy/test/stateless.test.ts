@@ -43,7 +43,7 @@ async function call(params: JsonObject, bearer = token, capabilities: JsonObject
 
 const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
 
-/** Sends a call whose client hangs up as soon as the origin has it. */
+/** Sends a call whose client disconnects as soon as the origin has received it. */
 async function hangUp(params: JsonObject): Promise<void> {
   const going = new AbortController()
   const { body, headers } = stateless(1, 'tools/call', params)
@@ -69,7 +69,7 @@ test.each([
     sendResult(response, seen, { resultType: 'complete', content: [], ...result })
   }
   await hangUp({ name: 'search' })
-  // Until the proxy has noticed.
+  // Wait until the proxy has noticed that the client disconnected.
   await delay(50)
   answer()
   await vi.waitFor(() => expect(stack.gate.settled).toMatchObject([end]))

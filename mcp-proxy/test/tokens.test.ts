@@ -5,7 +5,7 @@ import { request, send, stateless, toolCall } from './mcp-caller.ts'
 import { ProxyStack, type AddedServer } from './proxy-stack.ts'
 import { startScriptedOrigin, type ScriptedOrigin } from './scripted-origin.ts'
 
-/* Who gets in, and what those who do not are told. */
+/* Which requests are authorized, and the answers to those that are not. */
 
 let stack: ProxyStack
 let origin: ScriptedOrigin
@@ -38,7 +38,7 @@ const metadataUrl = () => {
 test('lets the right token in', async () => {
   const { status } = await send(server.proxyUrl, await stack.token(server), ping)
   expect(status).toBe(200)
-  // With a slash at its end as well, since a redirect would lose the body of a POST.
+  // The URL with a final slash also works, because a redirect would lose the body of a POST.
   const { status: slashed } = await send(`${server.proxyUrl}/`, await stack.token(server), ping)
   expect(slashed).toBe(200)
 })
@@ -67,7 +67,7 @@ const wrongTokens: [name: string, make: () => Promise<string>][] = [
 
 const hereClaims = () => ({ iss: server.issuer, aud: server.proxyUrl })
 
-/** The claims of a good token under another algorithm. */
+/** Returns a token with valid claims and another algorithm. */
 async function forged(alg: 'none' | 'HS256'): Promise<string> {
   const good = await stack.token(server)
   const [header, claims] = good.split('.') as [string, string]

@@ -1,4 +1,4 @@
-/** What a request is answered with, once what it changed is kept. */
+/** Answer to a request, sent after its changes are stored. */
 export type Answer = { readonly status: number; readonly body: object }
 
 export function ok(body: object): Answer {

@@ -11,7 +11,7 @@ import { operatorSettings } from '@tollgate/platform/service/operator-settings'
 const port = { min: 0, max: 65_535 }
 const { stripeSandboxWebhookSecrets, stripeLiveWebhookSecrets } = stripeSettings
 
-/** Everything the simulator can be told. */
+/** All settings of the simulator. */
 export const simulatorSettings = {
   dataDir: dataDirSetting,
   host: textSetting(

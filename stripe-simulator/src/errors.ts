@@ -1,4 +1,4 @@
-/** The `error` of an answer, as Stripe writes it. */
+/** The member `error` of an answer, in Stripe's format. */
 export type ErrorBody = {
   readonly type: 'invalid_request_error' | 'card_error' | 'idempotency_error' | 'api_error'
   readonly message: string
@@ -12,12 +12,12 @@ export type ErrorBody = {
   readonly payment_method?: object
 }
 
-/** Nothing was changed. */
+/** An error answer. The request has changed nothing. */
 export class StripeApiError extends Error {
   override readonly name = 'StripeApiError'
   readonly status: number
   readonly body: ErrorBody
-  /** Whether the idempotency key remembers it: Stripe had begun to work on the request. */
+  /** Whether the idempotency key remembers the answer. Stripe remembers it if it had begun to process the request. */
   readonly isRemembered: boolean
 
   constructor(status: number, body: ErrorBody, isRemembered = true) {
@@ -32,7 +32,7 @@ export function invalid(message: string, more: Partial<ErrorBody> = {}): StripeA
   return new StripeApiError(400, { type: 'invalid_request_error', message, ...more })
 }
 
-/** What is wrong with the request itself, seen before anything else. */
+/** Returns an error in the request itself, found before processing begins. */
 export function invalidParameter(message: string, more: Partial<ErrorBody>): StripeApiError {
   return new StripeApiError(400, { type: 'invalid_request_error', message, ...more }, false)
 }

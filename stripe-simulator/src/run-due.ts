@@ -8,8 +8,8 @@ import type { Pages } from './store/pages.ts'
 import { World, type DueAction } from './store/world.ts'
 
 /**
- * Does what has come due, the oldest first, each at its own time however late it is. An action and its removal are one
- * commit: killed in between, it is done once. Returns how many there were.
+ * Executes due actions, oldest first, each with its own due time as the current time. An action and its removal are one commit, so
+ * after a kill it is executed exactly once. Returns the number of actions.
  */
 export function runDue(pages: Pages, nowMs: number): number {
   for (let count = 0; ; count++) {
@@ -23,7 +23,7 @@ export function runDue(pages: Pages, nowMs: number): number {
     try {
       act(world, action)
     } catch (error) {
-      // Somebody has brought it to another end meanwhile.
+      // The object has meanwhile reached another final state.
       if (!(error instanceof StripeApiError)) throw error
     }
     world.set(key, undefined)

@@ -8,12 +8,12 @@ import type { SimulatorConfig } from './config.ts'
 import { startSimulator, type Simulator, type SimulatorOptions } from './simulator.ts'
 
 export type StripeSimulator = Service & {
-  /** Where the SDK reaches it, once started. */
+  /** Port of the API. Known after the start. */
   readonly port: number
   readonly adminPort: number
 }
 
-/** The simulator as a service: its state in the data folder, its health beside it. */
+/** Creates the simulator as a service with its state in the data folder and an admin server. */
 export function createStripeSimulator(
   config: SimulatorConfig,
   { logger }: { readonly logger: Logger },

@@ -13,33 +13,33 @@ import { World } from './store/world.ts'
 import { WebhookSender } from './webhooks/send-webhooks.ts'
 
 export type SimulatorOptions = {
-  /** Where the state is kept; in memory when there is none. */
+  /** Folder of the state. If absent, the state is kept in memory. */
   readonly folder?: string
   readonly host?: string
-  /** 0 takes any free one. */
+  /** 0 selects any free port. */
   readonly port?: number
   readonly clock?: Clock
-  /** Who is told of events, beside those that ask over the API. */
+  /** Configured webhook endpoints, in addition to those created over the API. */
   readonly webhooks?: Readonly<
     Partial<Record<Mode, { readonly url: string; readonly secret: string }>>
   >
-  /** Told of what is a bug of the simulator. */
+  /** Called for errors that are bugs of the simulator. */
   readonly onError?: (error: unknown) => void
 }
 
 export type Simulator = {
   readonly url: string
   readonly port: number
-  /** Throws when the state cannot be read. */
+  /** Throws if the state cannot be read. */
   check(): void
-  /** Safe to call twice. */
+  /** Stops the simulator. It may be called twice. */
   stop(): Promise<void>
 }
 
 const dueEveryMs = 50
 const pruneEveryMs = 3_600_000
 
-/** A local Stripe: what the SDK says to it over HTTP is answered as Stripe would, and remembered. */
+/** Starts a local Stripe that answers requests of Stripe's SDK over HTTP and stores their effects. */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = '127.0.0.1', onError = () => undefined } = options
   const pages =

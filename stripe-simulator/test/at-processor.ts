@@ -1,4 +1,4 @@
-/** What the simulator keeps, asked for over its API. */
+/** An object of the simulator, read over its API. */
 type ProcessorPayment = {
   readonly id: string
   readonly status: string
@@ -61,7 +61,7 @@ async function listAll(url: string, name: string): Promise<{ readonly id: string
 
 const patienceMs = 2_000
 
-/** A browser, or a person at the processor's dashboard. Throws where it is not answered. */
+/** Calls the API like a browser or a user of the processor's dashboard. Throws if there is no answer. */
 export async function callProcessor(
   url: string,
   method: 'GET' | 'POST',
@@ -77,7 +77,7 @@ export async function callProcessor(
   return { isDone: answer.ok, body: (await answer.json()) as object }
 }
 
-/** In US cents, whether it can be paid out by now or not. */
+/** Returns the balance in US cents, whether available or pending. */
 export async function readBalance(url: string): Promise<number> {
   const { body } = await callProcessor(url, 'GET', 'balance')
   type Part = { readonly amount: number; readonly currency: string }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request as it passed, and what each side answered. */
+/** One forwarded request, and the answers of both servers. */
 type Exchange = {
   readonly request: string
   readonly status: number
@@ -16,7 +16,7 @@ export type Mirror = {
   close(): Promise<void>
 }
 
-/** Passes every request on to one server, whose answer counts, and shows it to another one. */
+/** Forwards every request to one server, whose answer is returned, and copies it to another one. */
 export async function startMirror(server: string, shownTo: string): Promise<Mirror> {
   const exchanges: Exchange[] = []
   const proxy = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { callProcessor } from './at-processor.ts'
 import { offeredCards } from '../src/objects/offered-cards.ts'
 import { openSimulator, type SimulatorUnderTest } from './simulator-under-test.ts'
 
-/* The test cards that the card page offers, through that page: each does what https://docs.stripe.com/testing says. */
+/* The test cards on the card page. Each must behave as described at https://docs.stripe.com/testing. */
 
 let opened: SimulatorUnderTest
 let customerId: string
@@ -35,7 +35,7 @@ async function ask<Answer>(method: 'GET' | 'POST', path: string, fields?: object
   return body as Answer
 }
 
-/** Clicks the card on the page of a new intent, submits the form as it was filled, and answers the bank if it asks. */
+/** Chooses the card on the page of a new intent, submits the filled form, and answers the bank if it asks. */
 async function enter(kind: Kind, name: string): Promise<Intent> {
   const created = await ask<Intent>('POST', kind, {
     customer: customerId,

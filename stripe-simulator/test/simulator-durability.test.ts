@@ -25,7 +25,7 @@ afterEach(async () => {
 async function start(): Promise<string> {
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url))
   child = fork(main, {
-    // Not those of a worker of vitest, which find sources.
+    // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
     execArgv: [],
     env: { PATH: process.env['PATH'], TOLLGATE_DATA_DIR: folder, TOLLGATE_LOG_LEVEL: 'error' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -9,7 +9,7 @@ import { openSimulator, webhookSecret, type SimulatorUnderTest } from './simulat
 
 let receiver: Server
 let received: ProcessorEvent[]
-/** The receiver refuses so many of the next. */
+/** Number of the next deliveries that the receiver refuses. */
 let refusals: number
 let opened: SimulatorUnderTest
 let processor: PaymentProcessor
@@ -51,7 +51,7 @@ function newKey(): string {
   return `key-${++keys}`
 }
 
-/** What the events since the last look tell of, in the order they came. */
+/** Returns the types of the events since the last call, in the order of arrival. */
 async function told(): Promise<readonly string[]> {
   await opened.admin('webhooks/flush')
   return received.splice(0).map(({ type }) => type)
@@ -170,7 +170,7 @@ test('a person pays in the card form: wrong number, 3-D Secure, back; the card i
   expect(back.headers.get('location')).toContain('http://127.0.0.1/back?payment_intent=')
   const [kept] = await processor.listPaymentMethods(customerId)
   expect(kept).toMatchObject({ card: { last4: '3155', expYear: 2040 } })
-  // Asked once, the bank lets it be charged while the customer is away.
+  // After one authentication, the bank accepts off-session charges.
   const { id: later } = await pay(kept?.id ?? '', 'off_session')
   expect(await processor.retrieve('payment_intent', later)).toMatchObject({ status: 'succeeded' })
 })

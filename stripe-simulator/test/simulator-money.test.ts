@@ -17,7 +17,7 @@ import { runDue } from '../src/run-due.ts'
 import { MemoryPages } from '../src/store/pages.ts'
 import { World } from '../src/store/world.ts'
 
-/** One thing that anybody may do next; `pick` chooses the object it is done to. */
+/** A possible next action. `pick` selects the object to which it applies. */
 type Step = {
   readonly do: string
   readonly pick: number
@@ -61,7 +61,7 @@ class Simulation {
     return [...this.world().list(kind)]
   }
 
-  /** What is refused changes nothing, as in the server. */
+  /** Performs a step. A refused step changes nothing, as in the server. */
   take(step: Step): void {
     if (step.do === 'wait') {
       this.nowMs += step.amount * 300_000
@@ -116,7 +116,7 @@ class Simulation {
   }
 }
 
-/** With a payment of each currency that can be paid out, refunded or disputed at once. */
+/** Returns a simulation with a payment in each currency that can be paid out, refunded or disputed immediately. */
 function funded(): Simulation {
   const simulation = new Simulation()
   const card = 'pm_card_bypassPending'
@@ -193,7 +193,7 @@ test('whatever is done in whatever order, the money adds up', () => {
     }),
     { numRuns: 150 },
   )
-  // The steps reach what is to be shown.
+  // Checks that the steps reached every case.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
 })
 
@@ -209,7 +209,7 @@ test('every step is told of: who only hears events knows the same states', () =>
       }
       for (const kind of ['payment_intent', 'charge', 'refund', 'dispute', 'payout'] as const) {
         for (const { id, status } of simulation.all(kind)) {
-          // A pending charge that is paid for is told of; one that waits is too.
+          // Succeeded and pending charges both have events.
           expect([id, told.get(id)]).toEqual([id, status])
         }
       }

@@ -7,7 +7,7 @@ export const webhookSecret = 'whsec_test'
 export type SimulatorUnderTest = {
   readonly simulator: Simulator
   readonly processor: PaymentProcessor
-  /** Asks the simulator's own API; throws when it refuses. */
+  /** Calls the simulator's own API. Throws if it refuses the request. */
   admin(path: string, body?: object): Promise<Readonly<Record<string, unknown>>>
   close(): Promise<void>
 }

@@ -10,8 +10,8 @@ import { StripeSchemas } from './stripe-schemas.ts'
 const installWithinMs = 600_000
 
 /*
- * The contract once more, with every request shown to Stripe's own stripe-mock, which knows what parameters there are, and
- * every answer of the simulator held to Stripe's own description of its objects.
+ * Tests the contract again. Every request is also sent to Stripe's stripe-mock, which knows all parameters, and every answer of the
+ * simulator is validated against Stripe's description of its objects.
  */
 describe.runIf(hasGo)('as Stripe describes its API', () => {
   let opened: SimulatorUnderTest

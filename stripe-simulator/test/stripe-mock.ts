@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Stripe's own server of fixtures, which knows every operation and the types of its parameters, and nothing else. */
+/** Stripe's fixture server. It knows every operation and the types of its parameters, and has no state. */
 const module = 'github.com/stripe/stripe-mock@v0.203.0'
 
 export const hasGo = spawnSync('go', ['version']).status === 0
@@ -16,8 +16,8 @@ export const hasGo = spawnSync('go', ['version']).status === 0
 export type InstalledMock = { readonly program: string; readonly specification: string }
 
 /**
- * The program and the description of the API it was made with, outside the repository: built once for each version. They
- * are moved to their place when they are whole, so that a run that is killed leaves nothing half.
+ * Installs stripe-mock with its API description outside the repository, once per version. The files are moved to their final place
+ * when they are complete, so that a killed run leaves no incomplete ones.
  */
 export async function installStripeMock(): Promise<InstalledMock> {
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'tollgate')
@@ -30,7 +30,7 @@ export async function installStripeMock(): Promise<InstalledMock> {
     const { Dir: sources } = JSON.parse(stdout) as { Dir: string }
     await copyFile(join(sources, 'embedded/openapi/spec3.json'), join(making, 'spec3.json'))
     await rename(making, folder).catch(async (error: unknown) => {
-      // Somebody else was quicker.
+      // Another process has installed it first.
       await rm(making, { recursive: true })
       if (!(await exists(folder))) throw error
     })

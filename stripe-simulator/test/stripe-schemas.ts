@@ -6,8 +6,8 @@ type Schema = { [name: string]: unknown }
 const specificationId = 'stripe'
 
 /**
- * Judges objects by Stripe's own description of them. Fields that the description does not have are wrong too; where an
- * object may stand in place of its id, any object will do.
+ * Validates objects against Stripe's description. Unknown fields are errors. Where an object may replace its id, any object is
+ * accepted.
  */
 export class StripeSchemas {
   readonly #ajv = new Ajv({ strict: false, validateFormats: false })
@@ -27,7 +27,7 @@ export class StripeSchemas {
     return new StripeSchemas(asJsonSchema(components.schemas) as Record<string, Schema>)
   }
 
-  /** What is wrong with it, one line each. Lists are judged by what they hold, events also by what they are about. */
+  /** Returns one line for each error. Lists are validated by their items, events also by their object. */
   complaints(answer: unknown): readonly string[] {
     const { object, data, deleted } = answer as {
       object?: unknown
@@ -69,7 +69,7 @@ export class StripeSchemas {
   }
 }
 
-/** OpenAPI 3.0 says `nullable` where JSON Schema has a type for it. */
+/** Converts `nullable` of OpenAPI 3.0 to a JSON Schema type. */
 function asJsonSchema(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asJsonSchema)
   if (typeof value !== 'object' || value === null) return value

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
 
-/** The spans of calls that a sampled request makes. */
+/** Returns the spans of calls within a sampled request. */
 async function spansOf(work: () => Promise<unknown>): Promise<readonly CollectedSpan[]> {
   const traceparent = `00-${traceId}-00f067aa0ba902b7-01`
   const request = tracing.receive('request', { traceparent }, {})

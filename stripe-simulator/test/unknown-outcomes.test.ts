@@ -58,7 +58,7 @@ const faults = [
 test.each(faults)(
   '%s is unknown (%s), and the same words under the same key charge once',
   async (kind, reason, times) => {
-    // With one reset the SDK would ask once more by itself, and a payment that was made be recalled at once.
+    // After a single reset, the SDK would repeat the request by itself and would get the earlier answer.
     if (kind !== 'reset_after') await opened.admin('faults', { kind, path: confirmPath, times })
     else {
       await opened.admin('faults', { kind, path: confirmPath })
@@ -111,7 +111,7 @@ test('a processor that is not there is unknown to writes and throws at reads', a
 
 type Seen = { readonly key: unknown; readonly body: string; readonly headers: object }
 
-/** A server that sees each request whole before `answer` treats its connection. */
+/** Starts a server that reads each request completely before `answer` handles its connection. */
 async function watching(
   answer: (socket: Socket, count: number) => void,
 ): Promise<{ server: Server; seen: Seen[]; url: string }> {

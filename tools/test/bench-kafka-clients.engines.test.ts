@@ -29,7 +29,7 @@ describe.skipIf(brokers === undefined)('clients compared, with TOLLGATE_TEST_KAF
   it('keep what they acknowledged once and in order, and read the same of it', async () => {
     const reused = Buffer.alloc(8)
     for (const [index, client] of clients.entries()) {
-      // More than go with the first request, from a buffer that is written again at once.
+      // Append more records than the first request contains, from a buffer that is overwritten immediately.
       for (let round = 0; round < 3; round++) {
         const appended = Array.from({ length: 500 }, (_, n) => {
           reused.writeInt32BE(index, 0)

@@ -6,7 +6,7 @@ import {
 } from '@tollgate/deploy/standalone/temporary-folder'
 import { findFreePort } from '@tollgate/deploy/standalone/ports'
 
-/** The short version of `npm run chaos`. Kills during a start have a test of their own. */
+/** The short version of `npm run chaos`. Kills during a start have their own test. */
 const plan = [
   'tree',
   'aggregator-sink',

@@ -47,7 +47,7 @@ describe.skipIf(missing.isLeftOut)(`three Kafka brokers${missing.title}`, () => 
     expect(again.pid).not.toBe(second!.pid)
     expect((await brokersKnownTo(again.port)).sort()).toEqual([1, 2, 3])
 
-    // How many they are is decided once.
+    // The number of brokers is set once.
     const alone = startKafka(options, ports.kafka.slice(0, 1))
     await expect(alone).rejects.toThrow(/made with 3 broker/)
   })

@@ -18,7 +18,7 @@ import { processTree } from '../src/instance/process-tree.ts'
 const run = promisify(execFile)
 const missing = await whatIsMissing()
 
-/** The built program, which `npm run engines:up` runs. */
+/** The built program that `npm run engines:up` runs. */
 const program = fileURLToPath(new URL('../dist/engines/main.js', import.meta.url))
 const servers = ['kafka-1', 'schema-registry', 'redis', 'postgres', 'clickhouse', 'nats']
 
@@ -78,7 +78,7 @@ test.skipIf(missing.isLeftOut)(
   },
 )
 
-/** Such that the ports counted from them are free as well. */
+/** Returns first ports for which the consecutive ports are free too. */
 async function findFirstPorts(): Promise<FirstPorts> {
   for (;;) {
     const free = await planFreePorts()
@@ -116,7 +116,7 @@ async function command(name: string): Promise<Outcome> {
   }
 }
 
-/** Name and state of each line of the table that `status` prints. */
+/** Returns the name and state in each line of the table that `status` prints. */
 async function states(): Promise<string[][]> {
   const { output } = await command('status')
   const lines = output.trim().split('\n').slice(2)
@@ -130,7 +130,7 @@ function recordedPids(): Record<string, number> {
   )
 }
 
-/** Those of the numbers and of all processes below them. */
+/** Returns the given processes and all their descendants. */
 async function processesOf(pids: readonly number[]): Promise<number[]> {
   return (await Promise.all(pids.map(processTree))).flat()
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UnexpectedAnswerError } from './tollgate-client.ts'
 
 export type RetryLimits = {
-  /** Give up this long after the first attempt. */
+  /** Milliseconds after the first attempt when retries end. */
   readonly patienceMs: number
   readonly delayMinMs: number
   readonly delayMaxMs: number
@@ -11,9 +11,8 @@ export type RetryLimits = {
 export const patientRetries: RetryLimits = { patienceMs: 120_000, delayMinMs: 20, delayMaxMs: 500 }
 
 /**
- * Sends a request again until it is answered, as a careful client does. No answer, or a 502 to 504, says nothing about
- * whether the first attempt was kept, so the request must be safe to repeat: under an idempotency key, for instance. Any
- * other refusal is final.
+ * Sends a request repeatedly until it is answered. After no answer, or after 502 to 504, the first attempt may have been executed,
+ * so the request must be safe to repeat, for example by an idempotency key. Any other error status is final and is thrown.
  */
 export async function askWithRetries<Answer>(
   ask: () => Promise<Answer>,

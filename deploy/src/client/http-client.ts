@@ -7,7 +7,7 @@ export type HttpAnswer = {
 }
 
 export type HttpClient = {
-  /** Resolves with whatever was answered; rejects when no complete answer came. */
+  /** Resolves with the answer, whatever its status. Rejects if no complete answer arrived. */
   send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
   close(): void
 }
@@ -19,11 +19,14 @@ export type HttpClientOptions = {
   readonly timeoutMs: number
 }
 
-/** Tollgate closes a connection that was idle for eight seconds or more; one that it may be closing must not be used. */
+/**
+ * Tollgate closes connections that were idle for 8 seconds or more. Connections idle for longer than this are not reused, because
+ * they may be about to close.
+ */
 const idleMsMax = 5_000
 const answerBytesMax = 16 * 1_048_576
 
-/** A small JSON client over kept-alive connections. */
+/** Returns a small JSON client over keep-alive connections. */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const base = new URL(options.baseUrl)
   const { connectionsMax: maxSockets } = options

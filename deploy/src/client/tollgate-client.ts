@@ -1,6 +1,6 @@
 import { createHttpClient, type HttpAnswer, type HttpClientOptions } from './http-client.ts'
 
-/** The operations that the demo, the seed and the chaos run use, over the public address only. */
+/** The operations that the demo, the seed and the chaos runs use. They only use the public address. */
 export type TollgateClient = {
   createProduct(product: Record<string, unknown>): Promise<{ reference: string }>
   findProduct(name: string): Promise<{ reference: string } | undefined>
@@ -11,12 +11,12 @@ export type TollgateClient = {
   recordUsages(usages: readonly Record<string, unknown>[]): Promise<BulkUsageAnswer>
   checkLimit(customerRef: string, productRef: string): Promise<LimitAnswer>
   listMeters(): Promise<readonly { readonly reference: string; readonly name: string }[]>
-  /** The reference of the provider's `requests` meter. */
+  /** Returns the reference of the provider's `requests` meter. */
   requestsMeter(): Promise<string>
   meterUsage(meterRef: string, query: Record<string, string>): Promise<MeterUsage>
-  /** A request that the client has no operation for. Throws an UnexpectedAnswerError if it does not succeed. */
+  /** Sends a request that has no method here. Throws an UnexpectedAnswerError if its status is not 2xx. */
   require(method: string, path: string, body: unknown, idempotencyKey?: string): Promise<unknown>
-  /** The plain request, for what the operations above do not cover. */
+  /** Sends a request and returns the answer, whatever its status. */
   send(method: string, path: string, body?: unknown, idempotencyKey?: string): Promise<HttpAnswer>
   close(): void
 }
@@ -44,7 +44,7 @@ export type LimitAnswer = {
 
 export type MeterUsage = { readonly total: number; readonly count: number }
 
-/** The service answered, and not with what was asked for. */
+/** The service answered with a status other than 2xx. */
 export class UnexpectedAnswerError extends Error {
   override readonly name = 'UnexpectedAnswerError'
   readonly status: number

@@ -25,8 +25,8 @@ import { readTopics, requireLog } from './verify-log.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Drops damaged segments, and what is older, if everything in them is counted and stored: below the sink's position and
- * below the counters' fence. Otherwise it changes nothing and prints what would be lost. Returns whether the log is whole.
+ * Drops damaged segments and all older ones if everything in them is counted and stored, that is, below the sink's position and
+ * below the counters' fence. Otherwise it changes nothing and prints which records would be lost. Returns whether the log is whole.
  */
 export async function repairLog(
   folder: DataFolder,
@@ -74,7 +74,7 @@ export async function repairLog(
   }
 }
 
-/** By stream: the first offset that is not both counted and stored. */
+/** Returns for each stream the first offset that is not both counted and stored. */
 async function readNeeded(
   { root, groups }: DataFolder,
   environment: Environment,
@@ -98,7 +98,7 @@ async function readNeeded(
       if (topic === undefined) continue
       for (let partition = 0; partition < topic.partitionCount; partition += 1) {
         const { offset, note } = positions.read(sinkGroup, topic.name, partition)
-        // What is being stored again is not stored yet.
+        // The note is empty until a sink has used the position, so nothing counts as stored before that.
         const stored = readSinkNote(note) === undefined ? 0 : offset
         const counted = await hotState.appliedOffset(each, partition)
         needed[topic.firstStream + partition] = Math.min(stored, counted)

@@ -11,7 +11,7 @@ import { StartRefusedError } from '../standalone/start-refused.ts'
 
 const atOnce = async (): Promise<void> => {}
 
-/** Prints for each segment whether it can be read. Returns whether all can. */
+/** Prints for each segment whether it can be read. Returns whether all of them can be read. */
 export async function verifyLog(folder: DataFolder, output: Output): Promise<boolean> {
   requireLog(folder)
   const reports: SegmentReport[] = []
@@ -50,13 +50,13 @@ function recordsIn({ heads, nextHeads }: SegmentReport): number | undefined {
   return nextHeads.reduce((sum, head, stream) => sum + head - (heads[stream] ?? 0), 0)
 }
 
-/** The topics of the log, from the newest segment whose header can be read. */
+/** Returns the topics of the log, from the newest segment with a readable header. */
 export function readTopics(logFolder: string): TopicCatalogue {
   for (const number of listSegments(logFolder).reverse()) {
     try {
       return readSegmentHeader(logFolder, number).topics
     } catch {
-      // An older one names the same topics.
+      // An older segment contains the same topics.
     }
   }
   throw new StartRefusedError(`No segment in ${logFolder} has a header that can be read.`)

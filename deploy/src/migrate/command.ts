@@ -33,7 +33,7 @@ export function addMigrateCommand(
     })
 }
 
-/** The process's part of the command: signals, words, exit code. */
+/** Runs the move with signal handling and messages. Returns the exit code of the process. */
 async function runMigrate(
   { from, engines }: MigrateFlags,
   environment: Environment,
@@ -42,7 +42,7 @@ async function runMigrate(
   const say = output.note
   const stopping = new AbortController()
   const stop = (): void => {
-    // The second signal ends the process at once, which a kill is as good for.
+    // A second signal ends the process immediately. That is safe, because the command can be killed at any moment.
     if (stopping.signal.aborted) process.exit(130)
     say('\nStopping after what is under way ...')
     stopping.abort()

@@ -20,19 +20,19 @@ import type { Target } from './target/target.ts'
 import { compareSides } from './verify/compare.ts'
 
 export type MigrateOptions = {
-  /** The data folder of the embedded installation. */
+  /** Data folder of the embedded installation. */
   readonly from: string
-  /** Names the engines, in the settings of the services. */
+  /** Environment that names the engines, in the settings of the services. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly signal: AbortSignal
   readonly say: (line: string) => void
 }
 
 /**
- * Moves an embedded installation to the engines. Killed anywhere, the same call goes on where it was: each step either
- * notes how far it is together with what it did, or finds it out from what is there. Nothing changes at the source.
+ * Moves an embedded installation to the engines. After a kill at any moment, the same call continues: each step either records its
+ * progress together with its effect, or determines it from the target. The source is not changed.
  *
- * Returns whether both sides hold the same.
+ * Returns whether both sides contain the same.
  */
 export async function migrate(options: MigrateOptions): Promise<boolean> {
   const { environment, signal, say } = options
@@ -73,7 +73,7 @@ async function moveAll(
   await showStep('ClickHouse, unreadable', 'records', signal, (work) =>
     moveUnreadable(source, target, work),
   )
-  // The log last: from its first record on, services could count what is not all there yet.
+  // The log is moved last, because services could start counting its records before the other stores are complete.
   await showStep('log, beginning', 'partitions', signal, (work) => beginLog(target, work))
   await showStep('log', 'records', signal, (work) => moveTail(source, target, work))
   say('Adding up both sides ...')
@@ -89,7 +89,10 @@ async function moveAll(
   return true
 }
 
-/** `npm start` on the engines goes on with the keys of the demo provider, which it would make anew without the file. */
+/**
+ * Copies the credentials file, so that `npm start` on the engines uses the keys of the demo provider. Without the file it would
+ * create new keys.
+ */
 async function keepCredentials(
   from: DataFolder,
   environment: MigrateOptions['environment'],

@@ -3,7 +3,10 @@ import type { Work } from './work.ts'
 
 const linesEveryMs = 5_000
 
-/** A live line while a step of the move runs; in a log file, a line every few seconds. None where there is nothing to do. */
+/**
+ * Shows a progress bar while a step runs, or prints a line every few seconds if the output is not a terminal. Shows nothing if the
+ * step has no work.
+ */
 export async function showStep(
   title: string,
   unit: string,

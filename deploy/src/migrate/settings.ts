@@ -14,7 +14,7 @@ import type { SettingValues } from '@tollgate/platform/config/settings'
 import { StartRefusedError } from '../standalone/start-refused.ts'
 import { ownStores, type OwnStores } from '../standalone/stores.ts'
 
-/** Where the installation is moved to, in the words that its services will be told it in. */
+/** Settings of the move's target. They are the same settings that the services there use. */
 export const targetSettings = {
   ...eventLogSettings,
   ...eventLogWriterSettings,
@@ -35,7 +35,7 @@ const settingThatNames: Readonly<Record<keyof OwnStores, string>> = {
   clickhouse: 'TOLLGATE_CLICKHOUSE_URL',
 }
 
-/** Throws a line that names every engine which the environment does not. */
+/** Throws an error that names every engine which the environment does not specify. */
 export function refuseWithoutEngines(
   environment: Readonly<Record<string, string | undefined>>,
 ): void {

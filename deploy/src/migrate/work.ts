@@ -1,9 +1,9 @@
-/** What a step of the move is given beside its stores. */
+/** Control and progress of a step of the move. */
 export type Work = {
-  /** Aborted when a person wants to stop: then a step throws, between two of its effects. */
+  /** Aborted when the operator stops the command. The step then throws between two of its effects. */
   readonly signal: AbortSignal
-  /** So much more is to be done. */
+  /** Adds an amount to the total of the step. */
   expect(amount: number): void
-  /** So much more is done. */
+  /** Adds an amount to the completed part of the step. */
   advance(amount: number): void
 }

@@ -30,7 +30,7 @@ Help has bold titles on a terminal, unless \`NO_COLOR\` is set.
 
 This page is made from the commands: \`npm run docs\`.`
 
-/** The text of `docs/cli.md`: every command as the program declares it. */
+/** Returns the text of `docs/cli.md`, generated from the commands of the program. */
 export function cliPage(): string {
   const { program } = createTollgateProgram({})
   const groups = new Map<string, Command[]>()

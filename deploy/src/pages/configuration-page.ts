@@ -1,7 +1,7 @@
 import type { Setting } from '@tollgate/platform/config/settings'
 import { settingsSections, type SettingsSection } from '../settings/settings-sections.ts'
 
-/** The text of `docs/configuration.md`: every setting as its service declares it. */
+/** Returns the text of `docs/configuration.md`, generated from the declared settings of the services. */
 export function configurationPage(): string {
   const head = [
     '# Configuration',

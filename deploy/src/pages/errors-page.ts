@@ -38,7 +38,7 @@ A strict request is not refused for it.
 ## Codes
 `
 
-/** The text of `docs/errors.md`: every code of an error as its table declares it. */
+/** Returns the text of `docs/errors.md`, generated from the table of error codes. */
 export function errorsPage(): string {
   const statuses = [...new Set(Object.values(errorCodes).flatMap(({ statuses }) => statuses))]
   const sections = statuses.sort((one, other) => one - other).flatMap(sectionLines)

@@ -3,7 +3,7 @@ import { eventCategories, type EventType } from '@tollgate/schemas/event-types'
 import type { EventDefinition } from '@tollgate/schemas/events/event'
 import { sampleEvent } from '@tollgate/schemas/http/examples/events'
 
-/** The text of `docs/events.md`: every type of event as the catalogue declares it. */
+/** Returns the text of `docs/events.md`, generated from the event catalogue. */
 export function eventsPage(): string {
   const head = [
     '# Events',
@@ -28,7 +28,7 @@ function categoryLines({ label, description, events }: Category): string[] {
   return [...lines, ...[...groups.values()].flatMap(groupLines)]
 }
 
-/** Types that tell the same. */
+/** Event types with the same object schema. */
 type Group = readonly (readonly [string, EventDefinition])[]
 
 function groupLines(group: Group): string[] {

@@ -4,7 +4,7 @@ import { configurationPage } from './configuration-page.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 
-/** Pages of `docs` that are made from declarations, by name. */
+/** Returns the generated pages of `docs` by file name. */
 export async function madePages(): Promise<Readonly<Record<string, string>>> {
   return {
     'cli.md': await format(cliPage(), { parser: 'markdown' }),

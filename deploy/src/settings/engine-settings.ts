@@ -1,10 +1,10 @@
 import { integerSetting, textSetting } from '@tollgate/platform/config/settings'
 
 const port = (variable: string, what: string, defaultPort: number) =>
-  // The ports among servers lie a hundred above.
+  // The ports that the servers of an engine use among each other are 100 higher, so 65,000 is the maximum.
   integerSetting(variable, what, defaultPort, { min: 1_024, max: 65_000 })
 
-/** What `npm run engines:up`, `engines:status` and `engines:down` read. */
+/** Settings of `npm run engines:up`, `engines:status` and `engines:down`. */
 export const engineSettings = {
   root: textSetting(
     'TOLLGATE_ENGINES_DIR',

@@ -11,14 +11,14 @@ import { engineSettings } from './engine-settings.ts'
 import { standaloneSettings } from './standalone-settings.ts'
 import { simulatorSettings } from '@tollgate/stripe-simulator/config'
 
-/** Settings of one program, with what its part of `docs/configuration.md` says first. */
+/** Settings of one program, with the introduction of its section in `docs/configuration.md`. */
 export type SettingsSection = {
   readonly title: string
   readonly lead: string
   readonly settings: Settings
 }
 
-/** Every setting of this repository, by the program that reads it. */
+/** All settings of this repository, by the program that reads them. */
 export const settingsSections: readonly SettingsSection[] = [
   {
     title: 'npm start',

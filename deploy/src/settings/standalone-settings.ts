@@ -1,6 +1,6 @@
 import { choiceSetting, integerSetting, pathSetting } from '@tollgate/platform/config/settings'
 
-/** What `npm start` itself reads. Every other variable of the environment reaches the services unchanged. */
+/** Settings of `npm start` itself. All other variables of the environment are passed to the services unchanged. */
 export const standaloneSettings = {
   dataDir: pathSetting(
     'TOLLGATE_DATA_DIR',

@@ -12,16 +12,16 @@ import { ownStores } from './stores.ts'
 const { logPartitions } = ingestSettings
 
 /**
- * How long a service of a killed supervisor may take to end itself. One that was killed during its start is in no run file
- * yet, so nothing but its claim on the log tells of it.
+ * How long a start waits for services of a killed supervisor to end. A service that was still starting when the supervisor was
+ * killed is not in the run file, so its lock on the log is the only sign of it.
  */
 const orphanPatienceMs = 60_000
 const pollMs = 100
 
 /**
- * Makes the embedded log and hot state before any service opens them: LMDB does not survive one process opening a file
- * that another one is creating. Repeated at every start, so that one that was cut short here is completed. Call with the
- * folder's lock held: a process that writes to the log is then an orphan, which is waited for.
+ * Creates the embedded log and hot state before any service opens them, because LMDB cannot handle one process opening a file that
+ * another one is creating. Runs at every start, so that an interrupted creation is completed. Call it while the folder's lock is
+ * held: a process that writes to the log must then be an orphan, and the start waits for its end.
  */
 export async function createStores(
   folder: DataFolder,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from './write-file.ts'
 
-/** What a person needs to talk to a fresh installation. Written once, after the demo provider is complete. */
+/** Access data of a new installation. Written once, after the demo provider is complete. */
 export type Credentials = {
   readonly baseUrl: string
   readonly sandboxKey: string

@@ -5,10 +5,10 @@ import { createPrivateFiles, makePrivateFolder } from '@tollgate/platform/servic
 import { StartRefusedError } from './start-refused.ts'
 import { writeFileDurably } from './write-file.ts'
 
-/** Raise it when a release can no longer be followed by the one before it on the same folder. */
+/** Version of the folder's format. Increase it when the previous release can no longer run on a folder of the new release. */
 export const dataFormat = 1
 
-/** Where each part keeps its files. */
+/** Paths of the parts of a data folder. */
 export type DataFolder = {
   readonly root: string
   readonly log: string
@@ -20,9 +20,9 @@ export type DataFolder = {
   readonly formatFile: string
   readonly runFile: string
   readonly credentialsFile: string
-  /** For the page at `/`, see `demoFileSchema`. */
+  /** Data for the page at `/`. See `demoFileSchema`. */
   readonly demoFile: string
-  /** Holds the password of ClickHouse's read-only user and the history of its prompt. */
+  /** Folder with the password of ClickHouse's read-only user and the history of its prompt. */
   readonly dataTeam: string
 }
 
@@ -43,7 +43,10 @@ export function dataFolderAt(root: string): DataFolder {
   }
 }
 
-/** Call with the folder's lock held: the format is read and, in a new folder, written before any part touches it. */
+/**
+ * Checks the format of the folder, and writes it in a new folder before any part uses the folder. Call it while the folder's lock
+ * is held.
+ */
 export async function checkFormat(folder: DataFolder): Promise<void> {
   const stored = await readFormat(folder)
   if (stored === undefined) {
@@ -53,7 +56,7 @@ export async function checkFormat(folder: DataFolder): Promise<void> {
   refuseNewer(folder, stored)
 }
 
-/** The same for a folder that must not be changed. */
+/** Checks the format of a folder that must not be changed. */
 export async function requireFormat(folder: DataFolder): Promise<void> {
   refuseNewer(folder, (await readFormat(folder)) ?? 0)
 }
@@ -90,7 +93,10 @@ function parseFormat(text: string): unknown {
   }
 }
 
-/** Makes the folder private to its user, as every file in it from then on: secrets and customers' data lie there. */
+/**
+ * Makes the folder and all files that are created in it later readable only by its user, because they contain secrets and customer
+ * data.
+ */
 export async function makeDataFolder(folder: DataFolder): Promise<void> {
   createPrivateFiles()
   await makePrivateFolder(folder.root, needsOtherUser(join(folder.postgres, 'data')))

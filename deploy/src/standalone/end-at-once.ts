@@ -1,15 +1,15 @@
 import { readRunFile } from './run-file.ts'
 
 /**
- * Kills what this process started, without waiting for it. Acknowledged usage is on disk, so the next start recovers as
- * after a crash. A part that was still starting is not in the file yet: it ends itself when this process is gone.
+ * Kills the processes that this process started, without waiting for them. Acknowledged usage is on disk, so the next start
+ * recovers as after a crash. A part that was still starting is not in the file yet. It ends itself when this process has ended.
  */
 export async function endAtOnce(runFile: string): Promise<void> {
   const running = await readRunFile(runFile)
-  // Otherwise the file is of an earlier run, whose process numbers may belong to other programs by now.
+  // Otherwise the file belongs to an earlier run, and its process ids may now belong to other programs.
   if (running?.supervisorPid !== process.pid) return
   for (const [name, pid] of Object.entries(running.processes)) {
-    // PostgreSQL ends its own processes at SIGQUIT, also without a checkpoint; SIGKILL would leave them behind.
+    // On SIGQUIT, PostgreSQL ends its child processes immediately, without a checkpoint. SIGKILL would leave them running.
     signal(pid, name === 'postgres' ? 'SIGQUIT' : 'SIGKILL')
   }
 }
@@ -18,6 +18,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended.
+    // The process has already ended.
   }
 }

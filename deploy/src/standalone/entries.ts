@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 const find = createRequire(import.meta.url)
 
-/** The built program of each service, found the way any importer would find its package. */
+/** Paths of the built program of each service, resolved by package name. */
 export const entries = {
   chdbGateway: find.resolve('@tollgate/platform/chdb-gateway/main'),
   billingRunner: find.resolve('@tollgate/billing-runner/main'),

@@ -12,12 +12,12 @@ export type FolderLock = {
 const ownerTimeoutMs = 1_000
 
 /**
- * One installation per folder: whoever listens on the folder's socket owns it. The kernel drops a listener with its
- * process, so a `kill -9` locks nobody out.
+ * Locks the folder, so that it has only 1 installation: the process that listens on the folder's socket owns it. The kernel closes
+ * the socket when the process ends, so a `kill -9` leaves no stale lock.
  *
- * On Linux the socket's name lives in the kernel alone. Elsewhere it is a file that may outlive its listener: a start
- * removes it when nobody answers. Two starts that do so in the same instant are told apart by PostgreSQL, which
- * accepts one server per folder.
+ * On Linux, the socket has an abstract name without a file. On other systems it is a file that may outlive its process. A start
+ * removes the file if no process answers. If two starts do so at the same time, PostgreSQL decides, because it accepts only 1
+ * server per folder.
  */
 export async function lockFolder(
   dataDir: string,
@@ -60,12 +60,12 @@ function listen(name: string): Promise<Server | undefined> {
       if (error.code === 'EADDRINUSE') resolve(undefined)
       else reject(error)
     })
-    // Not a reason to stay alive by itself.
+    // The lock alone must not keep the process alive.
     server.listen(name, () => resolve(server.unref()))
   })
 }
 
-/** The number of the process that owns the socket; undefined when nobody answers. */
+/** Returns the id of the process that owns the socket, or undefined if no process answers. */
 function askOwner(name: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     let answer: string | undefined

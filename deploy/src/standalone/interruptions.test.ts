@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Interruptions } from './interruptions.ts'
 import { StartRefusedError } from './start-refused.ts'
 
-/** As a service reports it that ends while it starts. */
+/** Returns the error that a service reports if it ends while it starts. */
 const refusal = (words: string): Error => new StartRefusedError(`control-plane: ${words} Log: /log`)
 
 test.each([

@@ -1,32 +1,34 @@
 import { StartRefusedError } from './start-refused.ts'
 
-/** A part that needs another one may fail this long after that one was killed or runs again. */
+/** Milliseconds after a part was killed or was started again during which a dependent part may fail because of it. */
 const aftermathMs = 30_000
 
 /**
- * A child process of PostgreSQL may be killed, of which only the connections that break tell. A store that is not there at all
- * breaks them each time.
+ * Maximum launches of a part that fail with a broken connection. A killed child process of PostgreSQL only shows as broken
+ * connections. A store that does not exist breaks them at each launch.
  */
 const brokenLaunchesMax = 3
 
-/** What a service reports when the connection to a part that it needs breaks while the service starts. */
+/** Errors that a starting service reports when the connection to a part that it needs breaks. */
 const brokenConnection =
   /ECONNREFUSED|ECONNRESET|EPIPE|CONNECTION_(CLOSED|ENDED|DESTROYED)|socket hang up|terminating connection/
 
-/** PostgreSQL runs and recovers. On a slow disk this takes minutes, because it may first sync all its files. */
+/** PostgreSQL is running but still recovering. On a slow disk this takes minutes, because it may first sync all its files. */
 const recovering =
   /database system is (in recovery mode|starting up|shutting down|not yet accepting connections)/
 
-/** Tells a start that failed because a process was killed from one that would fail again. Shared by all parts. */
+/**
+ * Distinguishes a start that failed because a process was killed from a start that would fail again. All parts share one instance.
+ */
 export class Interruptions {
   #lastAtMs = -Infinity
 
-  /** A part ended without being asked to, or runs again after that. */
+  /** Notes that a part ended unexpectedly, or that it was started again. */
   note(): void {
     this.#lastAtMs = performance.now()
   }
 
-  /** Whether the failed launch of a part is worth repeating. `launches`: how often it was launched by now. */
+  /** Returns whether the failed launch of a part should be repeated. `launches` is the number of launches so far. */
   explains(error: unknown, launches: number): boolean {
     if (error instanceof StartRefusedError && error.wasKilled) return true
     if (performance.now() - this.#lastAtMs < aftermathMs) return true

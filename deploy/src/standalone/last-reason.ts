@@ -1,4 +1,4 @@
-/** What the last lines of a service's log give as the reason: JSON objects, or the plain words of a crash. */
+/** Returns the reason of a failure from the last lines of a service's log, which are JSON objects or plain text of a crash. */
 export function lastReason(logTail: string): string | undefined {
   const lines = logTail.trimEnd().split('\n').reverse()
   return lines.map(reasonOf).find((reason) => reason !== undefined)

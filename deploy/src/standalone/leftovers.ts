@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { livingProcesses } from './living-processes.ts'
 import type { RunFile } from './run-file.ts'
 
-/** Services of a supervisor that was killed end themselves; this is how long that may take. */
+/** Milliseconds that the services of a killed supervisor have to end themselves. */
 const patienceMs = 10_000
 const pollMs = 25
 
 /**
- * Waits until nothing of an earlier run uses the folder any more: after a `kill -9` of the supervisor alone its
- * services are still ending themselves. What does not end is killed. PostgreSQL is left to its own start, which finds
- * and ends a server that outlived its parent.
+ * Waits until no process of an earlier run uses the folder. After a `kill -9` of the supervisor, its services need a moment to end
+ * themselves. Services that do not end in time are killed. PostgreSQL is not killed here: its own start finds and ends an old
+ * server.
  */
 export async function endLeftovers({ processes }: RunFile): Promise<void> {
   const services = Object.entries(processes).filter(([name]) => name !== 'postgres')
   const pids = services.map(([, pid]) => pid)
   const deadline = Date.now() + patienceMs
   for (;;) {
-    // A number may meanwhile belong to somebody else's process, which must be left alone: ours run a built main file.
+    // A process id may now belong to another program, which must not be killed. Tollgate's services run a built main file.
     const ours = (await livingProcesses(pids)).filter(({ command }) =>
       /\/dist\/\S*main\.js/.test(command),
     )

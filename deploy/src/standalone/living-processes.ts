@@ -5,11 +5,11 @@ const run = promisify(execFile)
 
 export type LivingProcess = { readonly pid: number; readonly command: string }
 
-/** Those of the numbers that belong to a process which still runs: a zombie only waits for its parent to notice. */
+/** Returns the running processes among the given ids. A zombie has already ended. */
 export async function livingProcesses(pids: readonly number[]): Promise<LivingProcess[]> {
   if (pids.length === 0) return []
   const columns = ['-o', 'pid=,stat=,args=', '-p', pids.join(',')]
-  // ps fails when none of them is there.
+  // `ps` fails if none of the processes exists.
   const { stdout } = await run('ps', columns).catch(() => ({ stdout: '' }))
   const living: LivingProcess[] = []
   for (const line of stdout.split('\n')) {

@@ -2,9 +2,9 @@ import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 
 export type LogFile = {
   write(chunk: Uint8Array): void
-  /** The last lines written since the launch, for the moment a service could not start. */
+  /** Returns the last bytes written since `startTail`, to explain a failed start. */
   tail(): string
-  /** Forgets what an earlier launch wrote last. */
+  /** Clears the tail, so that it contains no lines of an earlier launch. */
   startTail(): void
   close(): void
 }
@@ -12,9 +12,9 @@ export type LogFile = {
 const tailBytes = 4_096
 
 /**
- * Keeps at most two files of `bytesMax`: the current one and its predecessor (`.1`). What the disk does not take is
- * dropped, and counted in the file later: a full disk must not stop the service that logs. Written at once, since
- * the last words before a crash are those that count; a healthy service says little.
+ * Opens a log of at most 2 files of `bytesMax` each: the current one and its predecessor (`.1`). Bytes that cannot be written are
+ * dropped, and their number is logged later, because a full disk must not stop the service. Writes are synchronous, because the
+ * last lines before a crash matter most and a healthy service logs little.
  */
 export function openLogFile(path: string, bytesMax: number): LogFile {
   let file: number | undefined

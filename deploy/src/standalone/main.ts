@@ -22,7 +22,7 @@ const startedAtMs = Date.now()
 const say = (line: string): void => console.log(line)
 const report = (line: string): void => console.error(`[${new Date().toISOString()}] ${line}`)
 
-/** Asked to stop while still starting: the start comes to its end first, so that nothing is left half up. */
+/** If a stop is requested during the start, the start is completed first, so that no half-started installation is left behind. */
 let opening: Promise<Installation> | undefined
 let openedFolder: DataFolder | undefined
 let stoppingSinceMs: number | undefined
@@ -36,7 +36,7 @@ async function stop(): Promise<void> {
   process.exit(0)
 }
 
-/** Exit codes as of a program that the signal ended. */
+/** Exit codes of a process that was ended by the signal. */
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const
 async function stopAtOnce(signal: keyof typeof exitCodes): Promise<void> {
   if (openedFolder !== undefined) await endAtOnce(openedFolder.runFile)
@@ -44,7 +44,7 @@ async function stopAtOnce(signal: keyof typeof exitCodes): Promise<void> {
   process.exit(exitCodes[signal])
 }
 
-/** One Ctrl-C may arrive twice: the terminal sends it to every process, and npm passes it on. */
+/** One Ctrl-C may arrive twice, because the terminal sends it to every process and npm forwards it. */
 const sameSignalMs = 500
 function onSignal(signal: keyof typeof exitCodes): Promise<void> | undefined {
   if (stoppingSinceMs === undefined) return stop()

@@ -8,21 +8,24 @@ import { watchLiveness, type LivenessWatch } from './watch-liveness.ts'
 
 export type NodePartOptions = {
   readonly name: string
-  /** The JavaScript file that node runs. */
+  /** JavaScript file that Node runs. */
   readonly entry: string
-  /** Asked at each launch: addresses of other parts are known by then. */
+  /** Called at each launch, because addresses of other parts are only known then. */
   readonly environment: () => Readonly<Record<string, string | undefined>>
   readonly logPath: string
-  /** A process that hangs is killed, and whoever runs the part launches it again. */
+  /** If set, a process that does not answer is killed, so that the supervisor launches it again. */
   readonly liveness?: LivenessWatch
 }
 
 const logBytesMax = 10 * 1_048_576
 const startTimeoutMs = 120_000
-/** Time to finish what is in flight. */
+/** Milliseconds that a process has to finish its open work. */
 const endTimeoutMs = 20_000
 
-/** A service as a process of its own, which ends itself when this process is gone: it holds the other end of a pipe. */
+/**
+ * Returns a part that runs a service in its own process. The service ends itself when this process has ended, because their IPC
+ * channel closes.
+ */
 export function nodePart(options: NodePartOptions): Part {
   const log = openLogFile(options.logPath, logBytesMax)
 
@@ -31,7 +34,7 @@ export function nodePart(options: NodePartOptions): Part {
     const child = spawn(process.execPath, ['--enable-source-maps', options.entry], {
       env: { ...options.environment() },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // A session of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops all in order.
+      // The child gets its own session: Ctrl-C in the terminal only reaches the supervisor, which then stops all parts in order.
       detached: true,
     })
     child.stdout?.on('data', (chunk: Uint8Array) => log.write(chunk))
@@ -78,9 +81,9 @@ export function nodePart(options: NodePartOptions): Part {
 }
 
 type Readiness = {
-  /** Why the process did not get ready. */
+  /** Reason why the process did not become ready. */
   readonly problem?: string
-  /** What its ready message asks to be shown to the operator. */
+  /** Message for the operator in the ready message of the process. */
   readonly notice?: string | undefined
 }
 
@@ -91,7 +94,7 @@ async function untilReady(child: ChildProcess, gone: Promise<string>): Promise<R
     () => ({}),
   )
   const ready = new Promise<Readiness>((resolve) => {
-    // A service sends its first message when it is ready.
+    // The first message of a service means that it is ready.
     child.once('message', (message) => {
       const { notice } = message as { readonly notice?: string }
       resolve({ notice })

@@ -16,9 +16,9 @@ import { writeFileDurably } from './write-file.ts'
 
 export type Installation = {
   readonly credentials: Credentials
-  /** Where the MCP proxy listens. */
+  /** Address of the MCP proxy. */
   readonly mcpUrl: string
-  /** The commands for a person who begins. */
+  /** Example commands for new users. */
   readonly steps: readonly Step[]
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export type OpenOptions = {
   readonly report: (line: string) => void
 }
 
-/** From a folder in whatever state to a running installation with its demo provider; the folder stays locked. */
+/** Starts an installation with its demo provider on a folder in any state. The folder stays locked until `close`. */
 export async function openInstallation(options: OpenOptions): Promise<Installation> {
   const { folder } = options
   const lock = await makeDataFolder(folder)
@@ -53,7 +53,7 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
       throw explainFileError(error, folder.root)
     })
     try {
-      // Each can be repeated from its beginning: a part that was killed is back after a moment.
+      // Each step can be repeated from its beginning. If a part is killed meanwhile, it is available again after a moment.
       const credentials = await askWithRetries(() => seedOnce(folder, supervisor))
       const steps = await askWithRetries(() => prepareSteps(options, supervisor, credentials))
       const close = async (): Promise<void> => {
@@ -71,7 +71,10 @@ export async function openInstallation(options: OpenOptions): Promise<Installati
   }
 }
 
-/** The file is written last: without it, the next start goes through the seed again and completes it. */
+/**
+ * Returns the credentials, seeding the demo provider if needed. The file is written last: without it, the next start runs the seed
+ * again and completes it.
+ */
 async function seedOnce(folder: DataFolder, supervisor: Supervisor): Promise<Credentials> {
   const { baseUrl } = supervisor
   const known = await readCredentials(folder.credentialsFile)
@@ -88,8 +91,8 @@ async function seed({ baseUrl, environment }: Supervisor): Promise<Credentials> 
 }
 
 /**
- * Returns the commands as they are true now, and writes the file that the page at `/` makes its own from. A full disk costs
- * that file, not the start.
+ * Returns the example commands with current values, and writes the file from which the page at `/` builds its own commands. If the
+ * file cannot be written, for example on a full disk, the start continues without it.
  */
 async function prepareSteps(
   { folder, report }: OpenOptions,

@@ -4,8 +4,8 @@ import { StartRefusedError } from './start-refused.ts'
 export const host = '127.0.0.1'
 
 /**
- * Internal ports come from below the range that systems take outgoing connections from, so that none of those can
- * take the port between this check and the moment the service listens, also when it is restarted much later.
+ * Range of internal ports. It lies below the range that operating systems use for outgoing connections. An outgoing connection can
+ * therefore not take a port between this check and the moment the service listens, even if the service is restarted much later.
  */
 const internalFrom = 20_000
 const internalTo = 32_000
@@ -24,7 +24,7 @@ export async function requireFreePort(port: number, variable: string): Promise<v
   )
 }
 
-/** A free port that is not in `taken`; it is added there. */
+/** Returns a free port that is not in `taken`, and adds it to `taken`. */
 export async function findFreePort(taken: Set<number>): Promise<number> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const port = internalFrom + Math.floor(Math.random() * (internalTo - internalFrom))
@@ -37,7 +37,7 @@ export async function findFreePort(taken: Set<number>): Promise<number> {
   )
 }
 
-/** The reason why nobody could listen there now. */
+/** Returns the error code of listening on the port, or undefined if the port is free. */
 function tryPort(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

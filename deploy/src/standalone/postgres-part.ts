@@ -5,7 +5,7 @@ import { PostgresKilledError } from '@tollgate/platform/database/embedded/postgr
 import { StartRefusedError } from './start-refused.ts'
 import type { Part, RunningPart } from './supervise.ts'
 
-/** PostgreSQL under this process. `onUrl` gets its address, which stays the same through relaunches. */
+/** Returns the part that runs PostgreSQL. `onUrl` receives its URL, which stays the same after relaunches. */
 export function postgresPart(folder: string, port: number, onUrl: (url: string) => void): Part {
   async function launch(): Promise<RunningPart> {
     const server = await startEmbeddedPostgres({ folder, port }).catch((error: unknown) => {

@@ -8,7 +8,7 @@ test('every variable that the pages name is known, so that no shell of a reader 
   const pages = (await readdir(new URL('docs/', root))).filter((name) => name.endsWith('.md'))
   const files = ['README.md', 'deploy/compose.yaml', ...pages.map((name) => `docs/${name}`)]
   const texts = await Promise.all(files.map((file) => readFile(new URL(file, root), 'utf8')))
-  // A name that goes on with `…` or `*` is that of several variables.
+  // A name followed by `…` or `*` is the prefix of several variables.
   const names = texts.join('\n').match(/\bTOLLGATE_[A-Z0-9_]*[A-Z0-9]\b(?![_*…])/g)!
   expect(names.length).toBeGreaterThan(200)
   requireKnownSettings(Object.fromEntries(names.map((name) => [name, '1'])))

@@ -2,13 +2,16 @@ import { nearestName } from '@tollgate/schemas/nearest-name'
 import { settingsSections } from '../settings/settings-sections.ts'
 import { StartRefusedError } from './start-refused.ts'
 
-/** Read by `deploy/compose.yaml`, whose `.env` file a shell may have read too. */
+/** Variables of `deploy/compose.yaml`. A shell may have loaded its `.env` file. */
 const composeVariables = ['TOLLGATE_VERSION']
 
-/** Variables that only tests read. */
+/** Prefix of variables that only tests read. */
 const testPrefix = 'TOLLGATE_TEST_'
 
-/** Throws a StartRefusedError that names every `TOLLGATE_…` variable that no program reads: a misspelled one has no effect. */
+/**
+ * Throws a StartRefusedError that names every `TOLLGATE_…` variable which no program reads, because a misspelled variable has no
+ * effect.
+ */
 export function requireKnownSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): void {

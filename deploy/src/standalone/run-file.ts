@@ -1,18 +1,20 @@
 import { readFile, rm } from 'node:fs/promises'
 import { writeFileDurably } from './write-file.ts'
 
-/** What is running on a data folder, for the commands that work with it. Holds secrets: readable by its owner only. */
+/**
+ * State of the installation that runs on a data folder, for commands that use it. Contains secrets, so only its owner can read it.
+ */
 export type RunFile = {
   readonly supervisorPid: number
   readonly baseUrl: string
-  /** Where the MCP proxy listens. */
+  /** Address of the MCP proxy. */
   readonly mcpUrl: string
   readonly startedAt: string
-  /** Process number by service. */
+  /** Process id by part. */
   readonly processes: Readonly<Record<string, number>>
-  /** The operator's door (health, metrics) by service. */
+  /** Admin URL (health, metrics) by service. */
   readonly adminUrls: Readonly<Record<string, string>>
-  /** The settings the services run with, for commands that open the same parts. */
+  /** Environment of the services, for commands that open the same stores. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -21,8 +23,8 @@ async function writeRunFile(path: string, content: RunFile): Promise<void> {
 }
 
 /**
- * Keeps the file in step with the processes. One write at a time: two parts may come up again in the same moment. A
- * disk that is full costs the file, not the parts.
+ * Returns a function that updates the run file after a part was launched. Writes are serialized, because two parts may be launched
+ * at the same time. If the file cannot be written, for example on a full disk, the error is reported and the parts keep running.
  */
 export function createRunFilePublisher(
   path: string,
@@ -44,7 +46,7 @@ export async function readRunFile(path: string): Promise<RunFile | undefined> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as RunFile
   } catch {
-    // Missing or cut short by a full disk: then nothing is known to run.
+    // The file is missing, or was truncated by a full disk. In both cases no run is known.
     return undefined
   }
 }

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from './write-file.ts'
 
-/** The password in the server's folder, made at its first start; readable by its owner only. */
+/** Returns the password in the given folder. It is created at the first start and only readable by its owner. */
 export async function passwordIn(folder: string): Promise<string> {
   const file = passwordFile(folder)
   if (!existsSync(file)) {

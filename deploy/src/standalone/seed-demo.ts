@@ -6,7 +6,7 @@ const demoProduct = {
   productType: 'mcp',
 }
 
-/** Paid with credits, which run out: the plan of the first commands. */
+/** A plan paid with credits, which run out. The example commands use it. */
 const prepaidPlan = {
   name: 'Pay as you go',
   type: 'usage-based',
@@ -15,7 +15,7 @@ const prepaidPlan = {
   creditsPerUnit: 10,
 }
 
-/** A free plan with a cap that everybody else starts on, one that is paid in advance and one that is paid by use. */
+/** A free default plan with a cap, a plan paid in advance and a plan paid by usage. */
 const demoPlans = [
   {
     name: 'Free',
@@ -35,13 +35,13 @@ export const demoCustomers = [
   { name: 'Linus', email: 'linus@demo.example', externalRef: 'user_linus' },
 ] as const
 
-/** The customer of the first commands, and what the customer starts with: 5 calls. */
+/** The customer of the example commands, and its initial credits, which pay 5 calls. */
 export const storyCustomer = demoCustomers[0]
 const storyCredits = 50
 
 /**
- * Fills a new provider over the public API. Each step looks first, so that a start that was cut short in the middle
- * is completed by the next one. Returns the product's reference.
+ * Creates the demo product, plans and customers over the public API. Each step first checks what exists, so that the next start
+ * completes an interrupted one. Returns the reference of the product.
  */
 export async function seedDemo(client: TollgateClient): Promise<string> {
   const product =
@@ -50,13 +50,16 @@ export async function seedDemo(client: TollgateClient): Promise<string> {
   for (const plan of demoPlans) {
     if (!present.has(plan.name)) await client.createPlan(product.reference, plan)
   }
-  // A customer that is already there is linked and answered, not refused.
+  // Creating a customer that already exists returns the existing one.
   for (const customer of demoCustomers) await client.createCustomer(customer)
   await startStory(client, product.reference)
   return product.reference
 }
 
-/** A plan that is active and a grant whose key is known stay as they are. */
+/**
+ * Activates the plan and grants the credits. If the plan is already active, or the grant's idempotency key is known, nothing
+ * changes.
+ */
 async function startStory(client: TollgateClient, productRef: string): Promise<void> {
   const { externalRef: customerRef } = storyCustomer
   const plans = await client.listPlans(productRef)

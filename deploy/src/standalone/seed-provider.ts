@@ -29,8 +29,8 @@ const name = 'Demo provider'
 const email = 'owner@demo.example'
 
 /**
- * Makes the demo provider, or takes the one that a start before this one left unfinished, and gives it a key for
- * each environment. Secrets are shown once: keys of an unfinished start are known to nobody and are revoked.
+ * Creates the demo provider, or reuses the one that an interrupted start created, and issues a key for each environment. Secrets
+ * are only shown once, so the keys of an interrupted start are unknown. They are revoked.
  */
 export async function seedProvider(
   environment: Readonly<Record<string, string | undefined>>,

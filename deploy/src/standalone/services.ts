@@ -8,7 +8,7 @@ import { findFreePort, host } from './ports.ts'
 import type { OwnStores } from './stores.ts'
 import type { Part } from './supervise.ts'
 
-/** Where everything listens in this run; the same through relaunches, so that nobody has to be told. */
+/** Ports of this run. They stay the same after relaunches, so that no part needs to be informed. */
 export type Addresses = {
   readonly publicPort: number
   readonly mcpPort: number
@@ -31,7 +31,7 @@ const adminServices = [
 ] as const
 type AdminService = (typeof adminServices)[number]
 
-/** The ports that people choose; 0 takes any free one. */
+/** Ports that the user can choose. 0 selects any free port. */
 export type ChosenPorts = Pick<Addresses, 'publicPort' | 'mcpPort' | 'clickhousePort'>
 
 export async function chooseAddresses({
@@ -58,18 +58,20 @@ export type Shared = {
   readonly folder: DataFolder
   readonly addresses: Addresses
   readonly own: OwnStores
-  /** Of our own PostgreSQL: empty until it runs; nothing that needs it is launched before. */
+  /** URL of the embedded PostgreSQL. Empty until it runs, and parts that need it are launched afterwards. */
   databaseUrl: string
   readonly clickhousePassword: string
-  /** Of the read-only user; kept in the data folder, because people write it down. */
+  /** Password of the read-only ClickHouse user. It is kept in the data folder, because people write it down. */
   readonly clickhouseReaderPassword: string
-  /** Of the simulator; undefined where payments are not simulated. */
+  /** Webhook secret of the simulator, or undefined if payments are not simulated. */
   readonly stripeWebhookSecret: string | undefined
   /** Whether the page at `/` shows the demo provider. */
   readonly hasDemoPage: boolean
 }
 
-/** The settings all services share; each gets its own ports on top. Stores that are not ours keep what they were given. */
+/**
+ * Returns the settings that all services share. Each service also gets its own ports. Settings of external stores are not changed.
+ */
 export function sharedEnvironment(shared: Shared): Record<string, string> {
   const { folder, addresses, own, databaseUrl, clickhousePassword, stripeWebhookSecret } = shared
   const { clickhouseReaderPassword } = shared
@@ -95,12 +97,15 @@ export function sharedEnvironment(shared: Shared): Record<string, string> {
 }
 
 /**
- * All listens on loopback here, so that whoever could have something sent there reaches it without us. Where others reach an
- * installation this is empty.
+ * Defaults that the environment can override. Sandbox requests to `localhost` are allowed, because here everything listens on
+ * loopback and every local process can reach it anyway. Where other people can reach an installation, this setting is empty.
  */
 export const unlessGiven = { TOLLGATE_OUTBOUND_SANDBOX_ALLOWED: 'localhost' }
 
-/** Without wildcard DNS the servers of MCP products share a host, and their path tells them apart. Unless given otherwise. */
+/**
+ * Returns default URL templates for the MCP proxy. Without wildcard DNS, the MCP servers share a host and are distinguished by
+ * their path.
+ */
 export function mcpUrls({ mcpPort }: Addresses): Record<string, string> {
   const url = `http://${host}:${mcpPort}`
   return {
@@ -109,7 +114,7 @@ export function mcpUrls({ mcpPort }: Addresses): Record<string, string> {
   }
 }
 
-/** Both environments pay at the simulator, under keys that open nothing else. */
+/** Settings with which both environments use the simulator. Its keys are valid nowhere else. */
 function stripeEnvironment(addresses: Addresses, webhookSecret: string): Record<string, string> {
   const url = `http://${host}:${addresses.stripeSimulatorPort}`
   return {
@@ -129,12 +134,15 @@ export function adminUrls(addresses: Addresses): Record<AdminService, string> {
   return Object.fromEntries(urls) as Record<AdminService, string>
 }
 
-/** The password lives as long as one run: the gateway keeps none, and both ends are started here. */
+/** Returns a random password that is valid for one run. The gateway stores no password, and both sides are started here. */
 export function newClickhousePassword(): string {
   return randomBytes(24).toString('base64url')
 }
 
-/** As long-lived: the simulator signs with what it is started with, events of earlier runs too. */
+/**
+ * Returns a random webhook secret that is valid for one run. The simulator signs all events with it, including those of earlier
+ * runs.
+ */
 export function newStripeWebhookSecret(): string {
   return `whsec_${randomBytes(24).toString('hex')}`
 }
@@ -154,7 +162,7 @@ export function clickhousePart(
       CHDB_GATEWAY_PORT: String(addresses.clickhousePort),
       CHDB_GATEWAY_PASSWORD: environment()['TOLLGATE_CLICKHOUSE_PASSWORD'],
       CHDB_GATEWAY_READER_PASSWORD: environment()['TOLLGATE_CLICKHOUSE_READER_PASSWORD'],
-      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      // Every running statement uses one thread of libuv. With the default of 4, statements could use all of them.
       UV_THREADPOOL_SIZE: '8',
     }),
   })

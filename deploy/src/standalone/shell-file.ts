@@ -1,10 +1,10 @@
-/** Reads what `asShellFile` wrote. */
+/** Parses a file written by `asShellFile`. */
 export function readShellFile(text: string): Record<string, string> {
   const lines = text.matchAll(/^([A-Z_]+)='([^']*)'$/gm)
   return Object.fromEntries([...lines].map(([, name, value]) => [name!, value!]))
 }
 
-/** As a shell reads it; no value of ours holds a quote. */
+/** Returns the environment as assignments for a shell. No value may contain a single quote. */
 export function asShellFile(environment: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(environment)
     .filter(([, value]) => value !== undefined)

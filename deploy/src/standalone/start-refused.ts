@@ -1,7 +1,7 @@
-/** The installation cannot start here and now. The message is one plain line that says what to do. */
+/** The installation cannot start. The message is one line that says what to do. */
 export class StartRefusedError extends Error {
   override readonly name = 'StartRefusedError'
-  /** A process was killed before it was ready: the same start may succeed when it is repeated. */
+  /** Whether a process was killed before it was ready. The same start may succeed when it is repeated. */
   readonly wasKilled: boolean
 
   constructor(message: string, { wasKilled = false }: { readonly wasKilled?: boolean } = {}) {
@@ -10,10 +10,10 @@ export class StartRefusedError extends Error {
   }
 }
 
-/** Turns what the file system says into the line a person needs, or gives the error back as it is. */
+/** Returns an understandable error for an error of the file system. Returns any other error unchanged. */
 export function explainFileError(error: unknown, dataDir: string): Error {
   const { code, message, path } = error as NodeJS.ErrnoException
-  // A service that could not start tells it in its own words.
+  // The message may come from a service that could not start, so it is searched for the words of several stores.
   const isFull =
     /ENOSPC|EDQUOT|No space left on device|Check free disk space|Disk quota exceeded|MDB_MAP_FULL/.test(
       message,
@@ -24,7 +24,7 @@ export function explainFileError(error: unknown, dataDir: string): Error {
     )
   }
   const refusals = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP']
-  // Folders that are missing are made; where none can be made, the system says that there is none.
+  // Missing folders are created. ENOENT below the data folder means that no folder can be created there.
   const isImpossible = code === 'ENOENT' && path !== undefined && path.startsWith(dataDir)
   if (code !== undefined && (refusals.includes(code) || isImpossible)) {
     return new StartRefusedError(

@@ -1,4 +1,4 @@
-/** Which stores the installation runs itself; the others are servers that its environment names. */
+/** Which stores the installation runs itself. The environment names servers for the others. */
 export type OwnStores = {
   readonly log: boolean
   readonly hotState: boolean
@@ -6,7 +6,7 @@ export type OwnStores = {
   readonly clickhouse: boolean
 }
 
-/** Every store is its own unless a setting says where another one is. */
+/** Returns which stores the installation runs itself. A store is external only if a setting names its server. */
 export function ownStores(environment: Readonly<Record<string, string | undefined>>): OwnStores {
   const isGiven = (name: string): boolean => (environment[name] ?? '') !== ''
   return {
@@ -18,8 +18,8 @@ export function ownStores(environment: Readonly<Record<string, string | undefine
 }
 
 /**
- * Whether payments are simulated. With a key of Stripe for one environment alone, the other takes no payments: nothing
- * pretends to be paid beside what is.
+ * Returns whether payments are simulated. If only one environment has a key of Stripe, the other takes no payments, so that
+ * simulated payments never mix with real ones.
  */
 export function simulatesStripe(
   environment: Readonly<Record<string, string | undefined>>,

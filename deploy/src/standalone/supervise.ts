@@ -4,40 +4,45 @@ import { Interruptions } from './interruptions.ts'
 /** One launched process of a part. */
 export type RunningPart = {
   readonly pid: number | undefined
-  /** One line that it wants its operator to read. */
+  /** Message of the part for the operator. */
   readonly notice?: string | undefined
-  /** Resolves with how it ended, whether it was asked to or not. */
+  /** Resolves with how the process ended, whether it was asked to end or not. */
   readonly gone: Promise<string>
-  /** Asks it to finish, and kills it when it does not in time. */
+  /** Asks the process to finish, and kills it if it does not end in time. */
   end(): Promise<void>
 }
 
 export type Part = {
   readonly name: string
-  /** Where its last words are. */
+  /** Path of the log, whose last lines explain a failure. */
   readonly logPath: string
-  /** Resolves when it is ready to work; rejects with the reason it could not start. Gives up when told to. */
+  /**
+   * Launches a process. Resolves when it is ready, and rejects with the reason if it could not start. Aborts the launch when
+   * `giveUp` aborts.
+   */
   launch(giveUp: AbortSignal): Promise<RunningPart>
 }
 
 export type SupervisedPart = {
   readonly name: string
   /**
-   * The first launch, repeated while processes are killed meanwhile; any other failure is the caller's. From then on the
-   * part is launched again whenever it ends by itself.
+   * Launches the part. The first launch is repeated while it fails because other processes are killed. Any other failure rejects.
+   * After the first launch, the part is launched again whenever it ends by itself.
    */
   start(): Promise<void>
-  /** Ends it for good. */
+  /** Ends the part. It is not launched again. */
   stop(): Promise<void>
 }
 
 const relaunchDelayMinMs = 100
 const relaunchDelayMaxMs = 10_000
-/** One that ran this long has recovered: its next relaunch is quick again. */
+/** Milliseconds after which a part counts as recovered. The delay before its next relaunch is then short again. */
 const steadyAfterMs = 30_000
-/** A part that fails more often than this before it is ready does not start, whatever the reason. */
+/** Maximum first launches of a part, whatever the reason of its failures. */
 const firstLaunchesMax = 30
-/** A part fails together with one that it needs: by then the end of that one is noted, too. */
+/**
+ * Milliseconds to wait after a failure. A part may fail because a part that it needs has ended, and by then that end is noted too.
+ */
 const noticeMs = 250
 
 export function supervise(
@@ -109,7 +114,7 @@ export function supervise(
     start: () => (launching = launchFirst()),
     async stop() {
       isStopping = true
-      // A launch under way comes to its end first, so that nothing is left behind.
+      // A launch in progress is completed or aborted first, so that no process is left behind.
       givingUp.abort()
       await launching?.catch(() => undefined)
       await running?.end()
@@ -121,7 +126,7 @@ function interruptedText({ name, logPath }: Part): string {
   return `${name} was interrupted while it started; starting it again. Log: ${logPath}`
 }
 
-/** Ends early when it is aborted. */
+/** Waits. Resolves early if the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => undefined)
 }

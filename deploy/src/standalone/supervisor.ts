@@ -25,20 +25,20 @@ import { supervise, type Part, type SupervisedPart } from './supervise.ts'
 
 export type Supervisor = {
   readonly baseUrl: string
-  /** Where the MCP proxy listens. */
+  /** Address of the MCP proxy. */
   readonly mcpUrl: string
-  /** The operator's door by service. */
+  /** Admin URL (health, metrics) by service. */
   readonly adminUrls: Readonly<Record<string, string>>
-  /** What the services were started with. */
+  /** Environment with which the services were started. */
   readonly environment: Readonly<Record<string, string | undefined>>
   stop(): Promise<void>
 }
 
 export type SupervisorOptions = {
   readonly folder: DataFolder
-  /** 0 takes any free one. */
+  /** 0 selects any free port. */
   readonly port: number
-  /** A service that has not answered for so long is killed and started again. */
+  /** Seconds without an answer after which a service is killed and started again. */
   readonly hungAfterSeconds: number
   /** Whether the page at `/` shows the demo provider. */
   readonly hasDemoPage: boolean
@@ -47,8 +47,8 @@ export type SupervisorOptions = {
 }
 
 /**
- * Starts everything and keeps it running. What needs nothing of the others starts at once, so that usage is taken
- * again as early as can be. When one part cannot start, all are stopped and its reason is thrown.
+ * Starts all parts and keeps them running. Parts without dependencies start immediately, so that usage is accepted as early as
+ * possible. If one part cannot start, all are stopped and its error is thrown.
  */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
   const { folder, report } = options
@@ -72,7 +72,7 @@ export async function startSupervisor(options: SupervisorOptions): Promise<Super
     adminUrls: adminUrls(addresses),
     environment: { ...storeSettings(options.environment), ...sharedEnvironment(shared) },
   })
-  // A start that fails has one reason to tell; what happened to this file is told once the start is done.
+  // Errors of the run file are reported only after a successful start, so that a failed start shows only its own reason.
   const heldLines: string[] = []
   let tell = (line: string): void => void heldLines.push(line)
   const publish = createRunFilePublisher(folder.runFile, describe, (line) => tell(line))
@@ -124,7 +124,7 @@ function supervisedParts(
   }
 }
 
-/** What needs nothing of the others starts at once. */
+/** Starts the parts. Those without dependencies start immediately. */
 function startParts(parts: SupervisedParts): Promise<unknown>[] {
   return [
     parts.ingest.start(),
@@ -145,8 +145,8 @@ function startParts(parts: SupervisedParts): Promise<unknown>[] {
 }
 
 /**
- * The MCP proxy stops first, whose last records go to ingest; then ingest: the projections see everything it took before they
- * stop, and nobody asks a part that is gone.
+ * Stops the parts in order. The MCP proxy stops first, because it sends its last records to ingest. Ingest stops next, so that the
+ * projections process everything it accepted before they stop. No part sends requests to one that has already stopped.
  */
 async function stopParts(parts: SupervisedParts): Promise<void> {
   await parts.mcpProxy.stop()
@@ -165,7 +165,7 @@ async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Pr
   const { clickhousePort: clickhouseSetting, mcpPort: mcpSetting } = standaloneSettings
   const { clickhousePort, mcpPort } = readSettings(
     { clickhousePort: clickhouseSetting, mcpPort: mcpSetting },
-    // Whoever takes any port runs several installations, or has no use for a fixed one.
+    // With port 0, several installations may run on the machine, so the MCP port is also any free one.
     { ...(port === 0 && { [mcpSetting.variable]: '0' }), ...environment },
   )
   const chosen = [
@@ -188,7 +188,7 @@ async function chooseFreeAddresses({ port, environment }: SupervisorOptions): Pr
   return await chooseAddresses({ publicPort: port, mcpPort, clickhousePort })
 }
 
-/** Passwords live as long as one run, but for that of people. */
+/** Returns the state shared by the parts. All passwords last for one run, except the read-only password that people use. */
 function newShared(
   { folder, environment, hasDemoPage }: SupervisorOptions,
   addresses: Addresses,
@@ -206,7 +206,7 @@ function newShared(
   }
 }
 
-/** The stores that this process runs. */
+/** Returns the stores that this process runs. */
 function storeParts(
   shared: Shared,
   environment: () => Readonly<Record<string, string | undefined>>,
@@ -220,7 +220,7 @@ function storeParts(
   }
 }
 
-/** What commands that work with this installation need to find the same stores, wherever it was said. */
+/** Returns the settings that commands need to find the same stores. */
 function storeSettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {

@@ -6,7 +6,7 @@ export type TemporaryFolder = { readonly path: string; remove(): Promise<void> }
 
 export async function makeTemporaryFolder(purpose: string): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), `tollgate-${purpose}-`))
-  // PostgreSQL refuses to run as root and runs as a user of its own then, who must be able to reach its folder.
+  // As root, PostgreSQL runs as another user, who must be able to reach its folder.
   await chmod(path, 0o755)
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export type LivenessWatch = {
-  /** Answers whatever a living process is busy with: any status will do. */
+  /** URL that a living process always answers. Any status counts as an answer. */
   readonly url: string
   readonly intervalMs: number
   /** Milliseconds without any answer after which the process counts as hung. */
@@ -9,8 +9,8 @@ export type LivenessWatch = {
 }
 
 /**
- * Calls `onHung` once the address has not answered for too long. A process can hang where it cannot notice, as in a
- * native call that waits for a lock which a killed process held. Ends when told to.
+ * Calls `onHung` if the URL has not answered for too long. A process may hang without being able to notice, for example in a native
+ * call that waits for a lock of a killed process. Ends when the signal aborts.
  */
 export async function watchLiveness(
   { url, intervalMs, silenceMaxMs }: LivenessWatch,

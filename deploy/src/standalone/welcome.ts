@@ -9,7 +9,7 @@ export type Welcome = {
   readonly startedInMs: number
 }
 
-/** What a start prints. The commands work as they are; a test runs them through a shell. */
+/** Returns the text that a start prints. A test runs its commands through a shell. */
 export function welcomeText({ credentials, mcpUrl, steps, dataDir, startedInMs }: Welcome): string {
   const { baseUrl, sandboxKey, liveKey, productRef } = credentials
   const commands = steps.map(

@@ -11,13 +11,13 @@ import { StartRefusedError } from './start-refused.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Runs every command of this repository by its name. */
+/** Script that runs every command of this repository by name. */
 const launcher = fileURLToPath(new URL('../../start.mjs', import.meta.url))
 
 /**
- * The environment of an installation on the real engines of this machine, which are started when they do not run and
- * stay when it stops. What the given environment says itself wins. The installation's own folder lies in that of the
- * engines, so that it never meets the data of an embedded one.
+ * Returns the environment of an installation on the real engines of this machine. Engines that are not running are started, and
+ * keep running after the installation stops. Variables in `environment` take precedence. The data folder is inside the folder of
+ * the engines, so that it is separate from an embedded installation.
  */
 export async function withEngines(
   environment: Environment,
@@ -33,7 +33,7 @@ export async function withEngines(
   return { TOLLGATE_DATA_DIR: join(root, 'tollgate'), ...engines, ...environment }
 }
 
-/** Runs `npm run engines:up`. Returns whether all engines run. If one does not, the command has printed the reason. */
+/** Runs `npm run engines:up`. Returns whether all engines are running. If not, the command has printed the reason. */
 async function startEngines(
   environment: Environment,
   say: (line: string) => void,

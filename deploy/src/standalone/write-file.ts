@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises'
 
-/** Replaces a file as one step: after a crash it holds the old content or the new one, never a part. */
+/** Replaces a file atomically: after a crash it contains either the old or the new content. */
 export async function writeFileDurably(path: string, content: string, mode: number): Promise<void> {
   const draft = `${path}.new`
   const file = await open(draft, 'w', mode)

@@ -8,8 +8,8 @@ import { standaloneSettings } from '../settings/standalone-settings.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the settings with which a command reaches the stores: those of the installation that runs on the data folder,
- * or those of the environment if it names the store that `named` asks for. Throws CliError if there is neither.
+ * Returns the settings with which a command reaches the stores: those of the installation that runs on the data folder, or the
+ * environment if it contains the variable `named`. Throws CliError if there is neither.
  */
 export async function findEnvironment(
   environment: Environment,

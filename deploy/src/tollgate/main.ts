@@ -2,12 +2,12 @@ import { explainError } from '@tollgate/platform/cli/explain-error'
 import { runCommandLine } from '@tollgate/platform/cli/command-line'
 import { createTollgateProgram } from './program.ts'
 
-/** The operator's commands, against what runs on the data folder, or against what the environment names. */
+/** Runs the operator's commands on the installation of the data folder, or on the stores that the environment names. */
 await runCommandLine(createTollgateProgram(process.env).program, explain)
 
 function explain(error: unknown): string | undefined {
   const { name, message } = error as Error
-  // Known by name, so that a command that needs none of it loads none of it.
+  // Errors are recognized by name, so that a command does not load modules that it does not need.
   const isPlain = name === 'StartRefusedError' || name === 'DataFolderError'
   return isPlain ? message : explainError(error)
 }

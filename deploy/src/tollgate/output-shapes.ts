@@ -1,8 +1,8 @@
-/** What a command prints for scripts, by the words that call it. */
+/** Output of a command for scripts. */
 export type OutputShape = {
-  /** An example of `--json`. A string: what is printed in its place. */
+  /** An example of the `--json` output, or a string that describes it. */
   readonly json: unknown
-  /** What `--quiet` prints. Absent: nothing. */
+  /** Description of the `--quiet` output. If absent, nothing is printed. */
   readonly quiet?: string
 }
 

@@ -12,7 +12,7 @@ import { createTollgateProgram } from './program.ts'
 
 type Ending = { readonly code: number; readonly out: string; readonly error: string }
 
-/** Parses the words as the process would, and catches where it would end. */
+/** Parses a command line as the process would, and returns its exit code and output. */
 async function run(
   words: string,
   environment: Readonly<Record<string, string>> = { TOLLGATE_DATA_DIR: '/nowhere' },

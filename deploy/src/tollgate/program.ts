@@ -16,8 +16,7 @@ import { completionScript, shells } from './completion/completion-script.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Returns the whole command line of operators. The services' commands run in this process; the code of a command is loaded
- * when it runs.
+ * Returns the command line for operators. The services' commands run in this process. The code of a command is loaded when it runs.
  */
 export function createTollgateProgram(
   environment: Environment,
@@ -45,7 +44,7 @@ export function createTollgateProgram(
   addClickHouseCommand(program, async (options) => {
     const { runClickHouse } = await import('./clickhouse/run-clickhouse.ts')
     const named = 'TOLLGATE_CLICKHOUSE_URL'
-    // Whoever names a store wants that one, whatever runs here.
+    // If the environment names a server, that server is used even if an installation runs on the data folder.
     const isNamed = environment[named] !== undefined
     await runClickHouse(isNamed ? environment : await installation(named)(), options, output)
   })

@@ -4,7 +4,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { startingWith, text } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
-/* Putting customers on plans, switching to others, and what clients make of the purchases by themselves. */
+/* Putting customers on plans, switching plans, and how clients interpret the purchases. */
 
 const clock = createManualClock('2027-01-31T10:00:00.000Z')
 let stack: Stack
@@ -111,7 +111,7 @@ describe('switching to another plan', () => {
       status: 'active',
       startDate: '2027-02-10T00:00:00.000Z',
       planSnapshot: { reference: planRef },
-      // Nobody paid the full price of a period, so it shares the allowance that runs.
+      // The customer did not pay the full price of a period, so the purchase shares the current allowance.
       usage: { used: 3 },
     })
     expect((await shop.check(customerRef, productRef)).plan).toBe(planRef)
@@ -151,7 +151,7 @@ describe('switching to another plan', () => {
   })
 })
 
-/** What clients' pages do with a customer's purchases: the active ones, of which the newest is the one to show. */
+/** Returns the purchases as clients' pages show them: the active ones, with the newest first. */
 async function shownPurchases(customerRef: string): Promise<string[]> {
   const { purchases } = await shop.get<{
     purchases: { reference: string; status: string; startDate: string; amount: number }[]

@@ -4,15 +4,15 @@ import { startStack, type Stack } from '../stack.ts'
 import { hasPython, runSchemathesis, skippedOperationIds } from './schemathesis.ts'
 
 /*
- * Schemathesis makes requests up from the API's own description, valid ones and others, follows what is answered to the
- * next operation, and holds each answer to the description. `npm run test:api` does more of the same.
+ * Schemathesis generates valid and invalid requests from the OpenAPI description, uses answers in further requests, and validates
+ * every answer against the description. `npm run test:api` runs more of them.
  */
 
 const examples = Number(process.env['TOLLGATE_TEST_API_EXAMPLES'] ?? 3)
 const phases = process.env['TOLLGATE_TEST_API_PHASES'] ?? 'fuzzing,stateful'
 const timeoutMs = 600_000
 
-/** What it reads the description from is left out by itself; the control plane's own tests look at that. */
+/** Schemathesis leaves out the operation that returns the description. The control plane has tests for it. */
 const leftOut = [...skippedOperationIds, 'getApiDescription']
 
 const names = Object.entries(describedOperations)
@@ -30,7 +30,7 @@ describe.skipIf(!hasPython)('the API keeps its description (python3 on the PATH)
     const outcome = await runSchemathesis({ baseUrl, key: keys.sandbox, examples, phases })
     failures = outcome.failures
     console.log(outcome.figures)
-    // A key that has stopped working would have been refused, as described, by every operation.
+    // If the key had become invalid, every operation would have been refused as described, without a failure.
     expect((await sandbox.send('GET', '/v1/sdk/products')).status).toBe(200)
   }, timeoutMs)
   afterAll(() => stack.stop())

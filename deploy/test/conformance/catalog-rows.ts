@@ -1,6 +1,6 @@
 import { text, startingWith, invalid, product, plan, listWith, type Row } from './shapes.ts'
 
-/* Products, plans and MCP servers. */
+/* Rows of products, plans and MCP servers. */
 
 export const catalogRows: readonly Row[] = [
   [

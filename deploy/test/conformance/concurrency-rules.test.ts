@@ -6,7 +6,7 @@ import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { startStack, type Stack } from '../stack.ts'
 import { openShop, type Offer, type Shop } from './shop.ts'
 
-/* Who was answered finds what was written, whatever is asked next; and what arrives together is decided once. */
+/* A client that got an answer finds its change in every later answer, and concurrent requests are decided once. */
 
 let stack: Stack
 let client: TollgateClient
@@ -139,7 +139,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     for (const timestamp of [inMinutes(-4), inMinutes(0), inMinutes(23 * 60)]) {
       await shop.post('/v1/sdk/usages', { customerRef, productRef, timestamp })
     }
-    // From before the purchase, more than clocks go wrong by.
+    // Usage from before the purchase, by more than the tolerated clock error, does not count.
     await shop.post('/v1/sdk/usages', { customerRef, productRef, timestamp: inMinutes(-6) })
     expect((await shop.check(customerRef, productRef)).remaining).toBe(97)
   })
@@ -152,7 +152,7 @@ describe('after it was answered, a write is seen by the very next request:', () 
     await shop.post('/v1/sdk/meter-events', event)
     const path = `/v1/ui/meters/${reference}`
     await shop.patch(path, { status: 'archived' })
-    // Known meters are taken from memory for a second, which errs on the side of keeping usage.
+    // Known meters are cached for 1 second, during which usage of an archived meter is still accepted.
     await vi.waitFor(() => shop.post('/v1/sdk/meter-events', event, 400), 20_000)
     const range = 'from=2020-01-01&to=2100-01-01'
     const before = await shop.get<{ total: number }>(`${path}/usage?${range}`)
@@ -299,7 +299,7 @@ describe('what arrives together', () => {
     const bought = together(20, (at) => shop.buy(customers[at]!, offer))
     await editions
     for (const [at, purchaseRef] of (await bought).entries()) {
-      // Never a name of one edition with the limit of another, neither in the purchase nor in what is checked by it.
+      // The name and the limit must come from the same edition, in the purchase and in the limit check.
       const { planSnapshot } = await shop.purchase(purchaseRef)
       const edition = Number(planSnapshot?.name?.slice('Edition '.length))
       expect(planSnapshot?.limit).toBe(100 + edition)

@@ -11,7 +11,7 @@ import {
   type Row,
 } from './shapes.ts'
 
-/* Customers, what they are put on and pay with. */
+/* Rows of customers, their plans and their payments. */
 
 export const customerRows: readonly Row[] = [
   [

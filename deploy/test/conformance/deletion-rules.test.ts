@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStack, type Stack } from '../stack.ts'
 import { openShop, type Shop } from './shop.ts'
 
-/* What deleting leaves behind: everything goes in sandbox, and in live whatever was bought stays. */
+/* Effects of deletions: in sandbox everything is deleted, in live everything that was bought is kept. */
 
 let stack: Stack
 let shops: Readonly<Record<'sandbox' | 'live', Shop>>
@@ -23,7 +23,7 @@ async function isListed(shop: Shop, productRef: string): Promise<boolean> {
   return products.some(({ reference }) => reference === productRef)
 }
 
-/** A product with a plan and somebody who holds it. */
+/** Creates a product with a plan and a customer who has it. */
 async function sold(shop: Shop) {
   const offer = await shop.sell(free)
   const customerRef = await shop.newCustomer()
@@ -74,11 +74,11 @@ describe('a product', () => {
     expect(await shop.purchase(purchaseRef)).toMatchObject({ status: 'active' })
     const access = { withinLimits: true, plan: planRef, remaining: 10 }
     expect(await shop.check(customerRef, productRef)).toMatchObject(access)
-    // Nobody new is let in.
+    // New customers cannot activate the plan.
     const late = await shop.newCustomer()
     expect((await shop.activate(late, { productRef, planRef })).status).toBe('invalid')
     expect(await shop.check(late, productRef)).toMatchObject({ withinLimits: false, plan: '' })
-    // A purchase that has ended is kept as well.
+    // An ended purchase also keeps the product from being deleted.
     await shop.cancel(purchaseRef)
     expect(await shop.delete(path)).toEqual({ success: true, action: 'deactivated' })
   })

@@ -3,7 +3,7 @@ import { storageMeter } from '@tollgate/schemas/http/examples/story'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startStack, type Stack } from '../stack.ts'
 
-/* Walks the published description: its examples are held to its schemas, and are sent to what they are examples of. */
+/* Validates the examples of the published description against its schemas, and sends them to their operations. */
 
 type MediaType = {
   readonly schema: object
@@ -38,7 +38,7 @@ beforeAll(async () => {
   stack = await startStack()
   const { sandbox, keys } = await stack.createProvider()
   key = keys.sandbox
-  // All else that the examples name is missing here; a meter that is missing would be an error of the body.
+  // The other objects of the examples need not exist, but an unknown meter would be an error in the body.
   expect((await sandbox.send('POST', '/v1/ui/meters', { name: storageMeter.name })).status).toBe(
     201,
   )
@@ -56,7 +56,7 @@ afterAll(() => stack.stop())
 describe('the examples of the description', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-  /** What is wrong with the examples of a body, by what they show. */
+  /** Returns the errors in the examples of a body. */
   function faultsOf(title: string, body: Body | undefined): string[] {
     const json = body?.content?.['application/json']
     if (json === undefined) return []
@@ -86,7 +86,7 @@ describe('the examples of the description', () => {
   })
 })
 
-/** With the parameters of the examples. */
+/** Returns the URL of an operation with the parameters of its examples. */
 function addressOf({ path, operation }: Described): string {
   const query = new URLSearchParams()
   let filled = path
@@ -109,7 +109,7 @@ async function ask(method: string, address: string, init: RequestInit): Promise<
 
 const json = { 'content-type': 'application/json' }
 
-/** In the object itself and in all objects in lists in it. */
+/** Adds unknown fields to the object and to all objects in its lists. */
 function withUnknownFields(value: unknown): unknown {
   if (Array.isArray(value)) return (value as unknown[]).map(withUnknownFields)
   if (typeof value !== 'object' || value === null) return value
@@ -120,7 +120,7 @@ function withUnknownFields(value: unknown): unknown {
   return { ...Object.fromEntries(fields), unheardOf: { deep: [1, null, 'x'] }, planIdea: 'pln_1' }
 }
 
-/** Operations whose body is refused for a field that they do not know: a misspelled one would change nothing. */
+/** Operations that refuse unknown fields, because a misspelled field would change nothing. */
 const strictOperations: ReadonlySet<string> = new Set(['updateMerchant'])
 
 test('every example of a body passes its operation’s schema, with fields that nobody knows too', async () => {
@@ -146,7 +146,7 @@ test('an empty body that calls itself JSON is no body, wherever none is needed',
   let asked = 0
   for (const described of operations) {
     const { operationId, requestBody } = described.operation
-    // Each of them opens another session.
+    // Each request to this operation opens another session, so it is left out.
     if (requestBody?.required === true || operationId === 'openCliSession') continue
     const address = addressOf(described)
     const plain = await ask(described.method, address, {})

@@ -4,7 +4,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { iso } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
-/* What ends, by a cancellation or by itself: the moment before, the moment and the moment after. */
+/* Ends by cancellation or expiry: the moment before, the exact moment and the moment after. */
 
 const intervalMs = 50
 const patience = { timeout: 10_000, interval: intervalMs }
@@ -155,7 +155,7 @@ describe('cancelling', () => {
       clock.set(instant)
       const path = `/v1/sdk/purchases/${purchaseRef}/reactivate`
       const { message } = await shop.post<{ message: string }>(path, undefined, 400)
-      // Whether the end was told of in the meantime depends on when somebody looked.
+      // The message depends on whether the end was already processed.
       expect(message).toMatch(/already (ended|been fully cancelled)/)
     })
 
@@ -218,7 +218,7 @@ describe('sessions', () => {
     expect(await events()).toMatchObject([
       { type: 'checkout_session.created', object: { ...told, ...money, status: 'active' } },
     ])
-    // The run of the moment itself may have been before this checkout.
+    // The run at the exact moment may have been before this checkout.
     clock.set('2027-01-31T10:15:01.000Z')
     await vi.waitFor(async () => expect(await events()).toHaveLength(2), patience)
     expect((await events())[1]).toMatchObject({

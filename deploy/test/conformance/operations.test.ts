@@ -9,9 +9,9 @@ import { webhookRows } from './webhook-rows.ts'
 import { startWorld, type World } from './world.ts'
 import { wrongCalls, type WrongCall } from './wrong-calls.ts'
 
-/* The operations of the API, each through the public address: what it answers, and with what it refuses. */
+/* Calls every operation through the public address, and checks its answers and refusals. */
 
-/** One after the other in the same world. */
+/** The rows are called one after the other in the same world. */
 const rows = [...customerRows, ...catalogRows, ...purchaseRows, ...usageRows, ...webhookRows]
 
 let world: World
@@ -39,7 +39,7 @@ test.each(titled)('$title', async ({ row, body, status, answer }) => {
   }
 })
 
-/** Sends the call as it is, and returns the answer with its body as JSON. */
+/** Sends the request without changes. Returns the answer with its parsed JSON body. */
 async function send(wrong: Omit<WrongCall, 'status' | 'code' | 'message'>) {
   const [method = '', target = ''] = fill(wrong.call).split(' ')
   const { authorization = `Bearer ${world.key}`, headers, body } = wrong

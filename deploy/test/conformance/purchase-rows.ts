@@ -1,6 +1,6 @@
 import { iso, purchase, fullPurchase, including, type Row } from './shapes.ts'
 
-/* Purchases. */
+/* Rows of purchases. */
 
 export const purchaseRows: readonly Row[] = [
   [

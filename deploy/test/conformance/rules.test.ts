@@ -3,7 +3,7 @@ import { text } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 import { startWorld, type World } from './world.ts'
 
-/* The rules that clients depend on, a table for each, through the public address. */
+/* The rules on which clients rely, one table for each, through the public address. */
 
 let world: World
 let shop: Shop
@@ -130,7 +130,7 @@ describe('a limit check without a purchase', () => {
     const { productRef } = await shop.sell(plan)
     const asked = { customerRef: await shop.newCustomer(), productRef }
     const plain = await answerTo('POST /v1/sdk/limits', asked)
-    // Polling opens no sessions.
+    // Polling must not create checkout sessions.
     for (const field of ['checkoutUrl', 'checkoutSessionId', 'confirmationUrl']) {
       expect(plain).not.toHaveProperty(field)
     }

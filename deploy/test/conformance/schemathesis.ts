@@ -10,14 +10,14 @@ const run = promisify(execFile)
 
 const requirements = fileURLToPath(new URL('schemathesis-requirements.txt', import.meta.url))
 
-/** Whether this machine has the Python that schemathesis runs on, and can install for it. */
+/** Whether this machine has the Python that schemathesis needs, and can install packages for it. */
 export const hasPython =
   spawnSync('python3', ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'])
     .status === 0
 
 /**
- * The Python of a virtual environment with schemathesis, outside the repository: made once for each version. It is moved
- * to its place when it is whole, so that a run that is killed leaves nothing half; `python -m` works wherever it stands.
+ * Returns the Python of a virtual environment with schemathesis, outside the repository. It is created once per version. It is
+ * moved to its final place when it is complete, so that a killed run leaves no incomplete one. `python -m` works after the move.
  */
 async function pythonWithSchemathesis(): Promise<string> {
   const version = /^schemathesis==(\S+)/m.exec(await readFile(requirements, 'utf8'))?.[1]
@@ -30,7 +30,7 @@ async function pythonWithSchemathesis(): Promise<string> {
     const install = ['-m', 'pip', 'install', '--quiet', '--requirement', requirements]
     await run(join(making, 'bin', 'python'), install)
     await rename(making, folder).catch(async (error: unknown) => {
-      // Somebody else was quicker.
+      // Another process has created it first.
       await rm(making, { recursive: true })
       if (!(await exists(folder))) throw error
     })
@@ -48,12 +48,12 @@ function exists(path: string): Promise<boolean> {
 export type SchemathesisOptions = {
   readonly baseUrl: string
   readonly key: string
-  /** Requests made up for each operation, and chains of operations. */
+  /** Number of requests for each operation, and of chains of operations. */
   readonly examples: number
   readonly phases: string
 }
 
-/** No fault of ours, no status that is not described, no answer that breaks what is described of it. */
+/** Checks: no server errors, no undescribed status, and no answer that violates its description. */
 const checks = [
   'not_a_server_error',
   'status_code_conformance',
@@ -62,13 +62,13 @@ const checks = [
   'response_schema_conformance',
 ]
 
-/** They would end the key that the run goes on with: it names what it has seen in lists. */
+/** These operations are skipped, because they would revoke the key of the run, whose id appears in lists. */
 export const skippedOperationIds = ['revokeApiKey', 'rotateApiKey']
 
 export type SchemathesisOutcome = {
-  /** What went wrong by operation, as in `POST /v1/sdk/products`; '' where nothing did. */
+  /** Failures by operation, for example `POST /v1/sdk/products`. The text is '' for an operation without failures. */
   readonly failures: ReadonlyMap<string, string>
-  /** What it says of how much it did. */
+  /** Summary of the number of requests, as printed by schemathesis. */
   readonly figures: string
 }
 
@@ -79,14 +79,14 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
     ...['-m', 'schemathesis.cli', 'run', `${options.baseUrl}/v1/openapi.json`],
     ...['--header', `Authorization: Bearer ${options.key}`],
     ...['--phases', options.phases, '--max-examples', String(options.examples)],
-    // One worker: before 3.13 Python's parser, which it uses for its reports, must not be used by two threads at once.
+    // Only 1 worker is used: before Python 3.13, its XML parser, which schemathesis uses for reports, is not thread-safe.
     ...['--seed', '1', '--workers', '1', '--no-shrink', '--continue-on-failure'],
     ...['--checks', checks.join(), '--warnings', 'off', '--suppress-health-check', 'all'],
     ...skippedOperationIds.flatMap((id) => ['--exclude-operation-id', id]),
     ...['--report', 'junit', '--report-junit-path', report],
   ]
   const python = await pythonWithSchemathesis()
-  // It keeps examples that failed in its working folder. The exit code says no more than the report.
+  // schemathesis stores failed examples in its working directory. The exit code contains no more information than the report.
   const { stdout } = await run(python, parameters, {
     cwd: folder.path,
     maxBuffer: outputBytesMax,
@@ -103,7 +103,7 @@ export async function runSchemathesis(options: SchemathesisOptions): Promise<Sch
 
 const outputBytesMax = 64 * 1_048_576
 
-/** JUnit's cases; one that went well has nothing inside. */
+/** Returns the test cases of a JUnit report. A successful case is empty. */
 function casesOf(xml: string): Map<string, string> {
   const cases = xml.split('<testcase ').slice(1)
   return new Map(

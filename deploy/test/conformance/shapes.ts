@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 
-/* What the answers of operations have in common. Braces are filled in by the world that the rows are called in. */
+/* Common parts of answers. The world replaces the names in braces. */
 
-/** A call, its body, the status of the answer, and what the answer has. */
+/** A request, its body, the status of the answer, and the expected content. */
 export type Row = readonly [row: string, body: unknown, status: number, answer: unknown]
 
 export const text = expect.any(String) as unknown

@@ -3,7 +3,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { iso, startingWith } from './shapes.ts'
 import { openShop, type Shop } from './shop.ts'
 
-/* The objects that operations share: which of their fields may be missing, and that those which were given come back. */
+/* Objects that several operations return: which of their fields are optional, and that fields which were set are returned. */
 
 let stack: Stack
 let shop: Shop

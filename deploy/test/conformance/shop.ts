@@ -4,7 +4,7 @@ import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { PurchaseBody, PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 
-/** What tests of the rules do over and over. Every call must have the status that is expected of it. */
+/** Common requests of the tests of rules. Each throws if the status is not the expected one. */
 export type Shop = {
   get<Body>(path: string, status?: number): Promise<Body>
   post<Body>(path: string, body?: unknown, status?: number): Promise<Body>
@@ -14,12 +14,12 @@ export type Shop = {
 
   newProduct(fields?: object): Promise<string>
   newPlan(productRef: string, fields: object): Promise<string>
-  /** A product with one plan. */
+  /** Creates a product with one plan. */
   sell(plan: object): Promise<Offer>
   newCustomer(fields?: object): Promise<string>
 
   activate(customerRef: string, offer: Offer): Promise<ActivateResponse>
-  /** The purchase that activating makes. */
+  /** Activates a plan and returns the reference of the purchase. */
   buy(customerRef: string, offer: Offer): Promise<string>
   cancel(purchaseRef: string, reason?: string): Promise<Changed>
   reactivate(purchaseRef: string): Promise<Changed>
@@ -27,7 +27,7 @@ export type Shop = {
   purchasesOf(customerRef: string): Promise<readonly PurchaseBody[]>
   check(customerRef: string, productRef: string, more?: object): Promise<LimitsResponse>
   use(customerRef: string, productRef: string, units?: number): Promise<unknown>
-  /** What was told of these references, the oldest first. */
+  /** Returns the events about the given references, oldest first. */
   eventsOf(...references: readonly string[]): Promise<readonly ToldEvent[]>
 }
 

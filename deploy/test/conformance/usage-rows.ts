@@ -1,6 +1,6 @@
 import { text, number, iso, startingWith, invalid, forCustomer, type Row } from './shapes.ts'
 
-/* Limit checks, usage and what there is to be known of it. */
+/* Rows of limit checks, usage and its queries. */
 
 export const usageRows: readonly Row[] = [
   [

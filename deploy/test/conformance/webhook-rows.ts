@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { text, number, iso, startingWith, invalid, listWith, type Row } from './shapes.ts'
 
-/* What there is to be told, and where it is sent. */
+/* Rows of events and webhook endpoints. */
 
 export const webhookRows: readonly Row[] = [
   [

@@ -2,15 +2,15 @@ import type { HttpAnswer } from '../../src/client/http-client.ts'
 import type { TollgateClient } from '../../src/client/tollgate-client.ts'
 import { startStack, type Stack } from '../stack.ts'
 
-/** A running service and a provider in it, with what the rows of the tables name in braces. */
+/** A running service with a provider and the objects that rows name in braces. */
 export type World = {
   readonly stack: Stack
   readonly client: TollgateClient
-  /** What the client sends. */
+  /** The API key of the client. */
   readonly key: string
-  /** Calls `GET /v1/sdk/products/{productRef}`; braces are filled in, in the body too. */
+  /** Calls a row such as `GET /v1/sdk/products/{productRef}`. Names in braces are replaced, in the body too. */
   call(row: string, body?: unknown): Promise<HttpAnswer>
-  /** What is expected, with its braces filled in. */
+  /** Returns the expected value with names in braces replaced. */
   filled(expected: unknown): unknown
 }
 
@@ -72,7 +72,7 @@ export async function startWorld(): Promise<World> {
   return { stack, client, key: keys.sandbox, call, filled: (expected) => fillIn(expected, fill) }
 }
 
-/** Through plain objects and lists only: matchers stay what they are. */
+/** Replaces names in plain objects and lists only, so that matchers are not changed. */
 function fillIn(expected: unknown, fill: (text: string) => string): unknown {
   if (typeof expected === 'string') return fill(expected)
   if (Array.isArray(expected)) return expected.map((item) => fillIn(item, fill))

@@ -2,10 +2,10 @@ import { generateSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { randomBytes } from 'node:crypto'
 import type { ErrorCode } from '@tollgate/schemas/http/error-codes'
 
-/** A call that is wrong, as it is sent: braces in texts are references of the world. */
+/** An invalid request. Names in braces are references of the world. */
 export type WrongCall = {
   readonly call: string
-  /** '' for none. Default: the key of the world. */
+  /** Value of the Authorization header, '' for none. Default: the key of the world. */
   readonly authorization?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array<ArrayBuffer>
@@ -25,7 +25,7 @@ function outcome(status: number, code: ErrorCode, message: string): Outcome {
   return { status, code, message }
 }
 
-/** The same wrong call of both kinds of routes, with the same answer. */
+/** Returns the same invalid request for both kinds of routes, with the same expected answer. */
 function onBoth(wrong: Omit<WrongCall, 'call' | keyof Outcome>, answer: Outcome): WrongCall[] {
   return [hot, management].map((call) => ({
     call,

@@ -10,7 +10,7 @@ import { planFreePorts, type PortPlan } from '../../../tools/src/engines/port-pl
 import { redisArguments, settingsAsArguments } from '../../../tools/src/engines/redis.ts'
 import { startEach, type Started } from '../../../tools/src/engines/start-engines.ts'
 
-/** Those of deploy/compose.yaml. */
+/** Images of deploy/compose.yaml. */
 const images = {
   kafka: 'apache/kafka:4.4.0',
   registry: 'apicurio/apicurio-registry:3.0.9',
@@ -22,13 +22,15 @@ const images = {
 type ContainerEngine = { readonly address: string; stop(): Promise<void> }
 
 type Place = {
-  /** Where the container engine publishes ports. */
+  /** Host on which the container engine publishes ports. */
   readonly host: string
-  /** The same inside and outside: Kafka and a Redis Cluster tell clients their address themselves. */
+  /**
+   * The ports inside and outside of a container are the same, because Kafka and Redis Cluster send their own addresses to clients.
+   */
   readonly ports: PortPlan
 }
 
-/** Undefined when no container engine answers. */
+/** Returns undefined if no container engine answers. */
 export async function containerHost(): Promise<string | undefined> {
   try {
     return (await getContainerRuntimeClient()).info.containerRuntime.host
@@ -37,7 +39,7 @@ export async function containerHost(): Promise<string | undefined> {
   }
 }
 
-/** The engines of a test run, each in a container that is removed with the run, also after a kill. */
+/** Starts the engines of a test run, each in a container. They are removed with the run, even after a kill. */
 export async function startContainers(
   names: readonly EngineName[],
   host: string,
@@ -70,7 +72,7 @@ async function startKafka({ host, ports }: Place): Promise<ContainerEngine> {
   return engineOf(`${host}:${port}`, container)
 }
 
-/** The image reads `some.setting` from KAFKA_SOME_SETTING. */
+/** Returns environment variables for the image, which reads `some.setting` from KAFKA_SOME_SETTING. */
 function asImageEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(properties)
   return Object.fromEntries(
@@ -87,7 +89,7 @@ async function startRegistry({ host }: Place): Promise<ContainerEngine> {
   return engineOf(`http://${host}:${container.getMappedPort(8080)}${path}`, container)
 }
 
-/** Open to other addresses than loopback: the port is published on this machine only by the container engine. */
+/** Accepts connections from other addresses than loopback. The container engine publishes the port only on this machine. */
 const reachable = settingsAsArguments({ bind: '0.0.0.0', 'protected-mode': 'no' })
 
 async function startRedis({ host, ports: { redis } }: Place): Promise<ContainerEngine> {
@@ -98,7 +100,7 @@ async function startRedis({ host, ports: { redis } }: Place): Promise<ContainerE
   return engineOf(`redis://${host}:${redis}`, container)
 }
 
-/** All masters in one container, where the address that clients are told is also right among them. */
+/** Starts all masters in one container, so that the addresses sent to clients are also valid between the masters. */
 async function startRedisCluster({ ports }: Place): Promise<ContainerEngine> {
   const nodes = ports.redisCluster
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`)
@@ -134,7 +136,7 @@ async function startPostgres({ host }: Place): Promise<ContainerEngine> {
   const container = await new GenericContainer(images.postgres)
     .withExposedPorts(5432)
     .withEnvironment({ POSTGRES_USER: name, POSTGRES_PASSWORD: name, POSTGRES_DB: name })
-    // The image starts the server once to make the database, and once for good.
+    // The image starts the server twice: first to create the database, then permanently.
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
     .start()
   const port = container.getMappedPort(5432)

@@ -7,20 +7,20 @@ const redisSettings = {
   TOLLGATE_TEST_REDIS_CLUSTER: 'TOLLGATE_REDIS_CLUSTER_NODES',
 } as const
 
-/** The kinds of Redis that a suite may run on, by the variables that say where they are. */
+/** The kinds of Redis on which a suite may run, by the variables with their addresses. */
 export type RedisVariable = keyof typeof redisSettings
 
 export const redisVariables = Object.keys(redisSettings) as RedisVariable[]
 
-/** Topics in Kafka and keys in Redis of a test's own. */
+/** Topics in Kafka and keys in Redis that belong to one test. */
 export type EngineParts = {
-  /** The settings of services that use them. */
+  /** Settings with which services use them. */
   readonly settings: Readonly<Record<string, string>>
-  /** Deletes what is in them. */
+  /** Deletes the topics and keys. */
   remove(): Promise<void>
 }
 
-/** The variables that say where these engines are, as far as they are not set. */
+/** Returns the names of the unset variables with the addresses of these engines. */
 export function missingParts(redis: RedisVariable): string[] {
   const variables = ['TOLLGATE_TEST_KAFKA_BROKERS', 'TOLLGATE_TEST_SCHEMA_REGISTRY_URL', redis]
   return variables.filter((variable) => process.env[variable] === undefined)

@@ -4,7 +4,7 @@ import { planFreePorts } from '../../../tools/src/engines/port-plan.ts'
 import { startEngines, type Started } from '../../../tools/src/engines/start-engines.ts'
 import { containerHost, startContainers } from './containers.ts'
 
-/** By these variables a suite learns where its engine is, and whether there is one. */
+/** Variables that tell a suite the address of an engine, and whether it exists. */
 const variables: readonly (readonly [EngineName, string])[] = [
   ['kafka', 'TOLLGATE_TEST_KAFKA_BROKERS'],
   ['schema-registry', 'TOLLGATE_TEST_SCHEMA_REGISTRY_URL'],
@@ -17,9 +17,9 @@ const variables: readonly (readonly [EngineName, string])[] = [
 type Provided = Started<{ readonly address: string; stop(): Promise<void> }>
 
 /**
- * Gives a run of engine tests the engines whose address is not set yet: in containers where there are any, else from
- * tools/local. What cannot be had is left out and named; in CI that is an error. Runs once, and only when the run has
- * a test of this project.
+ * Starts the engines whose addresses are not set, in containers if possible and otherwise from tools/local. Engines that cannot be
+ * started are listed and their suites skipped. In CI that is an error. Runs once, and only if the run includes a test of this
+ * project.
  */
 export default async function provideEngines(): Promise<(() => Promise<void>) | undefined> {
   const missing = variables.filter(([, variable]) => process.env[variable] === undefined)

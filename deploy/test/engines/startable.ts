@@ -1,8 +1,8 @@
 import { missingPrograms } from '../../../tools/src/engines/programs.ts'
 
 /**
- * For suites that start engines themselves, which containers cannot stand in for: they are left out where programs are
- * missing that nobody may install, and named in the title. Never in CI.
+ * For suites that start engines themselves, for which containers are no substitute. They are skipped if programs are missing that
+ * cannot be installed, and their title names the programs. They are never skipped in CI.
  */
 export async function whatIsMissing(): Promise<{
   readonly isLeftOut: boolean

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchChromium } from '../pages/chromium.ts'
 import { showView, type ShownView, type ViewOptions } from './view-host.ts'
 
-/* The view of the proxy's own tools, in the host of the official package. */
+/* The view of the proxy's own tools in the host of the official package. */
 
 const html = accountViewContents[0]!['text'] as string
 const url = 'https://hosted.test/customer/connect/con_1'

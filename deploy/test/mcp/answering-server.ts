@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** Stands where the control plane would be, and answers as the test says. */
+/** Replaces the control plane with answers that the test chooses. */
 export type AnsweringServer = {
   readonly url: string
-  /** The requests so far. */
+  /** The requests received so far. */
   readonly asked: { path: string; authorization: string | undefined; body: unknown }[]
   answer: (path: string) => readonly [status: number, body: object]
   stop(): void

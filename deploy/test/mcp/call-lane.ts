@@ -1,38 +1,38 @@
 import { randomUUID } from 'node:crypto'
 
-/** What the clients of one customer know for certain, and what may be so. */
+/** What the clients of one customer know about their calls. */
 export type CallLedger = {
   readonly customerRef: string
   readonly token: string
-  /** Calls that were answered with a result that is no error. */
+  /** Number of calls answered with a result that is not an error. */
   answered: number
-  /** Calls that were answered as failed by the tool. */
+  /** Number of calls that the tool answered as failed. */
   answeredFailed: number
-  /** Calls that were in flight when a kill broke their connection: the origin may have worked or not. */
+  /** Number of calls whose connection broke during a kill. The origin may have executed them. */
   broken: number
-  /** Calls while nothing listened. */
+  /** Number of calls that could not connect. */
   unreached: number
-  /** Answers that were neither: a call that could not be admitted is not to be billed. */
+  /** Number of other answers. A call that was not admitted must not be billed. */
   refused: number
 }
 
 export type LaneOptions = {
   readonly proxyUrl: string
   readonly ledger: CallLedger
-  /** Calls that are to be answered; those that are not come on top. */
+  /** Number of calls to be answered. Unanswered calls are made in addition. */
   readonly calls: number
   /**
-   * Whether each call has a key of the client's own, with which it is repeated until it is answered: then it must count once,
-   * however often the origin has done the work.
+   * Whether each call has a client key, with which it is repeated until it is answered. It must then count once, however often the
+   * origin executed it.
    */
   readonly hasKeys: boolean
 }
 
-/** One of so many calls is of a tool that fails. */
+/** Fraction of calls of a tool that fails. */
 const failingShare = 0.1
 const retryPauseMs = 50
 
-/** Calls tools one after another as a client of MCP 2026-07-28. */
+/** Calls tools one after the other as a client of MCP 2026-07-28. */
 export async function runLane(options: LaneOptions): Promise<void> {
   const { ledger, calls, hasKeys } = options
   let answers = 0

@@ -60,7 +60,7 @@ async function connectAs(
   return client
 }
 
-/** Waits until the calls of the customer are counted as they should be. */
+/** Waits until the calls of the customer are counted as expected. */
 function expectCalls(expected: { success?: number; fail?: number; paywall?: number }) {
   const read = async () => ({
     success: await stack.countCalls(customerRef, 'success'),
@@ -124,7 +124,7 @@ describe.each(clientKinds)('%s', (kind) => {
     const call = client.callTool('test_simple_text')
     const url = expect.stringMatching(/\/customer\/connect\/[\w-]+$/) as string
     if (kind === 'client that negotiates') {
-      // Declined, the call ends as it does for clients that cannot open anything.
+      // If the user declines, the call ends as for clients that cannot open URLs.
       expect((await call).structuredContent).toMatchObject({ kind: 'payment_required' })
       expect(answer).toHaveBeenCalledWith(expect.objectContaining({ mode: 'url', url }))
     } else {
@@ -175,7 +175,7 @@ describe.each(clientKinds)('%s', (kind) => {
     const onProgress = (value: number) => (progress.push(value), at.push(performance.now()))
     await client.callTool('test_slow', { steps: 10 }, { onProgress })
     expect(progress).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    // Ten steps of 20 ms, which would arrive at once if the stream were held back.
+    // The 10 steps of 20 ms would arrive at once if the stream were buffered.
     expect(at.at(-1)! - at[0]!).toBeGreaterThan(100)
     await expectCalls({ success: 1 })
   })
@@ -255,7 +255,7 @@ it('keeps tools for the plans listed, and bills cancelled calls as the tool says
   await stack.activate(behind, customerRef, 'beta')
   const other = await connectAs('sdk', {}, behind)
   expect(await kindOf(other)).toBeUndefined()
-  // The list is the same for every plan, so that no purchase changes it.
+  // The list is the same for every plan, so a purchase does not change it.
   expect(await other.listTools()).toEqual(listed)
 })
 

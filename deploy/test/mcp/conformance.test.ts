@@ -15,7 +15,7 @@ import { startFixtureOrigin } from '../../../mcp-proxy/test/fixture-origin/start
 import { startEverything } from '../../../mcp-proxy/test/start-everything.ts'
 import { startMcpStack, type McpStack } from './mcp-stack.ts'
 
-/** `npm run test:mcp-conformance` runs all suites, against the origins themselves too, and prints the cases. */
+/** `npm run test:mcp-conformance` runs all suites, also directly against the origins, and prints the scenarios. */
 const isWhole = process.env['TOLLGATE_TEST_MCP_CONFORMANCE'] === 'whole'
 
 type Results = ReadonlyMap<string, CaseResult>
@@ -59,7 +59,7 @@ describe.runIf(isWhole)('the official conformance suite, whole', () => {
     },
   )
 
-  // It serves the versions with sessions alone.
+  // The example server only supports the versions with sessions.
   it.each(suites.slice(0, 2))(
     'finds no new fault of the example server through the proxy: $name',
     async (suite) => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Passes connections on to a port, and cuts some of them once the answer has begun: the sender cannot know what happened. */
+/**
+ * Forwards connections to a port, and cuts some of them after the answer has begun, so that the sender does not know the outcome.
+ */
 export type CuttingRelay = {
   readonly port: number
   readonly cutCount: () => number

@@ -8,7 +8,7 @@ import { generate } from 'selfsigned'
 /** Serves the metadata document of a client over TLS. */
 export type DocumentHost = {
   readonly url: string
-  /** For `NODE_EXTRA_CA_CERTS` of whoever fetches the document. */
+  /** File for `NODE_EXTRA_CA_CERTS` of processes that fetch the document. */
   readonly authorityFile: string
   content: object
   stop(): Promise<void>

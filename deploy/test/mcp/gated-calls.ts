@@ -9,7 +9,7 @@ const offered = {
   isOffered: true,
 }
 
-/** A server of the provider with one protected tool, `search`. */
+/** Returns a server of the provider with one protected tool, `search`. */
 export function serverOf(
   providerId: string,
   productRef: string,
@@ -29,7 +29,7 @@ export function serverOf(
   }
 }
 
-/** A call of `search` by a client that opens no URLs. */
+/** Returns a call of `search` by a client that opens no URLs. */
 export function callOf(
   server: ServedServer,
   customerRef: string,
@@ -50,7 +50,7 @@ export type Paywall = {
   [name: string]: unknown
 }
 
-/** The structured content of the paywall that answers the call. */
+/** Returns the structured content of the paywall that answers the call. */
 export async function paywallIn(gate: Gate, given: GatedCall): Promise<Paywall> {
   const admission = await gate.admit(given)
   if (admission.kind !== 'paywalled' || admission.answer.kind !== 'result') {
@@ -66,13 +66,13 @@ export async function paywallIn(gate: Gate, given: GatedCall): Promise<Paywall> 
   return paywall
 }
 
-/** The hour before and the hour after. */
+/** Returns a range from 1 hour ago to 1 hour ahead. */
 export const aroundNow = () => ({
   from: new Date(Date.now() - 3_600_000).toISOString(),
   to: new Date(Date.now() + 3_600_000).toISOString(),
 })
 
-/** Whether a call holds the last unit of the customer. */
+/** Returns whether a call holds the customer's last unit. */
 export async function isHeld(
   client: TollgateClient,
   customerRef: string,

@@ -1,26 +1,26 @@
-/** One page, and where it led from there. */
+/** A visited page, and where it redirects. */
 export type VisitedPage = {
   readonly url: URL
   readonly status: number
   readonly text: string
-  /** Where it redirects to. */
+  /** Target of the redirect. */
   readonly location: URL | undefined
 }
 
-/** A browser without scripts: it follows redirects, keeps cookies by host and path, and submits forms. */
+/** A browser without scripts. It follows redirects, keeps cookies by host and path, and submits forms. */
 export class HttpVisitor {
   readonly #cookies = new Map<
     string,
     { readonly value: string; readonly path: string; readonly host: string }
   >()
-  /** Addresses that are not opened, such as those of the client's own machine. */
+  /** Returns whether a URL is not opened, for example one on the client's own machine. */
   readonly #ends: (url: URL) => boolean
 
   constructor(ends: (url: URL) => boolean) {
     this.#ends = ends
   }
 
-  /** Opens the address and follows redirects to the first page, or up to an address that is not opened. */
+  /** Opens the URL and follows redirects to the first page, or to a URL that is not opened. */
   async open(address: URL, form?: Readonly<Record<string, string>>): Promise<VisitedPage> {
     let page = await this.#fetch(address, form)
     while (page.location !== undefined && !this.#ends(page.location)) {
@@ -29,7 +29,7 @@ export class HttpVisitor {
     return page
   }
 
-  /** Submits the page's form that has a field or button of each given name, with its hidden fields. */
+  /** Submits the page's form that has a field or button of each given name, including its hidden fields. */
   submit(page: VisitedPage, fields: Readonly<Record<string, string>>): Promise<VisitedPage> {
     const forms = page.text.match(/<form[\s\S]*?<\/form>/g) ?? []
     const form = forms.find((each) =>

@@ -70,7 +70,7 @@ async function createLedger(productRef: string, at: number): Promise<CallLedger>
   }
 }
 
-/** Kills one service after the other while calls are made, each with SIGKILL. Its supervisor starts it again. */
+/** Kills the services one after the other with SIGKILL while calls are made. The supervisor starts them again. */
 async function killServices(random: ReturnType<typeof createSeededRandom>, isOver: () => boolean) {
   for (let kill = 0; kill < killsWanted && !isOver(); kill += 1) {
     await sleep(random.integer(killPauseMs.min, killPauseMs.max))
@@ -92,7 +92,7 @@ async function readSums(productRef: string, { customerRef }: CallLedger): Promis
   return { counted: cap - limit.remaining, stored: stored.count, failed: failed.count }
 }
 
-/** Waits until nothing more is delivered: three equal readings, a second apart. */
+/** Waits until 3 readings, 1 second apart, are equal, so that no more records are being delivered. */
 async function readSettledSums(productRef: string, ledgers: readonly CallLedger[]) {
   const readings: string[] = []
   for (let second = 0; second < 90; second += 1) {
@@ -162,7 +162,7 @@ test(
             proxyUrl: mcpServer.mcpProxyUrl,
             ledger,
             calls: Math.ceil(callsWanted / customerCount / lanesPerCustomer),
-            // Every second customer's clients repeat what was not answered.
+            // The clients of every second customer repeat unanswered calls.
             hasKeys: at % 2 === 1,
           }),
         ),
@@ -180,7 +180,7 @@ test(
       expect(stored, `${what}: stored as counted`).toBe(counted)
       expect(stored, `${what}: each answer`).toBeGreaterThanOrEqual(ledger.answered)
       expect(failed, `${what}: each failure`).toBeGreaterThanOrEqual(ledger.answeredFailed)
-      // With keys nothing is in doubt: every call was answered in the end.
+      // With keys there is no doubt, because every call was answered in the end.
       if (at % 2 === 1) expect(stored, `${what}: nothing twice`).toBe(ledger.answered)
       const surplus = stored - ledger.answered
       expect(surplus, `${what}: in flight`).toBeLessThanOrEqual(ledger.broken)

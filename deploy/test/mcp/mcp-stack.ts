@@ -15,21 +15,21 @@ import { fetchAgentToken } from '../../../tools/src/client/agent-token.ts'
 export type PaidServer = {
   readonly productRef: string
   readonly proxyUrl: string
-  /** References by the keys of the plans. */
+  /** Plan references by plan key. */
   readonly plans: Readonly<Record<string, string>>
 }
 
 /** All services of one provider with the MCP proxy, a browser, and the simulator of Stripe. */
 export type McpStack = {
   readonly paying: PayingStack
-  /** Puts the origin behind the proxy. Without `tools` the product has those that the origin lists. */
+  /** Configures the origin behind the proxy. Without `tools`, the product has the tools that the origin lists. */
   serve(originUrl: string, fields?: object): Promise<PaidServer>
   createCustomer(): Promise<string>
-  /** Gives the customer the free plan that has the key. */
+  /** Activates the free plan with the given key for the customer. */
   activate(server: PaidServer, customerRef: string, planKey: string): Promise<void>
-  /** An access token for a program that acts for the customer. */
+  /** Returns an access token for a program that acts on behalf of the customer. */
   tokenOf(server: PaidServer, customerRef: string): Promise<string>
-  /** Units of the customer that were recorded with the outcome. */
+  /** Returns the customer's recorded units with the outcome. */
   countCalls(customerRef: string, outcome: 'success' | 'fail' | 'paywall'): Promise<number>
   stopProxy(): Promise<void>
   startProxy(): Promise<void>

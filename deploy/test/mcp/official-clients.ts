@@ -13,7 +13,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import type { TestOAuthProvider } from './test-oauth-provider.ts'
 
-/** The official clients: the older package, and the newer one with sessions and as it chooses by itself. */
+/** The official clients: the older package, and the newer one with sessions and with automatic negotiation. */
 export const clientKinds = ['sdk', 'client with sessions', 'client that negotiates'] as const
 
 export type ClientKind = (typeof clientKinds)[number]
@@ -48,18 +48,18 @@ type CallOptions = {
   readonly onProgress?: (progress: number) => void
 }
 
-/** A connected client, with what the tests need of it. */
+/** A connected client with the methods that the tests need. */
 export type McpClient = {
   readonly kind: ClientKind
-  /** Of the protocol, as it was agreed. */
+  /** The negotiated protocol version. */
   readonly version: string | undefined
   listTools(): Promise<readonly ListedTool[]>
   callTool(name: string, given?: object, options?: CallOptions): Promise<ToolResult>
-  /** The text of the resource. */
+  /** Returns the text of the resource. */
   readResource(uri: string): Promise<string | undefined>
-  /** Listens to changes of the list of tools, where the protocol has no stream that every client listens to. */
+  /** Subscribes to changes of the tool list, if the protocol has no stream that every client opens. */
   listenToTools(): Promise<void>
-  /** How often it was told that the list of tools has changed. */
+  /** Returns how often the client was notified that the tool list changed. */
   readonly listChanges: () => number
   close(): Promise<void>
 }
@@ -67,19 +67,19 @@ export type McpClient = {
 export type ConnectOptions = {
   readonly url: string
   readonly provider?: TestOAuthProvider
-  /** What the client's user does in the browser: returns where the server leads back to. */
+  /** Performs the user's actions in the browser. Returns the URL to which the server redirects. */
   readonly signIn?: (authorizationUrl: URL) => Promise<URL>
-  /** Answers questions of the server. Absent: the client does not say that it can ask its user. */
+  /** Answers questions of the server. If absent, the client does not announce that it can ask its user. */
   readonly answer?: (request: ElicitRequest) => ElicitAnswer
-  /** Whether it also says that it opens addresses for its user. */
+  /** Whether the client announces that it opens URLs for its user. */
   readonly opensUrls?: boolean
-  /** Whether the client says that it shows views of tools. */
+  /** Whether the client announces that it shows views of tools. */
   readonly showsViews?: boolean
 }
 
 const identity = { name: 'tollgate-test', version: '1.0.0' }
 
-/** Connects, and lets the user sign in where the server asks for it. */
+/** Connects, and signs the user in if the server requires it. */
 export function connect(kind: ClientKind, options: ConnectOptions): Promise<McpClient> {
   return kind === 'sdk' ? connectSdk(options) : connectLater(kind, options)
 }

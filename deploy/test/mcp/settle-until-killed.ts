@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { GatedCall } from '@tollgate/mcp-proxy/gate/gate'
 
 /*
- * Admits and settles calls until it is killed, and writes a line of each to a file: `begun`, then `settled` once its answer could
- * end. A pipe to its parent would hold lines back while the parent is busy. Told to stop on its standard input, it delivers what
- * is left.
+ * Admits and settles calls until it is killed. For each call it writes a line to a file: `begun`, and `settled` when its answer
+ * could end. A pipe to the parent would block while the parent is busy. On a stop message on standard input, it delivers the
+ * remaining records.
  */
 const given = process.argv.slice(2) as [string, string, string, string, string, string, string]
 const [ingestUrl, serviceSecret, dataDir, providerId, productRef, nowText, path] = given

@@ -3,13 +3,15 @@ import { HttpVisitor } from './http-visitor.ts'
 
 type Person = {
   readonly email: string
-  /** Of the client: the browser opens nothing there. */
+  /** Redirect URL of the client, which the browser does not open. */
   readonly redirectUrl: string
-  /** Returns the code that was sent to the address last. */
+  /** Returns the code that was last sent to the address. */
   readonly readCode: (email: string) => Promise<string>
 }
 
-/** What a person does in a browser: enters the email address and the code, and allows the client. Returns where that leads. */
+/**
+ * Signs in as a person with a browser: enters the email address and the code, and allows the client. Returns the final redirect.
+ */
 export async function signInByForms(
   authorizationUrl: URL,
   { email, redirectUrl, readCode }: Person,
@@ -32,7 +34,7 @@ export async function readStoredCode(sql: Queryable, email: string): Promise<str
   return code
 }
 
-/** Reads the last code for the address from the page of an installation that sends no mail. */
+/** Reads the last code for the address from the inbox page of an installation that sends no mail. */
 export async function readInboxCode(baseUrl: string, email: string): Promise<string> {
   const response = await fetch(`${baseUrl}/inbox`, { headers: { accept: 'text/html' } })
   const messages = (await response.text()).split('<section')

@@ -7,19 +7,19 @@ type Discovery = Parameters<NonNullable<OAuthClientProvider['saveDiscoveryState'
 type Registration = Awaited<ReturnType<OAuthClientProvider['clientInformation']>>
 
 export type ProviderOptions = {
-  /** Where the client hears of the code. Default: a port of loopback on which nothing listens. */
+  /** URL that receives the authorization code. Default: a loopback port on which nothing listens. */
   readonly redirectUrl?: string
-  /** Address of a client metadata document, which then takes the place of a registration. */
+  /** URL of a client metadata document, which replaces the registration. */
   readonly documentUrl?: string
-  /** `none` makes it a public client. Default: as the server decides. */
+  /** `none` makes it a public client. Default: the server decides. */
   readonly authMethod?: 'none' | 'client_secret_basic' | 'client_secret_post'
 }
 
-/** What an MCP client keeps of its sign-in. It satisfies the official clients of both eras. */
+/** The sign-in state of an MCP client. It implements the interfaces of the official clients of both eras. */
 export class TestOAuthProvider implements OAuthClientProvider, LaterProvider {
   readonly redirectUrl: string
   readonly clientMetadataUrl?: string
-  /** Where the client sent its user last. */
+  /** The last URL to which the client sent its user. */
   authorizationUrl: URL | undefined
   registration: Registration
   stored: Tokens
@@ -85,7 +85,7 @@ export class TestOAuthProvider implements OAuthClientProvider, LaterProvider {
     return this.#discovery
   }
 
-  /** Checks the address that the server led back to, and returns its parameters. */
+  /** Checks the URL to which the server redirected, and returns its parameters. */
   readCallback(callback: URL): URLSearchParams {
     if (!callback.href.startsWith(this.redirectUrl)) {
       throw new Error(`The server led to ${callback.href} instead of ${this.redirectUrl}`)

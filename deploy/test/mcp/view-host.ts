@@ -8,31 +8,31 @@ type HostContext = NonNullable<Parameters<AppBridge['setHostContext']>[0]>
 export type ViewOptions = {
   readonly html: string
   readonly context?: HostContext
-  /** Whether the host opens links, and what it answers then. Absent: it does not say that it can. */
+  /** Opens links and returns the host's answer. If absent, the host does not announce that it opens links. */
   readonly openLink?: (url: string) => { isError?: boolean }
   readonly width?: number
 }
 
-/** A view in a frame, as an MCP client shows it: sandboxed, without network, and spoken to by messages alone. */
+/** A view in a frame as an MCP client shows it: sandboxed, without network, and controlled by messages only. */
 export type ShownView = {
   readonly page: Page
   readonly frame: Frame
   readonly bridge: AppBridge
-  /** Whatever the view asked the network for. */
+  /** All network requests of the view. */
   readonly requests: readonly string[]
   showResult(result: CallToolResult): Promise<void>
-  /** The names of the rules of accessibility that the view breaks. */
+  /** Returns the names of the accessibility rules that the view violates. */
   findViolations(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
-/** Those of the specification for a view that names no domains. */
+/** Content security policy of the specification for a view without declared domains. */
 const policy = [
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline';",
   "img-src 'self' data:; media-src 'self' data:; connect-src 'none'; base-uri 'self'",
 ].join(' ')
 
-/** Shows the view with the host's part of the official package. */
+/** Shows the view with the host implementation of the official package. */
 export async function showView(browser: Browser, options: ViewOptions): Promise<ShownView> {
   const { html, context = {}, openLink, width = 640 } = options
   const page = await browser.newPage({ viewport: { width, height: 480 }, locale: 'en-US' })
@@ -46,7 +46,7 @@ export async function showView(browser: Browser, options: ViewOptions): Promise<
   const initialized = new Promise<void>((resolve) =>
     bridge.addEventListener('initialized', () => resolve()),
   )
-  // A view that grows while its page is closed has nobody to tell.
+  // A view may still resize while its page is being closed.
   let isClosing = false
   bridge.addEventListener('sizechange', ({ height }) => {
     const resized = page.evaluate(`document.querySelector('iframe').style.height = '${height}px'`)
@@ -78,7 +78,7 @@ export async function showView(browser: Browser, options: ViewOptions): Promise<
   }
 }
 
-/** Carries the messages between the bridge, which runs here, and the frame in the browser. */
+/** Transports messages between the bridge in this process and the frame in the browser. */
 async function openTransport(page: Page): Promise<Transport> {
   const transport: Transport = {
     start: async () => undefined,

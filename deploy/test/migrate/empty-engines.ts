@@ -7,18 +7,18 @@ import { missingParts, prepareParts, type RedisVariable } from '../engines/engin
 const postgresVariable = 'TOLLGATE_TEST_POSTGRES_URL'
 
 export type EmptyEngines = {
-  /** The settings of services that use them. */
+  /** Settings with which services use the engines. */
   readonly environment: Record<string, string>
   stop(): Promise<void>
 }
 
-/** The variables that say where the engines are, as far as they are not set. */
+/** Returns the names of the unset variables with the addresses of the engines. */
 export function missingEngines(redis: RedisVariable): string[] {
   const missing = missingParts(redis)
   return process.env[postgresVariable] === undefined ? [...missing, postgresVariable] : missing
 }
 
-/** Topics, keys and databases of their own on the engines of this test run. */
+/** Prepares separate topics, keys and databases on the engines of this test run. */
 export async function prepareEngines(
   folder: string,
   redis: RedisVariable,

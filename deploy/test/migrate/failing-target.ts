@@ -1,7 +1,7 @@
 import type { SeededRandom } from '../../../tools/src/client/seeded-random.ts'
 import type { Target } from '../../src/migrate/target/target.ts'
 
-/** Stands for the death of the process. */
+/** Simulates the death of the process. */
 export class DiedError extends Error {
   override readonly name = 'DiedError'
 }
@@ -12,7 +12,7 @@ const effects = {
   journal: ['write'],
 } as const
 
-/** The target as a process meets it that dies at one of its effects: just before it, or when it is done. */
+/** Returns the target of a process that dies at one of its effects, directly before or after it. */
 export function dyingTarget(target: Target, random: SeededRandom, effectsMax: number): Target {
   let left = random.integer(0, effectsMax)
   let isDead = false

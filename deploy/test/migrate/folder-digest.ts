@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-/** SHA-256 by file, of everything below some folders but for the tables of readers that lmdb keeps. */
+/** Returns the SHA-256 of each file below the folders, except the reader tables of LMDB. */
 export async function digestFiles(
   root: string,
   folders: readonly string[],

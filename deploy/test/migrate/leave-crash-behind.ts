@@ -15,8 +15,8 @@ const topic = usageTopic('sandbox')
 const readLimits = { recordsMax: 20, bytesMax: 1_000_000 }
 
 /**
- * Gives an installation that is stopped what only a crash or a fault leaves: records that came twice with their key,
- * bytes that are no event, and in each partition a batch that the sink stored without having moved its position.
+ * Adds to a stopped installation what only a crash or a fault leaves behind: duplicate records with the same key, bytes that are
+ * not an event, and in each partition a batch that the sink stored without advancing its position.
  */
 export async function leaveCrashBehind(dataDir: string): Promise<void> {
   const log = await openFileEventLog({
@@ -75,7 +75,7 @@ class KilledError extends Error {
   override readonly name = 'KilledError'
 }
 
-/** The log as a sink meets it that is killed before it moves its position. */
+/** Returns the log of a sink that is killed before it commits its position. */
 function dyingAtCommit(log: EventLog, position: number): EventLog {
   return new Proxy(log, {
     get(target, name) {

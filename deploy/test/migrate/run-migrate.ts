@@ -9,12 +9,12 @@ const program = fileURLToPath(new URL('../../dist/tollgate/main.js', import.meta
 export type Ending = { readonly code: number | null; readonly output: string }
 
 export type Interruption = {
-  /** From its first word on: before that it does not work yet, nor listen to signals. */
+  /** Milliseconds from the first output of the command. Before it, the command has not begun to work and handles no signals. */
   readonly afterMs: number
   readonly signal: 'SIGINT' | 'SIGKILL'
 }
 
-/** `npm run tollgate -- migrate`, to its end or to an interruption. */
+/** Runs `npm run tollgate -- migrate` until it ends or is interrupted. */
 export async function runMigrate(
   from: string,
   environment: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export async function runMigrate(
     const { afterMs, signal } = interruption
     const due = begun.then(() => sleep(afterMs, undefined, { ref: false }))
     await Promise.race([due, ended])
-    // Of all processes at once, as when the machine goes down.
+    // Kills all processes at once, as when the machine crashes.
     if (signal === 'SIGKILL' && child.exitCode === null) await killTree(child.pid!)
     else child.kill(signal)
   }

@@ -27,7 +27,7 @@ const storedPerPartition = 120
 const tailPerPartition = 25
 const start = Date.UTC(2026, 7, 1)
 
-/** A ClickHouse of its own with our tables. */
+/** Opens a separate ClickHouse with Tollgate's tables. */
 export async function openUsageStore(
   folder: string,
   own: Own,
@@ -46,8 +46,8 @@ export async function openUsageStore(
 }
 
 /**
- * A source on real parts with something of everything: records that are stored, records that are not, a batch that was
- * stored ahead of the sink's position, rows of a log that was lost, rows that are there twice, bytes that are no event.
+ * Opens a source on real parts with all kinds of records: stored ones, unstored ones, a batch stored ahead of the sink's position,
+ * rows of a lost log, duplicate rows, and bytes that are not an event.
  */
 export function openSourceAtHand(
   folder: string,
@@ -78,7 +78,7 @@ export function openSourceAtHand(
         const storedTo = storedPerPartition
         const head = records.length
         places.push({ ...at, storedTo, head })
-        // Ten of them ahead of the position.
+        // 10 of the rows are ahead of the position.
         await store(usageStore, at, records.slice(0, storedTo + 10))
         await store(usageStore, at, records.slice(0, 5))
       }

@@ -2,7 +2,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { environment } from './environment.ts'
 import type { Cast } from './play-story.ts'
 
-/** Where it is written what a provider's customers have paid. */
+/** Where the payments of a provider's customers are recorded. */
 export type Books = {
   readonly sql: Database['control']
   readonly providerId: string

@@ -7,11 +7,11 @@ import { tellStory } from './tell-story.ts'
 import { Lanes } from './lanes.ts'
 
 /*
- * The process dies once at each of its steps: before and after each of its commits, of its statements beside them, and of
- * its calls of the processor; the last call reaches the processor or not. The customer asks again where nobody answered.
+ * The process dies once at each of its steps: before and after each commit, each single statement and each call of the processor.
+ * The last call reaches the processor or not. The customer repeats unanswered requests.
  */
 
-/** Of each story, spread evenly over it; all where it has no more. */
+/** Maximum deaths per story, spread evenly over it. A story with fewer steps is tested completely. */
 const asked = process.env['TOLLGATE_TEST_MONEY_DEATHS']
 const deathsMax = Number(asked ?? 2)
 
@@ -29,13 +29,13 @@ const waitFor = (slot: 0 | 1): Act[] => [{ do: 'wait for', slot }]
 const openDebt = (slot: 0 | 1): Act[] => [{ do: 'open the debt', slot }]
 const mail: Act[] = [{ do: 'get mail', order: [], copies: 2 }]
 const job = (name: (typeof jobs)[number]): Act[] => [{ do: 'run', job: name }]
-/** With a day to spare, in which the usage of a month is waited for. */
+/** 32 days: the longest month plus 1 day, during which the usage of the month is collected. */
 const month: Act[] = [{ do: 'pass', minutes: 32 * 24 * 60 }]
 const refund = (slot: 0 | 'newest' = 0): Act[] => [{ do: 'refund', slot, isPart: false }]
 const use = (units: number, lateDays = 0): Act[] => [{ do: 'use', units, lateDays }]
 const enter = (card: string): Act[] => [{ do: 'enter a card', card }]
 const settle = (how: CustomerSettlement): Act[] => [{ do: 'settle and leave', settle: how }]
-/** Whoever is not answered asks again. */
+/** The customer repeats unanswered requests. */
 const bought = (ware: Ware): readonly Act[][] => {
   return [buy(0, ware), buy(0, ware), pay(0), waitFor(0), waitFor(0)]
 }
@@ -173,7 +173,7 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
 }
 
-/** What a story is of no use without. */
+/** What must happen in a story, because the story would otherwise test nothing. */
 const shown: Readonly<Record<string, readonly Happening[]>> = {
   'one plan is paid twice, and once given back': ['payment that was paid back'],
   'credits run out, and are bought again': ['automatic top-up'],

@@ -7,24 +7,24 @@ import { anyStory } from './story.ts'
 import { tellStory } from './tell-story.ts'
 
 /*
- * Customers buy, pay, use, change their plans, are billed and paid back while the processes that see to it die between any
- * two effects and the processor answers with faults, late, or not at all. However that goes: everybody is charged once for
- * what was given to them once, and it is told once.
+ * Customers buy, pay, use, change plans, are billed and refunded, while the processes die between any two effects and the processor
+ * answers with faults, late or not at all. In every story, each customer is charged once for what was delivered once, and each
+ * event is emitted once.
  */
 
 const asked = process.env['TOLLGATE_TEST_MONEY_STORIES']
 const storiesMax = Number(asked ?? 12)
 
-/** The same ones every time, where no number is asked for: new ones are drawn by those who wait for what they find. */
+/** The stories are the same in each run, unless a number of stories is set. */
 const drawn = asked === undefined ? { seed: 34 } : {}
 
-/** After that a story that fails is told as small as it was made by then. */
+/** Milliseconds after which a failing story is reported as far as it has been shrunk. */
 const shrunkMs = 400_000
 
-/** A test may take some minutes at most. */
+/** Number of stories per test, so that a test takes at most some minutes. */
 const storiesPerTest = 25
 
-/** In so many each thing happens. */
+/** Number of stories in which each happening must occur at least once. */
 const enough = 500
 
 let lanes: Lanes
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => lanes.stop())
 
-/** Over all stories. */
+/** Counts over all stories. */
 const counts = new Map<Happening | 'story' | 'death', number>()
 
 function count(name: Happening | 'story' | 'death', more: number): void {
@@ -59,7 +59,7 @@ test.concurrent.each(batches)(
           count('death', deaths)
           for (const name of happenings) count(name, happened[name])
         } catch (error) {
-          // It is made smaller next, which takes its time.
+          // The story is shrunk next, which takes long, so the error is printed now.
           if (!isTold) console.error(error, fc.stringify(story))
           isTold = true
           throw error

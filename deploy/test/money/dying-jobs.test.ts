@@ -19,9 +19,9 @@ import { databaseOf, Died, hotStateOf, Life } from './life.ts'
 import { addCustomer, openShop, operationIn } from './shop.ts'
 import { openStores, type Stores } from './stores.ts'
 
-/* A job's process dies once at each of its effects; another one does the job behind it. */
+/* The process of a job dies once at each of its effects. Another process then does the job again. */
 
-/** The steps of the process that died of none of them. */
+/** Returns the steps of the process that survived all of them. */
 async function dieAtEach(round: (life: Life) => Promise<void>): Promise<readonly string[]> {
   for (let atStep = 1; ; atStep += 1) {
     const life = new Life({ atStep, sendsLast: false })
@@ -43,7 +43,7 @@ describe('what the processor did and told nobody of', () => {
   const day = '86400'
 
   beforeAll(async () => {
-    // The control plane sees to no payment by itself, but for its first round.
+    // The control plane processes no payments by itself, except in its first round.
     const settings = {
       TOLLGATE_PROCESSOR_POLL_SECONDS: day,
       TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000',
@@ -78,7 +78,7 @@ describe('what the processor did and told nobody of', () => {
     }
   }
 
-  /** A payment that is refunded, of which nobody has heard. */
+  /** Creates a refunded payment whose refund the service does not know yet. */
   async function refunded(): Promise<string> {
     const customerRef = await payments.createCustomer()
     const asked = { customerRef, purpose: 'credit_topup', amount: 2_000, currency: 'USD' }
@@ -115,7 +115,7 @@ describe('what the processor did and told nobody of', () => {
     const steps = await dieAtEach(async (life) => {
       const refundId = await refunded()
       await poll(life)
-      // What a dead process has taken on is another's after a while.
+      // Work that a dead process had claimed is taken over after some time.
       payments.stack.clock.set(new Date(payments.stack.clock.now() + 360_000).toISOString())
       await poll(new Life())
       await expectOnce(refundId)

@@ -1,2 +1,2 @@
-/** Of all that happens in these tests. */
+/** Environment of all these tests. */
 export const environment = 'sandbox'

@@ -1,7 +1,7 @@
 import type { Cast } from './play-story.ts'
 import { environment } from './environment.ts'
 
-/** What a story came to. */
+/** Conditions of the happenings in a story, as SQL. */
 const conditions = {
   payment: `payment_intents where status = 'succeeded'`,
   'payment that was paid back': `payment_intents
@@ -41,7 +41,7 @@ function chargesFor(part: 'recurring' | 'usage'): string {
     and billed.provider_id = invoices.provider_id and part = '${part}')`
 }
 
-/** How often each has happened in the world. */
+/** Returns how often each happening occurred. */
 export async function countHappenings({ world, shop }: Cast): Promise<Happenings> {
   const sql = world.stores.postgres.database.in(environment)
   const counts = happenings.map(

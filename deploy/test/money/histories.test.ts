@@ -11,14 +11,15 @@ import { environment } from './environment.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /*
- * What the processor tells of a payment arrives late, in any order and more than once, with looks in between: the payment,
- * its refunds and its disputes come to the same end as where each thing is told of at once, and nothing is told twice.
+ * Events of the processor about a payment arrive late, in any order and more than once, with reconciliations in between. The
+ * payment, its refunds and its disputes must reach the same final state as when each event arrives immediately, and no event is
+ * emitted twice.
  */
 
 const asked = process.env['TOLLGATE_TEST_MONEY_HISTORIES']
 const historiesMax = Number(asked ?? 6)
 
-/** The same ones every time, where no number is asked for. */
+/** The histories are the same in each run, unless a number of histories is set. */
 const drawn = asked === undefined ? { seed: 34 } : {}
 
 let stores: Stores
@@ -28,9 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => stores.stop())
 
-/** How what was told by then is treated after something has happened. */
+/** How the pending events are delivered after a happening. */
 type Delivery = {
-  /** Which of what waits arrives now, one by one. */
+  /** Indexes of the pending events to deliver now, one after the other. */
   readonly order: readonly number[]
   readonly copies: number
   readonly isWorkedOff: boolean
@@ -83,8 +84,8 @@ test('a history comes to one end, however it is told', { timeout: 3_600_000 }, a
 })
 
 /**
- * A refund that succeeds at first and fails after that takes away what was paid for where somebody looks in between, and it
- * stays so; who looks later finds that it has failed, and takes nothing away.
+ * A refund that first succeeds and later fails removes what the payment paid for, if it is read in between, and that is permanent.
+ * If it is read later, it has already failed and nothing is removed.
  */
 const excusedOfFailedRefund = /^(payment\.(failed|refund)|purchase\.refunded|customer\.credit)/
 
@@ -92,11 +93,11 @@ type Outcome = {
   readonly state: object
   readonly purchases: readonly object[]
   readonly hasFailedRefund: boolean
-  /** Of one payment each is another: types with the place of what they are about. */
+  /** Event types with the index of their object, because the ids differ between payments. */
   readonly events: readonly string[]
 }
 
-/** Undefined: told of at once. */
+/** Plays a history and returns its outcome. Without a delivery, each event arrives immediately. */
 async function outcomeOf(
   ware: Ware,
   happenings: readonly (readonly [Act, Delivery | undefined])[],
@@ -128,7 +129,7 @@ async function deliver({ world }: Cast, told: Delivery | undefined): Promise<voi
     const [event] = mail.splice(place % Math.max(mail.length, 1), 1)
     if (event === undefined) break
     for (let copy = 0; copy < (told?.copies ?? 1); copy++) await service.receive(event)
-    // Told of once more later on.
+    // Some events are delivered again later.
     if ((told?.copies ?? 1) > 2) mail.push(event)
   }
   if (told?.isWorkedOff !== false) await service.workOffInbox()
@@ -139,7 +140,7 @@ async function summarize({ world, shop }: Cast): Promise<Outcome> {
   const { providerId } = shop
   const sql = world.stores.postgres.database.in(environment)
   const { refunds, disputes } = await readProcessor(world.simulator.simulator.url)
-  // The newest comes first.
+  // The lists are ordered newest first.
   const places = new Map<string, string>()
   for (const [place, { id }] of refunds.toReversed().entries()) places.set(id, `refund ${place}`)
   for (const [place, { id }] of disputes.toReversed().entries()) places.set(id, `dispute ${place}`)
@@ -150,7 +151,7 @@ async function summarize({ world, shop }: Cast): Promise<Outcome> {
   const counts = new Map<string, number>()
   const named = events.map(({ type, id, failure }) => {
     const name = `${type} ${places.get(id) ?? 'it'} ${failure ?? ''}`.trim()
-    // Two declines for the same reason are two, and so are credits that are taken back for each of two refunds.
+    // Two declines for the same reason are separate events, and so are the credits taken back for each of two refunds.
     if (!/^(payment\.failed|customer\.credit\.)/.test(type)) return name
     const count = (counts.get(name) ?? 0) + 1
     counts.set(name, count)

@@ -10,8 +10,8 @@ import { environment } from './environment.ts'
 import { verifyBooks } from './verify-world.ts'
 
 /*
- * Customers pay while the control plane that serves them is killed, for real and at any moment, again and again. Webhooks
- * come late, shuffled, twice or never, and the processor answers some calls with a fault. Then everything settles by itself.
+ * Customers pay while the control plane is repeatedly killed at any moment. Webhooks arrive late, shuffled, twice or never, and the
+ * processor answers some calls with a fault. Afterwards everything must reach its final state without intervention.
  */
 
 const kills = Number(process.env['TOLLGATE_TEST_MONEY_KILLS'] ?? 2)
@@ -24,7 +24,7 @@ let secret: string
 let child: ChildProcess | undefined
 
 beforeAll(async () => {
-  // Sets the shop up, and sees to no payment.
+  // This stack sets up the shop and processes no payments.
   payments = await PaymentStack.start({ settings: { TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000' } })
   port = await freePort()
   const endpoint = `http://127.0.0.1:${port}/webhooks/stripe/sandbox`
@@ -37,11 +37,11 @@ afterAll(async () => {
   await payments.stop()
 })
 
-/** Serves, when this resolves. */
+/** Starts the service. Resolves when it accepts requests. */
 async function startService(): Promise<void> {
   const { stack, simulator } = payments
   child = fork(program, [], {
-    // Not those of a worker of vitest, which find sources.
+    // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],
@@ -63,7 +63,7 @@ async function startService(): Promise<void> {
     throw new Error('the service ended before it served')
   })
   await Promise.race([once(child, 'message'), gone])
-  // Killed later on.
+  // The process is killed later, so its exit must not cause an unhandled rejection.
   gone.catch(() => undefined)
 }
 
@@ -73,7 +73,7 @@ async function kill(): Promise<void> {
   await gone
 }
 
-/** Asks until somebody answers: the same words under the same key. */
+/** Sends the same request with the same key until it is answered. */
 async function insistOn(key: string, body: object): Promise<PaymentIntentBody> {
   for (;;) {
     try {
@@ -88,7 +88,7 @@ async function insistOn(key: string, body: object): Promise<PaymentIntentBody> {
       })
       if (answer.status === 201) return (await answer.json()) as PaymentIntentBody
     } catch {
-      // Killed, or not there yet.
+      // The service was killed or has not started yet.
     }
     await sleep(50)
   }
@@ -116,7 +116,7 @@ test('is charged, given and told once', { timeout: 300_000 }, async () => {
     isOver = true
   })()
   const shopping = customers.map(async (customerRef, index) => {
-    // Some pay after everybody was killed, most in the middle of it.
+    // Some customers pay after the last kill, most of them during the kills.
     for (let time = 0; time < 2 || (!isOver && time < 6); time++) {
       const key = `${customerRef}:${time}`
       const ware = time === 0 ? wares[index % wares.length] : wares[0]
@@ -130,7 +130,7 @@ test('is charged, given and told once', { timeout: 300_000 }, async () => {
   const sql = payments.stack.database.in(environment)
   const { providerId } = payments.tenant
   await eventually(async () => {
-    // Minutes go by, after which others take over what the dead had begun.
+    // Simulate some minutes, after which other processes take over the work of dead ones.
     await sql`
       update payment_intents set next_look_at = now() - interval '1 second'
       where next_look_at > now() + interval '5 seconds' and status <> 'requires_payment_method'`

@@ -15,8 +15,8 @@ import { eventually, PaymentStack } from '../payments/payment-stack.ts'
 import { environment } from './environment.ts'
 
 /*
- * The control plane is killed, for real, while it takes back the credits of refunds, and while it gives them back: between
- * what it holds in the hot state and its commit, and between that and what it publishes.
+ * The control plane is killed while it takes back the credits of refunds and while it restores them: between the hold in hot state
+ * and the commit, and between the commit and the publication.
  */
 
 const customersMax = 16
@@ -26,7 +26,7 @@ let payments: PaymentStack
 let child: ChildProcess | undefined
 
 beforeAll(async () => {
-  // Sets the shop up, and sees to no payment.
+  // This stack sets up the shop and processes no payments.
   const settings = {
     TOLLGATE_PAYMENTS_INTERVAL_MS: '3600000',
     TOLLGATE_PROCESSOR_POLL_SECONDS: '86400',
@@ -55,7 +55,7 @@ function serviceSettings(): Record<string, string> {
 
 function startService(): ChildProcess {
   const started = fork(program, [], {
-    // Not those of a worker of vitest, which find sources.
+    // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],
@@ -71,7 +71,7 @@ function startService(): ChildProcess {
   return started
 }
 
-/** What has happened at the processor is known, and nothing comes of it yet. */
+/** Reads the refunds from the processor without processing them. */
 async function hearOfRefunds(): Promise<void> {
   const { clock, database, hotState, eventLog } = payments.stack
   const config = readBillingRunnerConfig(serviceSettings())
@@ -103,7 +103,7 @@ async function countDone(): Promise<number> {
   return row.count
 }
 
-/** Services that are killed as they do it, and one that is left to do the rest. */
+/** Starts services that are killed during the work, and one that completes it. */
 async function killWhileItIsDone(): Promise<void> {
   for (const wanted of [1, 8]) {
     const victim = startService()
@@ -114,7 +114,7 @@ async function killWhileItIsDone(): Promise<void> {
   }
   startService()
   await eventually(async () => {
-    // Half a minute goes by, after which others take over what the dead had begun.
+    // Simulate half a minute, after which other processes take over the work of dead ones.
     await sql()`
       update credit_take_backs set due_at = now() - interval '1 second'
       where due_at > now() + interval '5 seconds'`

@@ -1,6 +1,6 @@
 import { openStores, type Stores } from './stores.ts'
 
-/** Stores for so many stories at a time, who wait often: for an answer that does not come. */
+/** Stores for a number of concurrent stories. Stories often wait for an answer that never arrives, so they run concurrently. */
 export class Lanes {
   readonly #all: readonly Stores[]
   readonly #free: Stores[]
@@ -17,7 +17,7 @@ export class Lanes {
     return new Lanes(all)
   }
 
-  /** Among stores that nobody else uses meanwhile. */
+  /** Runs `body` with stores that no other story uses at the same time. */
   async run<Result>(body: (stores: Stores) => Promise<Result>): Promise<Result> {
     const stores =
       this.#free.pop() ?? (await new Promise<Stores>((take) => this.#waiting.push(take)))

@@ -2,24 +2,24 @@ import type { Database, ProviderRows } from '@tollgate/platform/database/databas
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 
-/** What a process does at the moment of its death, and forever after. */
+/** Thrown by a process at its death and by all its later operations. */
 export class Died extends Error {
   override readonly name = 'Died'
 }
 
 export type Death = {
   /**
-   * Counted from 1, or the first of that name; two for each effect: it is about to happen, it has happened. Undefined: it
-   * lives on.
+   * Step at which the process dies: a number counted from 1, or the first step of that name. Each effect has 2 steps, before and
+   * after it. Undefined: the process survives.
    */
   readonly atStep: number | string | undefined
-  /** A call of the processor that it dies before was on its way already, and arrives after others have taken over. */
+  /** Whether a processor call before which the process dies is still sent, and arrives after other processes have taken over. */
   readonly sendsLast: boolean
 }
 
 /**
- * One process, from its start to its death. It dies between two effects: what others can see of it, in the database, in
- * the hot state or at the processor. From then on nothing that it still tries has any effect, error handling included.
+ * One process from its start to its death. It dies between two effects that others can see, in the database, in hot state or at the
+ * processor. After that, nothing it attempts has any effect, including its error handling.
  */
 export class Life {
   readonly steps: string[] = []
@@ -39,7 +39,7 @@ export class Life {
     return this.#isOver
   }
 
-  /** Throws where it is dead, or dies here. */
+  /** Counts a step. Throws if the process is dead or dies at this step. */
   step(name: string): void {
     this.requireAlive()
     this.steps.push(name)
@@ -60,7 +60,7 @@ export class Life {
     return result
   }
 
-  /** Of the processor, who hears of it even from the dead. */
+  /** Calls the processor. The call may still be sent after the death of the process. */
   async call<Result>(name: string, send: () => Promise<Result>): Promise<Result> {
     try {
       this.step(`before ${name}`)
@@ -73,7 +73,7 @@ export class Life {
     return result
   }
 
-  /** Once. */
+  /** Sends the last call, at most once. */
   #sendLast(send: () => Promise<unknown>): void {
     if (this.#hasSentLast) return
     this.#hasSentLast = true
@@ -83,7 +83,7 @@ export class Life {
   #hasSentLast = false
 }
 
-/** The database as the process sees it. */
+/** Returns the database as the process uses it. */
 export function databaseOf(life: Life, database: Database): Database {
   const rowsOf = (rows: ProviderRows): ProviderRows => ({
     read: async (body) => {
@@ -107,7 +107,7 @@ export function databaseOf(life: Life, database: Database): Database {
   }
 }
 
-/** A pool whose statements are transactions of their own. The driver sends one when somebody asks for its result. */
+/** Returns a pool in which each statement is its own transaction. The driver sends a statement when its result is awaited. */
 function statementsOf(life: Life, pool: Database['control']): Database['control'] {
   return new Proxy(pool, {
     apply: (target, self, given) => {
@@ -123,7 +123,7 @@ function statementsOf(life: Life, pool: Database['control']): Database['control'
   })
 }
 
-/** A transaction commits while the process lives, or not at all. */
+/** Runs a transaction that commits only while the process is alive. */
 async function committing<Result>(
   life: Life,
   run: (inside: <Done>(body: () => Promise<Done>) => Promise<Done>) => Promise<Result>,
@@ -159,7 +159,7 @@ const processorReads = new Set<PropertyKey>([
   'listPaymentMethods',
 ])
 
-/** The processor as the process reaches it. Reads are no effect. */
+/** Returns the processor as the process uses it. Reads are not effects. */
 export function processorOf(life: Life, processor: PaymentProcessor): PaymentProcessor {
   return new Proxy(processor, {
     get: (target, name) => {
@@ -168,7 +168,7 @@ export function processorOf(life: Life, processor: PaymentProcessor): PaymentPro
       return (...given: unknown[]): unknown => {
         life.requireAlive()
         const send = (): unknown => Reflect.apply(method, target, given)
-        // What is no promise calls nobody, or looks when it is asked to.
+        // Methods that return no promise send nothing, and reads have no effect.
         const isWrite = /^(create|change|confirm|cancel|ensure|attach|detach|set|delete)/.test(
           String(name),
         )
@@ -185,7 +185,7 @@ async function whileAlive<Result>(life: Life, read: () => Promise<Result>): Prom
   return result
 }
 
-/** The hot state as the process writes it. */
+/** Returns hot state as the process uses it. */
 export function hotStateOf(life: Life, hotState: HotState): HotState {
   return new Proxy(hotState, {
     get: (target, name) => {

@@ -12,26 +12,23 @@ import { Died, Life, type Death } from './life.ts'
 import { MortalService } from './mortal-service.ts'
 import { forgetOthers, type Stores } from './stores.ts'
 
-/** How long the simulator may take to answer, where calls hang that are waited for that long. */
+/** Timeout of processor calls in milliseconds, if calls hang and the full timeout is waited for. */
 const shortTimeoutMs = 200
 
-/** After a reset the SDK sends once more by itself: by then it has arrived. */
+/** Milliseconds after a reset within which the request that the SDK repeats by itself has arrived. */
 const sentAgainMs = 1_000
 
-/**
- * A processor of payments, and the process that takes payments there: when it dies, another one takes its place on the
- * same stores.
- */
+/** A payment processor and the process that uses it. If the process dies, a new one replaces it on the same stores. */
 export class MoneyWorld {
   readonly stores: Stores
   readonly simulator: SimulatorUnderTest
-  /** What the processor has told and nobody has received yet. */
+  /** Events of the processor that are not delivered yet. */
   readonly mail: ProcessorEvent[] = []
-  /** Calls of the dead that are still on their way. */
+  /** Calls of dead processes that have not arrived yet. */
   readonly lastWords: (() => Promise<unknown>)[] = []
-  /** What the processes complained about, beside their deaths. */
+  /** Errors that processes reported, other than their deaths. */
   readonly complaints: unknown[] = []
-  /** Of every process, in the order in which they lived. */
+  /** All processes in the order in which they lived. */
   readonly lives: Life[] = []
   readonly #deaths: Death[]
   readonly #mailbox: Server
@@ -91,13 +88,13 @@ export class MoneyWorld {
     return new Date(this.stores.clock.now())
   }
 
-  /** Time passes, for the processor as well: what comes due there has happened. */
+  /** Moves the clock forward, also at the processor, where due actions are executed. */
   async pass(ms: number): Promise<void> {
     this.stores.clock.set(this.stores.clock.now() + ms)
     await this.simulator.admin('clock', { advanceSeconds: 0 })
   }
 
-  /** The process that lives: a new one after a death, which begins with what the last one left to publish. */
+  /** Returns the living process. After a death it starts a new one, which first publishes what the last one left unpublished. */
   async service(): Promise<MortalService> {
     while (this.#service === undefined) {
       const life = new Life(this.#deaths.shift(), (send) => this.lastWords.push(send))
@@ -113,8 +110,8 @@ export class MoneyWorld {
   }
 
   /**
-   * Has the process do something. Undefined where it died of it, or was dead when another of its acts was done: whoever
-   * asked is not answered.
+   * Lets the process do something. Returns undefined if the process died during it, or is dead when it is done. The caller then
+   * gets no answer.
    */
   async act<Result>(
     body: (service: MortalService) => Promise<Result>,
@@ -124,7 +121,7 @@ export class MoneyWorld {
     return outcome.kind === 'done' ? outcome.result : undefined
   }
 
-  /** As long as somebody lives to do it. */
+  /** Repeats `body` with new processes until one survives it. */
   async insist<Result>(body: (service: MortalService) => Promise<Result>): Promise<Result> {
     for (;;) {
       const service = await this.service()
@@ -139,7 +136,7 @@ export class MoneyWorld {
   ): Promise<{ readonly kind: 'done'; readonly result: Result } | { readonly kind: 'died' }> {
     try {
       const result = await body()
-      // Some of what a process does goes on after an error: the dead are not told of it.
+      // Some operations continue after an error. Their result is ignored if the process is dead.
       if (!life.isOver) return { kind: 'done', result }
     } catch (error) {
       if (!life.isOver && !(error instanceof Died)) throw error
@@ -148,7 +145,7 @@ export class MoneyWorld {
     return { kind: 'died' }
   }
 
-  /** What the processor has to tell by now is on its way. */
+  /** Collects the events that the processor has emitted. */
   async collectMail(): Promise<void> {
     await this.simulator.admin('webhooks/flush')
     for (const { body, signature } of this.#received.splice(0)) {
@@ -166,14 +163,17 @@ export class MoneyWorld {
 
   #hasResets = false
 
-  /** Whatever is on its way to the processor is there: what the SDK sends again, we may have given up already. */
+  /**
+   * Waits until all calls have arrived at the processor, including those that the SDK repeats after the service has given up
+   * waiting.
+   */
   async arriveAll(): Promise<void> {
     await this.hearLastWords()
-    // One that was asked for may still be to come, and come again.
+    // A request that the SDK repeats may still be in flight.
     if (this.#hasResets) await sleep(sentAgainMs)
   }
 
-  /** The calls of the dead arrive. */
+  /** Sends the remaining calls of dead processes. */
   async hearLastWords(): Promise<void> {
     for (const send of this.lastWords.splice(0)) await send().catch(() => undefined)
   }

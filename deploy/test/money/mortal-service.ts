@@ -39,7 +39,7 @@ import type { Stores } from './stores.ts'
 
 const pollMs = 300_000
 
-/** What a dead runner held is somebody else's at once. */
+/** Settings with which the claims of a dead runner expire immediately. */
 const runnerConfig = {
   ...readBillingRunnerConfig({
     TOLLGATE_DATABASE_URL: 'postgres://is-opened-already',
@@ -53,10 +53,10 @@ export const walletLimits = { waitMs: 0, heldMs: 3_600_000, heldMax: 10_000 }
 
 export const usageGraceMs = runnerConfig.usageGraceMinutes * 60_000
 
-/** Each run is a slot of its own. */
+/** Number of runs. Each run uses its own slot. */
 let slots = 0
 
-/** What the control plane does about payments, in a process that may die between any two effects. */
+/** The payment work of the control plane, in a process that may die between any two effects. */
 export class MortalService {
   readonly life: Life
   readonly database: Database
@@ -97,7 +97,7 @@ export class MortalService {
     }
   }
 
-  /** At its start, and ever again. */
+  /** Publishes pending documents. Called at the start and repeatedly. */
   async publishPending(): Promise<void> {
     await publishPending(this.#publisher, 100)
   }
@@ -115,7 +115,7 @@ export class MortalService {
     return workOffInbox(this.parts, environment)
   }
 
-  /** Where the processor does not answer in time, the next round asks it again. */
+  /** Reads events from the processor. If it does not answer in time, the next round tries again. */
   async pollEvents(): Promise<void> {
     try {
       await pollEvents(this.parts, environment, pollMs)
@@ -132,12 +132,12 @@ export class MortalService {
     return rechargeWallets(this.parts, environment)
   }
 
-  /** Of customers who have left. */
+  /** Deletes the processor's customers of deleted customers. */
   removeProcessorCustomers(): Promise<boolean> {
     return removeProcessorCustomers(this.parts, environment)
   }
 
-  /** Credits whose money was paid back. */
+  /** Takes back the credits of refunded payments. */
   async takeBackCredits(): Promise<boolean> {
     const { database, logger } = this.parts
     const wallets: TakeBackParts['wallets'] = {
@@ -167,7 +167,7 @@ export class MortalService {
     await closeCustomer(closing, this.operation(providerId), reference, settle)
   }
 
-  /** Undefined while only the ledger can say it. */
+  /** Returns undefined if the wallet is only known in the ledger. */
   #readHot(name: WalletName): Promise<HotWallet | undefined> {
     return readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
       if (error instanceof UsageBehindError) return undefined
@@ -184,7 +184,7 @@ export class MortalService {
     }
   }
 
-  /** What the billing runner does for purchases whose time has come. */
+  /** Runs the billing runner for due purchases. */
   async bill(): Promise<void> {
     const { logger } = this.parts
     const parts = { publisher: this.#publisher, logger, limits: runnerConfig }

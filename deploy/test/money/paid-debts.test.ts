@@ -5,9 +5,9 @@ import type { Act } from './story.ts'
 import { tellStory } from './tell-story.ts'
 
 /*
- * A customer pays an invoice that no card was charged for. The process dies at each of its steps from the moment the
- * payment is opened: above all between the commit of the payment and the call that creates it at the processor, where the
- * call arrives or does not. The customer asks again, and the invoice is paid once.
+ * A customer pays an unpaid invoice. The process dies at each of its steps from the moment the payment is opened, in particular
+ * between the commit of the payment and the call that creates it at the processor. That call arrives or not. The customer repeats
+ * the request, and the invoice is paid once.
  */
 
 let lanes: Lanes
@@ -30,7 +30,7 @@ const billed: Act[][] = [
 ]
 const paid: Act[][] = [
   openDebt,
-  // While it is not known whether the call has arrived, the customer is told to ask again.
+  // Until it is known whether the call has arrived, the customer is asked to try again later.
   openDebt,
   [{ do: 'pass', minutes: 6 }],
   [{ do: 'run', job: 'reconcilePayments' }],
@@ -47,7 +47,7 @@ test('a process that dies while it opens or books the payment leaves the invoice
     const { steps, happened } = await tellStory(stores, { deaths: [], acts })
     expect(happened['bill of usage that was paid']).toBe(1)
     const call = steps.indexOf('before createPaymentIntent')
-    // The payment and its attempt are committed, and the processor does not know of them.
+    // The payment and its attempt are committed, but the processor does not know them.
     expect(call).toBeGreaterThanOrEqual(before)
     expect(steps[call - 1]).toBe('after commit')
 

@@ -24,15 +24,15 @@ import type { PlanName, Shop } from './shop.ts'
 import type { Act, Slot, Story, Ware } from './story.ts'
 import { environment } from './environment.ts'
 
-/** A payment as the customer knows it, who may have been answered or not. */
+/** A payment as the customer knows it, even if the request was not answered. */
 type Known = {
-  /** Undefined: the payment of an invoice. */
+  /** Undefined for the payment of an invoice. */
   readonly ware: Ware | undefined
   reference?: string
   processorPaymentId?: string | undefined
 }
 
-/** One customer of one shop, and what the story has happen to it. */
+/** One customer of one shop in a story. */
 export type Cast = {
   readonly world: MoneyWorld
   readonly shop: Shop
@@ -50,12 +50,12 @@ export async function playStory(cast: Cast, story: Story): Promise<void> {
   }
 }
 
-/** No call is under way for so long, and no webhook. */
+/** Returns whether an act lasts longer than any call or webhook can be in flight. */
 function isLong(act: Act): boolean {
   return act.do === 'pass' && act.minutes >= 5
 }
 
-/** What the processor does not answer is answered by us with that: whoever asked may ask again. */
+/** Returns whether the error means that the processor gave no answer, so that the request may be repeated. */
 function isNoAnswer(error: unknown): boolean {
   return error instanceof PaymentUnknownError || error instanceof PaymentProcessorUnavailableError
 }
@@ -103,7 +103,7 @@ async function play(cast: Cast, act: Act): Promise<void> {
     case 'hear the dead':
       return world.hearLastWords()
     case 'pass':
-      // Nothing is on its way for as long as the processor remembers a key.
+      // No call may stay in flight for as long as the processor remembers an idempotency key.
       if (isLong(act)) await world.arriveAll()
       return world.pass(act.minutes * 60_000)
     case 'go wrong':
@@ -118,7 +118,7 @@ type AtProcessorAct = Extract<
   { readonly do: 'answer the bank' | 'refund' | 'end the refund' | 'dispute' | 'end the dispute' }
 >
 
-/** What does not fit the state that things are in is refused there, and changes nothing. */
+/** Plays an act at the processor. The processor refuses an act that does not fit the current state, and changes nothing. */
 async function playAtProcessor(cast: Cast, act: AtProcessorAct): Promise<void> {
   const { world } = cast
   const { url } = world.simulator.simulator
@@ -160,7 +160,7 @@ async function paymentIdOf({ world, known }: Cast, slot: Slot | 'newest') {
   return charges.find(({ status }) => status === 'succeeded')?.payment_intent
 }
 
-/** What the customer, or the provider for it, has done at once. */
+/** Runs an operation that the customer, or the provider on its behalf, requests. */
 async function ownAct(
   { world, shop }: Cast,
   body: (work: UnitOfWork) => Promise<unknown>,
@@ -176,7 +176,7 @@ function take(cast: Cast, plan: PlanName): Promise<void> {
   return ownAct(cast, (work) => activatePlan(work, asked as SoldRequest))
 }
 
-/** The newest one of the product. */
+/** Runs an operation on the newest purchase of the product. */
 function onPurchase(
   cast: Cast,
   body: (work: UnitOfWork, reference: string) => Promise<unknown>,
@@ -190,7 +190,7 @@ function onPurchase(
   })
 }
 
-/** Each card is one try, however often it is entered. */
+/** Saves a card. Each card is one attempt, even if it is entered repeatedly. */
 async function enterCard({ world, shop, customer }: Cast, card: string): Promise<void> {
   try {
     const setup = await world.act(async (service) => {
@@ -212,7 +212,7 @@ async function enterCard({ world, shop, customer }: Cast, card: string): Promise
   }
 }
 
-/** The same key and the same words however often it is asked for. */
+/** Requests a payment. A repeated request has the same key and the same content. */
 async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
   const { world, shop, customer, known } = cast
   const payment = known.get(slot) ?? { ware }
@@ -231,7 +231,7 @@ async function buy(cast: Cast, slot: Slot, ware: Ware): Promise<void> {
   }
 }
 
-/** As on the checkout's page of unpaid invoices. Asked again, the customer is given the same payment. */
+/** Opens the payment of an unpaid invoice, as on the checkout's page. A repeated request returns the same payment. */
 async function openDebt({ world, shop, customer, known }: Cast, slot: Slot): Promise<void> {
   const { providerId, productRef } = shop
   const of = { customerRef: customer.reference, productRef }
@@ -297,7 +297,7 @@ function requestOf({ shop, customer }: Cast, slot: Slot, ware: Ware): PaymentReq
   }
 }
 
-/** In the customer's browser, which was given the payment. */
+/** Confirms the payment in the customer's browser. */
 async function pay({ world, known }: Cast, slot: Slot, card: string): Promise<void> {
   const paymentId = known.get(slot)?.processorPaymentId
   if (paymentId === undefined) return
@@ -333,7 +333,7 @@ async function ask(
 
 const usedMicros = 60_000_000_000n
 
-/** Usage of a pre-paid plan: no more is paid than there is. */
+/** Records usage of a prepaid plan. It debits at most the balance. */
 async function useCredits({ world, shop, customer }: Cast): Promise<void> {
   const { usageLog: log, hotState } = world.stores
   const of = { providerId: shop.providerId, customerRef: customer.reference }
@@ -345,7 +345,7 @@ async function useCredits({ world, shop, customer }: Cast): Promise<void> {
     const debit = { usageRef, micros: takenMicros }
     await log.record({ ...of, productRef: shop.productRef, micros: 0n, at: world.now, debit })
   } catch (error) {
-    // Whoever was to publish the wallet died.
+    // The process that had to publish the wallet died.
     if (!(error instanceof UsageBehindError)) throw error
   }
 }
@@ -357,7 +357,7 @@ async function use({ world, shop, customer }: Cast, units: number, lateDays: num
   await world.stores.usageLog.record({ ...of, micros: BigInt(units) * 1_000_000n, at })
 }
 
-/** In the order that is drawn, with what is left behind it, each as often as is said. */
+/** Delivers the pending events in the given order, then the rest, each the given number of times. */
 export async function getMail(
   { world }: Cast,
   order: readonly number[],
@@ -368,13 +368,13 @@ export async function getMail(
   const drawn = order.flatMap((place) => mail.splice(place % Math.max(mail.length, 1), 1))
   for (const event of [...drawn, ...mail]) {
     for (let copy = 0; copy < copies; copy++) {
-      // Whoever dies before it has answered is told again.
+      // An event that the process did not acknowledge before its death is delivered again.
       await world.insist((service) => service.receive(event))
     }
   }
 }
 
-/** It does not come again. */
+/** Drops the pending events permanently. */
 async function loseMail({ world }: Cast): Promise<void> {
   await world.collectMail()
   world.mail.length = 0

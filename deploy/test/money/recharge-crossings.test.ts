@@ -15,13 +15,15 @@ import { environment } from './environment.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /*
- * A wallet that runs low is noticed by many at once: usage of a hundred partitions is posted while a dozen processes look.
- * Ten dollars' worth are in it, below five it is filled by twenty, and a month may cost sixty.
+ * Many processes notice a low wallet at once: usage of 100 partitions is posted while 12 processes check wallets. The wallet
+ * contains credits for 10 dollars. Below 5 dollars it is topped up by 20, up to 60 dollars per month.
  */
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** A call that takes longer is in doubt for a day: none may, on a machine that is busy. */
+/**
+ * Timeout of processor calls. The outcome of a call that times out is unknown for a day, which must not happen on a busy machine.
+ */
 const processorTimeoutMs = 20_000
 
 let stores: Stores
@@ -33,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => stores.stop())
 beforeEach(() => {
-  // A month of its own for each.
+  // Each test uses a separate month.
   const now = new Date(stores.clock.now())
   stores.clock.set(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 2, 10))
 })
@@ -44,7 +46,7 @@ async function open(card: string): Promise<void> {
   const shop = await openShop(stores)
   cast = { world, shop, customer: await addCustomer(stores, shop), known: new Map() }
   const acts: Act[] = [
-    // Asked for again, should the first answer be late.
+    // The request is repeated, in case the first answer is late.
     { do: 'buy', slot: 0, ware: 'credits that refill' },
     { do: 'buy', slot: 0, ware: 'credits that refill' },
     { do: 'pay', slot: 0, card },
@@ -56,7 +58,7 @@ async function open(card: string): Promise<void> {
 
 const partitions = Array.from({ length: 100 }, (_, index) => index + 1)
 
-/** So many credits in all, a hundredth of them in each partition. */
+/** Records usage of `credits`, 1 percent of it in each partition. */
 async function useAtOnce(credits: number): Promise<void> {
   const micros = BigInt(credits) * 10_000n
   const { database } = stores.postgres
@@ -73,7 +75,7 @@ async function useAtOnce(credits: number): Promise<void> {
   )
 }
 
-/** Each a process of its own. */
+/** Checks the wallets from several processes at once. */
 async function lookAtOnce(processes = 12): Promise<void> {
   const services = Array.from({ length: processes }, () => {
     const complain = (error: unknown): number => world.complaints.push(error)
@@ -88,7 +90,7 @@ async function recharge(): Promise<AutoRecharge> {
   return found!
 }
 
-/** Payments that the customer was not there for. */
+/** Returns the number of off-session payments with a status. */
 async function charges(status: string): Promise<number> {
   const { payment_intents: payments } = await readProcessor(world.simulator.simulator.url)
   const topUps = payments.filter(({ amount }) => amount === 2_000)
@@ -184,7 +186,7 @@ test('a charge belongs to the month in which it was begun', async () => {
   await verifyWorld(cast)
 })
 
-/** A process that looks at wallets until that step. */
+/** Runs a process that checks wallets and dies at the given step. */
 async function dieAt(step: string): Promise<Life> {
   const life = new Life({ atStep: step, sendsLast: false })
   const complain = (error: unknown): number => world.complaints.push(error)

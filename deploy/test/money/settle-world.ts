@@ -6,18 +6,18 @@ import { environment } from './environment.ts'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-/** Payments are asked about by the hour in the end, and expire after a day. */
+/** Lengths of the rounds in milliseconds. Unfinished payments are read hourly in the end, and expire after 1 day. */
 const rounds: readonly number[] = [
   ...Array.from({ length: 6 }, () => 6 * minuteMs),
   ...Array.from({ length: 8 }, () => hourMs),
-  // A charge that is declined is tried again after five hours, a day and three days.
+  // A declined charge is retried after 5 hours, 1 day and 3 days.
   ...Array.from({ length: 30 }, () => 6 * hourMs),
 ]
 
-/** The processor's own list is read again, should a process have died over it. */
+/** Minimum rounds, so that the processor's event list is read again after a process died while reading it. */
 const roundsMin = 3
 
-/** Has the processes do what they do by themselves, with nothing going wrong any more, until nothing is left to be done. */
+/** Runs all jobs without further faults until no work is left. */
 export async function settleWorld(cast: Cast): Promise<void> {
   const { world } = cast
   await world.arriveAll()
@@ -25,10 +25,10 @@ export async function settleWorld(cast: Cast): Promise<void> {
   for (const [round, ms] of rounds.entries()) {
     await world.hearLastWords()
     await getMail(cast, [], 1)
-    // A commit that was under way when its process died comes after the start of the next one.
+    // A commit in progress at the death of its process may complete after the start of the next process.
     await world.insist((service) => service.publishPending())
     for (const job of jobs) {
-      // The round of a process that dies is begun anew by its successor.
+      // The next process repeats the round of a process that died.
       await world.insist<unknown>((service) => service[job]())
     }
     if (round >= roundsMin && (await isSettled(cast))) return

@@ -18,15 +18,15 @@ const rest = {
 } as const
 const centAUnit = { billingCycle: 'monthly', creditsPerUnit: 100 } as const
 
-/** Prices in US cents. Whoever changes between the first three pays the rest of the period, or has it credited. */
+/** Prices in US cents. A change between the first 3 plans is prorated for the rest of the period. */
 const plans = {
   gold: { ...rest, price: 4_900 },
   silver: { ...rest, price: 1_900 },
-  /** 29 dollars, and a cent for each unit. */
+  /** 29 dollars per month and 1 cent per unit. */
   metered: { ...rest, ...centAUnit, type: 'hybrid', basePrice: 2_900 },
-  /** The same on one invoice. */
+  /** The same prices on one invoice. */
   combined: { ...centAUnit, type: 'hybrid', basePrice: 2_900, billingStrategy: 'combined' },
-  /** A cent for each unit behind the first hundred. */
+  /** 1 cent for each unit after the first 100. */
   'pay as you go': { ...centAUnit, type: 'usage-based', billingModel: 'post-paid', freeUnits: 100 },
 } as const
 
@@ -42,12 +42,12 @@ export type ShopOf<Name extends string> = {
 
 export type Shop = ShopOf<PlanName>
 
-/** A provider of Sweden, which collects tax. */
+/** Opens the shop of a Swedish provider who collects tax. */
 export function openShop(stores: Stores): Promise<Shop> {
   return openShopWith(stores, plans, { country: 'SE', vatNumber: 'SE556012579001' })
 }
 
-/** `merchant`: who the provider is for the tax office; a provider that says nothing collects no tax. */
+/** Opens a shop. `merchant` is the tax information of the provider. A provider without it collects no tax. */
 export async function openShopWith<Name extends string>(
   { postgres, hotState, clock }: Stores,
   plans: Readonly<Record<Name, Omit<PlanCreateInput, 'name'>>>,

@@ -15,7 +15,7 @@ import { createManualClock, type ManualClock } from '../manual-clock.ts'
 import { environment } from './environment.ts'
 import { UsageLog } from './usage-log.ts'
 
-/** The stores, which outlive every process. Shared by the worlds of one test file. */
+/** The stores, which outlive every process. The worlds of one test file share them. */
 export type Stores = {
   readonly postgres: TestDatabase
   readonly hotState: HotState
@@ -45,7 +45,7 @@ export async function openStores(): Promise<Stores> {
   }
 }
 
-/** What the stories before have left is no work of the next one's processes. */
+/** Removes the pending work of earlier stories, so that the processes of the next one do not do it. */
 export async function forgetOthers({ postgres }: Stores): Promise<void> {
   const sql = postgres.database.in(environment)
   await sql`delete from processor_events`

@@ -3,7 +3,7 @@ import type { Death } from './life.ts'
 import type { CustomerSettlement } from '@tollgate/schemas/http/customers'
 import { planNames, type PlanName } from './shop.ts'
 
-/** Payments of one customer, by the place they have in the story. */
+/** Index of a customer's payment in the story. */
 export type Slot = 0 | 1 | 2
 
 const wares = ['gold', 'silver', 'metered', 'combined', 'credits', 'credits that refill'] as const
@@ -21,7 +21,7 @@ export const cards = [
   'pm_card_refundFail',
 ] as const
 
-/** Entered to be charged later; the last one has expired by then. */
+/** Cards saved for later charges. The last one has expired when it is charged. */
 const savedCards = [
   'pm_card_visa',
   'pm_card_mastercard',
@@ -31,7 +31,7 @@ const savedCards = [
 
 export const endings = ['won', 'lost'] as const
 
-/** Of the control plane, and of the billing runner. */
+/** Jobs of the control plane and of the billing runner. */
 export const jobs = [
   'pollEvents',
   'workOffInbox',
@@ -63,13 +63,13 @@ const faultyPaths = [
   '/v1/setup_intents',
 ] as const
 
-/** What somebody does: the customer, its browser, its bank, the provider, the processor, a job, time. */
+/** An act of the customer, its browser, its bank, the provider, the processor, a job, or the clock. */
 export type Act =
   | { readonly do: 'buy'; readonly slot: Slot; readonly ware: Ware }
   | { readonly do: 'pay'; readonly slot: Slot; readonly card: string }
   | { readonly do: 'answer the bank'; readonly slot: Slot; readonly isAccepted: boolean }
   | { readonly do: 'wait for'; readonly slot: Slot }
-  /** The customer has the payment of its oldest unpaid invoice opened, to pay it with any card. */
+  /** The customer opens the payment of its oldest unpaid invoice, to pay it with any card. */
   | { readonly do: 'open the debt'; readonly slot: Slot }
   | { readonly do: 'tell where one is'; readonly slot: Slot; readonly country: string }
   | { readonly do: 'refund'; readonly slot: Slot | 'newest'; readonly isPart: boolean }
@@ -78,13 +78,13 @@ export type Act =
   | { readonly do: 'end the dispute'; readonly ending: (typeof endings)[number] }
   | { readonly do: 'use credits' }
   | { readonly do: 'use'; readonly units: number; readonly lateDays: number }
-  /** What needs no payment, or waits for one that is owed. */
+  /** Activates a plan that needs no payment, or that waits for the payment of an unpaid invoice. */
   | { readonly do: 'take'; readonly plan: PlanName }
   | { readonly do: 'cancel' }
   | { readonly do: 'reactivate' }
   | { readonly do: 'enter a card'; readonly card: string }
   | { readonly do: 'leave' }
-  /** The provider deletes the customer, and says what becomes of what is owed. */
+  /** The provider deletes the customer and decides about its open amounts. */
   | { readonly do: 'settle and leave'; readonly settle: CustomerSettlement }
   | { readonly do: 'run'; readonly job: (typeof jobs)[number] }
   | { readonly do: 'get mail'; readonly order: readonly number[]; readonly copies: number }
@@ -100,7 +100,7 @@ export type Act =
 
 export type Story = {
   readonly deaths: readonly Death[]
-  /** What stands together happens at once. */
+  /** Acts in one list happen concurrently. */
   readonly acts: readonly (readonly Act[])[]
 }
 
@@ -108,7 +108,7 @@ const slot = fc.constantFrom<Slot>(0, 1, 2)
 
 const units = fc.constantFrom(1, 80, 700, 4_000)
 
-/** The newest charge of all may be one that nobody was there for. */
+/** The newest charge may be an off-session charge. */
 const slotOrNewest = fc.constantFrom<Slot | 'newest'>(0, 1, 2, 'newest', 'newest', 'newest')
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -181,7 +181,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 )
 
-/** An act with whatever its fields may be. */
+/** Returns an act with arbitrary values of its fields. */
 export function anyAct<Name extends Act['do'], Fields extends object>(
   name: Name,
   fields: { [Field in keyof Fields]: fc.Arbitrary<Fields[Field]> },
@@ -200,7 +200,7 @@ type Acts = Story['acts']
 
 const one = (given: Act): Acts => [[given]]
 
-/** Most customers have something to be billed for. */
+/** Beginnings of stories. Most of them give the customer a plan that is billed. */
 const opening: fc.Arbitrary<Acts> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Acts>([]) },
   {
@@ -226,7 +226,7 @@ const opening: fc.Arbitrary<Acts> = fc.oneof(
   },
 )
 
-/** With a day to spare, in which the usage of a month is waited for. */
+/** 32 days: the longest month plus 1 day, during which the usage of the month is collected. */
 const monthMinutes = 32 * 24 * 60
 
 const month: fc.Arbitrary<Acts> = units.map((used) => [
@@ -240,15 +240,15 @@ const toldByMail: Acts = [
   ...one({ do: 'run', job: 'workOffInbox' }),
 ]
 
-/** What hardly ever happens by chance: one thing has to follow another. */
+/** Chains of acts that are very unlikely in random order. */
 const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
-  // Another plan is paid for the rest of the period.
+  // A plan change is paid for the rest of the period.
   [
     ...one({ do: 'buy', slot: 1, ware: 'gold' }),
     ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
     ...one({ do: 'wait for', slot: 1 }),
   ],
-  // The next period cannot be charged, and is not wanted any more.
+  // The next period cannot be charged, and the purchase is then cancelled.
   [
     ...one({ do: 'enter a card', card: 'pm_card_simulator_expired' }),
     ...toldByMail,
@@ -256,7 +256,7 @@ const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...one({ do: 'run', job: 'bill' }),
     ...one({ do: 'cancel' }),
   ],
-  // Usage that is told of when its period is billed already.
+  // Usage arrives after its period was billed.
   [
     ...one({ do: 'buy', slot: 1, ware: 'metered' }),
     ...one({ do: 'pay', slot: 1, card: 'pm_card_visa' }),
@@ -267,7 +267,7 @@ const rarely: fc.Arbitrary<Acts> = fc.constantFrom<Acts>(
     ...one({ do: 'pass', minutes: monthMinutes }),
     ...one({ do: 'run', job: 'bill' }),
   ],
-  // Credits that a bank has withdrawn the money of, and gives back.
+  // A dispute withdraws the money of credits, and the bank returns it later.
   [
     ...one({ do: 'buy', slot: 2, ware: 'credits' }),
     ...one({ do: 'pay', slot: 2, card: 'pm_card_visa' }),
@@ -283,7 +283,7 @@ const something: fc.Arbitrary<Acts> = fc
   .array(act, { minLength: 1, maxLength: 3 })
   .map((together) => [together])
 
-/** What may happen to a customer's payments, and how often the processes die that see to them. */
+/** Returns random stories: acts around a customer's payments, and deaths of the processes. */
 export const anyStory: fc.Arbitrary<Story> = fc.record({
   deaths: fc.array(death, { maxLength: 6 }),
   acts: fc

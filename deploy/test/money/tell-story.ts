@@ -9,12 +9,12 @@ import type { Stores } from './stores.ts'
 
 export type Told = {
   readonly deaths: number
-  /** Of the first process, while the story went on. */
+  /** Steps of the first process during the story. */
   readonly steps: readonly string[]
   readonly happened: Happenings
 }
 
-/** Plays it to its end, has everything settle by itself, and holds what came of it to what the processor has. */
+/** Plays a story to its end, runs all remaining work, and compares the result with the processor. */
 export async function tellStory(
   stores: Stores,
   story: Story,

@@ -19,7 +19,7 @@ const partitionCount = 2
 
 const storedNote = writeSinkNote(firstNote('lineage'))
 
-/** What a customer used of a product, and what a wallet paid for it. */
+/** Usage of a product by a customer, with the debit of its wallet. */
 export type Used = {
   readonly providerId: string
   readonly customerRef: string
@@ -27,7 +27,7 @@ export type Used = {
   /** 10^-6 units. */
   readonly micros: bigint
   readonly at: Date
-  /** Taken from the wallet under that name; 10^-6 credits. */
+  /** Debit of the wallet under this usage reference, in 10^-6 credits. */
   readonly debit?: { readonly usageRef: string; readonly micros: bigint }
 }
 
@@ -45,14 +45,14 @@ type LogStores = {
 }
 
 /**
- * The log of usage, with ingest before it and the projections behind it, in one step: what is acknowledged is counted,
- * stored and in the ledger. What their deaths do to usage is told elsewhere; here it is there to be billed.
+ * The log of usage together with ingest and the projections, in one step: acknowledged usage is counted, stored and posted. Other
+ * tests cover crashes of these services. Here the usage only has to exist for billing.
  */
 export class UsageLog {
   readonly records: UsedRecord[] = []
   readonly #stores: LogStores
   readonly #heads = Array.from({ length: partitionCount }, () => 0)
-  /** Logs of other lanes share the server, which drops an insert whose token it knows. */
+  /** Distinguishes the inserts of concurrent lanes, which share a server that drops inserts with a known token. */
   readonly #name = randomUUID()
   #unstored: UsedRecord[] = []
   #last: Promise<unknown> = Promise.resolve()
@@ -69,7 +69,9 @@ export class UsageLog {
     return this.#heads[partition]!
   }
 
-  /** Stores the rows first that are not stored yet: readers of stored usage ask for the position before they read. */
+  /**
+   * Returns the position of the sink. It first stores all pending rows, because readers of stored usage read the position first.
+   */
   async position(_group: string, _topic: string, partition: number) {
     const offset = this.#heads[partition]!
     const stored = this.#last.then(() => this.#storeAll())
@@ -78,7 +80,7 @@ export class UsageLog {
     return { offset, note: storedNote }
   }
 
-  /** One after the other, in the order in which they are asked for. */
+  /** Records usage, one record after the other in the order of the calls. */
   record(used: Used): Promise<void> {
     const recorded = this.#last.then(() => this.#project(used))
     this.#last = recorded.catch(() => undefined)

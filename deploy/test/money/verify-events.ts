@@ -3,7 +3,7 @@ import type { EventDefinition } from '@tollgate/schemas/events/event'
 import { expect } from 'vitest'
 import type { Books } from './books.ts'
 
-/** Whatever was told has the shape that its type promises, whichever way it came about. */
+/** Validates every emitted event against the schema of its type. */
 export async function verifyEvents({ sql, providerId }: Books): Promise<void> {
   const events = await sql<{ type: string; object: unknown; previous: unknown }[]>`
     select type, object, previous_attributes as previous from outbox

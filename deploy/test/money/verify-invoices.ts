@@ -16,7 +16,7 @@ type Payment = {
 
 const paidStatuses: readonly string[] = ['paid', 'partly_refunded', 'refunded']
 
-/** In the order of their numbers. */
+/** Returns the invoices in the order of their numbers. */
 export async function readInvoices({ sql, providerId }: Books): Promise<InvoiceWithLines[]> {
   const { invoices } = await listInvoices(sql, providerId, {}, { limit: 1_000, offset: 0 })
   const whole = invoices.map(async (invoice) => {
@@ -25,7 +25,10 @@ export async function readInvoices({ sql, providerId }: Books): Promise<InvoiceW
   return (await Promise.all(whole)).sort((one, other) => Number(one.number! - other.number!))
 }
 
-/** Each invoice is its lines, and is paid by one charge, where it is paid; each usage on one is told of once. */
+/**
+ * Checks that each invoice equals the sum of its lines, that a paid one was paid by one charge, and that each usage line has one
+ * event.
+ */
 export async function verifyInvoices(books: Books, processor: AtProcessor): Promise<void> {
   const invoices = await readInvoices(books)
   expect(invoices.map(({ number }) => number)).toEqual(invoices.map((_, at) => BigInt(at + 1)))
@@ -43,7 +46,7 @@ export async function verifyInvoices(books: Books, processor: AtProcessor): Prom
   expect([...without], 'payments without an invoice').toEqual([])
 }
 
-/** What pays an invoice names it, or was booked for it. */
+/** Returns the payments of invoices. A payment either names its invoice or was posted for it. */
 async function readPayments({ sql, providerId }: Books): Promise<readonly Payment[]> {
   return sql<Payment[]>`
     select coalesce(posted.invoice_ref, intent.invoice_ref) as invoice, processor_payment_id,

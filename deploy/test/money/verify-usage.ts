@@ -14,7 +14,7 @@ type Held = {
 const toleranceMs = 300_000
 const secondMs = 1_000
 
-/** What stands on the bills is what was used, record by record, in periods that follow each other. */
+/** Checks that the invoices contain exactly the recorded usage, in consecutive periods. */
 export async function verifyUsage(books: Books, { world, customer }: Cast): Promise<void> {
   const { sql, providerId } = books
   const used = world.stores.usageLog.records.filter(
@@ -30,7 +30,7 @@ export async function verifyUsage(books: Books, { world, customer }: Cast): Prom
     from purchases where provider_id = ${providerId} and plan_ref is not null`
   const invoices = await readInvoices(books)
   for (const purchase of purchases) {
-    /** Units of each period that are on bills by now. */
+    /** Billed units by period. */
     const billed = new Map<number, bigint>()
     let endedAt = purchase.start_date.getTime()
     for (const invoice of invoices.filter(
@@ -43,7 +43,7 @@ export async function verifyUsage(books: Books, { world, customer }: Cast): Prom
           return offset < Number(inputs.reading.nextOffsets[String(partition)])
         })
         if (inputs.kind === 'usage') {
-          // What stands still has periods that nobody is told of, in which nothing was used by the time they were over.
+          // While a purchase is suspended, periods without recorded usage are not billed.
           const inTime = known.filter(({ toldAt }) => toldAt <= start)
           const between = sumOf(inTime, purchase, new Date(endedAt), start)
           expect(between, `${purchase.reference} is billed without a gap`).toBe(0n)

@@ -37,7 +37,7 @@ export async function verifyWorld(cast: Cast): Promise<void> {
   expect(cast.world.complaints).toEqual([])
 }
 
-/** The same, and all that was used: it was billed, or paid from the wallet. */
+/** Performs the same checks, and checks that all usage was billed or debited from the wallet. */
 export async function verifyWorldAndUsage(cast: Cast): Promise<void> {
   const books = booksOf(cast)
   await verifyWorld(cast)
@@ -45,7 +45,7 @@ export async function verifyWorldAndUsage(cast: Cast): Promise<void> {
   await verifyHotWallets(books, cast)
 }
 
-/** Holds what we have to what the processor has, and each thing to have happened once. */
+/** Compares our records with those of the processor, and checks that each thing happened once. */
 export async function verifyBooks(books: Books): Promise<void> {
   const { payments, events } = await verifyMoney(books)
   await verifyPurchases(books, payments, events)
@@ -53,7 +53,7 @@ export async function verifyBooks(books: Books): Promise<void> {
 
 type Read = { readonly payments: readonly PaymentRow[]; readonly events: Events }
 
-/** Compares payments, refunds, invoices, credits and the ledger with the processor. Returns what it read of us. */
+/** Compares payments, refunds, invoices, credits and the ledger with the processor. Returns the records that it read. */
 export async function verifyMoney(books: Books): Promise<Read> {
   const { sql, providerId, processorUrl } = books
   const processor = await readProcessor(processorUrl)
@@ -110,7 +110,7 @@ function verifyPayment(payment: PaymentRow, processor: AtProcessor, events: Even
   verifyPaidBack(payment, processor)
 }
 
-/** Who was given nothing for the money has it back. What was asked back by the bank cannot be refunded besides. */
+/** Checks that money for which nothing was delivered is refunded. A disputed payment cannot be refunded in addition. */
 function verifyPaidBack(payment: PaymentRow, processor: AtProcessor): void {
   const { processor_payment_id: id, status, failure_reason: reason } = payment
   if (status !== 'succeeded' || reason === null) return
@@ -122,7 +122,7 @@ function verifyPaidBack(payment: PaymentRow, processor: AtProcessor): void {
   expect(isTried || charge.disputed, `${payment.reference} is paid back`).toBe(true)
 }
 
-/** No charge at the processor that is not a payment of ours. */
+/** Checks that every charge at the processor belongs to a known payment. */
 function verifyCharges(payments: readonly PaymentRow[], { charges }: AtProcessor): void {
   const theirs = charges
     .filter(({ status }) => status === 'succeeded')
@@ -133,7 +133,7 @@ function verifyCharges(payments: readonly PaymentRow[], { charges }: AtProcessor
   expect([...ours].sort()).toEqual([...theirs].sort())
 }
 
-/** What was bought is in the ledger once, and the ledger adds up. */
+/** Checks that purchased credits are in the ledger once, and that the ledger balances. */
 async function verifyCredits(
   { sql, providerId }: Books,
   payments: readonly PaymentRow[],
@@ -166,11 +166,11 @@ type PurchaseRow = {
   readonly origin: string
   readonly customer_ref: string
   readonly plan_ref: string | null
-  /** Null: its periods cost nothing beforehand. */
+  /** Null if the purchase has no price in advance. */
   readonly original_amount: bigint | null
 }
 
-/** One purchase for each payment that bought one, told of once, and at most one of them is held. */
+/** Checks that each payment of a purchase has exactly one, with one event, and that at most one purchase is held. */
 async function verifyPurchases(
   books: Books,
   payments: readonly PaymentRow[],
@@ -185,7 +185,7 @@ async function verifyPurchases(
       .filter(({ purpose }) => purpose !== 'usage_billing')
       .flatMap(({ purchase_ref: reference }) => reference ?? []),
   )
-  // The others needed no payment: what costs nothing beforehand, and changes to what costs less.
+  // The other purchases needed no payment: they have no price in advance, or are changes to a cheaper plan.
   const sold = purchases.filter(({ reference, origin }) => {
     const isFree = origin === 'manual' || count(events, 'purchase.plan_changed', reference) > 0
     return bought.has(reference) || !isFree
@@ -199,7 +199,7 @@ async function verifyPurchases(
   expect(new Set(holders).size).toBe(holders.length)
 }
 
-/** It was begun by its payment, and each period by the payment of that. */
+/** Checks that the purchase was activated by its payment, and each period by the payment of that period. */
 async function verifyBegun(
   { sql, providerId }: Books,
   { reference, status, original_amount: price }: PurchaseRow,
@@ -223,9 +223,9 @@ async function verifyBegun(
   const activated = count(events, 'purchase.activated', reference)
   const begun = count(events, 'purchase.renewed', reference) + activated
   const asPaid = paid!.periods + (bought.has(reference) ? 1 : 0)
-  // Usage that is paid begins no period, and what stood still because of it goes on.
+  // A payment for usage begins no period, but it resumes a purchase that was suspended because of it.
   const resumedMax = Math.min(paid!.others, count(events, 'purchase.suspended', reference))
-  // What is active again because a change was paid back is told of as a change.
+  // A purchase that is active again because a change was refunded is reported as a plan change.
   const restoredMax = count(events, 'purchase.plan_changed', reference)
   expect(begun, `${reference} is begun`).toBeGreaterThanOrEqual(asPaid)
   expect(begun, `${reference} is begun`).toBeLessThanOrEqual(asPaid + resumedMax + restoredMax)
@@ -262,7 +262,7 @@ async function verifyRefunds(
   }
 }
 
-/** What the month has cost is what was charged in it, and no more than was allowed. */
+/** Checks that the monthly total of automatic top-ups equals the charges of that month and does not exceed its cap. */
 async function verifyRecharge(
   { sql, providerId }: Books,
   payments: readonly PaymentRow[],
@@ -287,7 +287,7 @@ async function verifyRecharge(
   expect(recharge.failures).toBeLessThanOrEqual(3)
 }
 
-/** Credits are taken back for as much of a payment as is back with the customer, each claim once. */
+/** Checks that credits are taken back in proportion to the money that was returned, each claim once. */
 async function verifyTakeBacks(
   { sql, providerId }: Books,
   payments: readonly PaymentRow[],
@@ -327,7 +327,7 @@ async function verifyTakeBacks(
   }
 }
 
-/** Where usage is paid from, there is as much left as in the ledger. */
+/** Checks that the wallets in hot state have the same balances as the ledger. */
 async function verifyHotWallets({ sql, providerId }: Books, { world }: Cast): Promise<void> {
   const { usageLog: log, hotState } = world.stores
   const wallets = await sql<{ customer_ref: string; balance: string }[]>`
@@ -345,7 +345,7 @@ async function verifyHotWallets({ sql, providerId }: Books, { world }: Cast): Pr
   }
 }
 
-/** All money that the processor has for us is in the ledger, and nothing else. */
+/** Checks that the ledger contains exactly the money that the processor has for the provider. */
 async function verifyClearing({ sql, providerId, processorUrl }: Books): Promise<void> {
   const [clearing] = await sql<{ total: string }[]>`
     select coalesce(sum(amount), 0)::text as total from ledger_entries

@@ -4,7 +4,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* Plans that start with a saved card, in a real browser: on all services, with the simulator of Stripe and its cards. */
+/* Plans that require a saved card, in a real browser: with all services and the simulator of Stripe. */
 
 let paying: PayingStack
 let productRef: string

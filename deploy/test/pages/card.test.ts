@@ -4,7 +4,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* The saved card in the portal, in a real browser: on all services, with the simulator of Stripe and its cards. */
+/* The saved card in the portal, in a real browser: with all services and the simulator of Stripe. */
 
 let paying: PayingStack
 let productRef: string
@@ -29,7 +29,7 @@ function cardOf(customerRef: string): Promise<Record<string, unknown>> {
   return paying.send('GET', `/v1/sdk/payment-method?customerRef=${customerRef}`)
 }
 
-/** The last digits of what the processor charges when nothing else is said. */
+/** Returns the last digits of the processor's default card of the customer. */
 async function chargedByDefault(customerRef: string): Promise<string | undefined> {
   const [row] = await paying.stack.database.in('sandbox')<{ processor_customer_id: string }[]>`
     select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
@@ -67,7 +67,7 @@ test('is added, asked for by the bank, replaced and removed', async () => {
   await visitor.inspect('portal-card')
   expect(await chargedByDefault(customerRef)).toBe('4444')
 
-  // Told of once more, an earlier card does not come back.
+  // Opening the link of an earlier card again does not restore that card.
   await page.goto(first)
   await page.getByText('ending in 4444').waitFor()
   expect(await chargedByDefault(customerRef)).toBe('4444')
@@ -174,7 +174,7 @@ test('is asked for where automatic top-up waits for one', async () => {
   await page.getByText('Nothing is charged now.').waitFor()
   await enterCard(page, '4242424242424242')
   await page.getByText('Automatic top-up of your credits').waitFor()
-  // The wallet is empty, and nothing moves it: what is below the threshold is bought all the same.
+  // The wallet is empty and has no movements. The top-up below the threshold still happens.
   await expect
     .poll(() => paying.send('GET', `/v1/sdk/customers/${customerRef}/balance`), {
       timeout: 60_000,

@@ -7,7 +7,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-/* Checkout, and the documentation of the API, in a real browser, on all services. */
+/* Checkout and the API documentation, in a real browser with all services. */
 
 const start = '2026-03-20T12:00:00Z'
 
@@ -116,7 +116,7 @@ describe('choosing a plan', () => {
     const names = await page.getByRole('heading', { level: 2 }).allInnerTexts()
     expect(names).toEqual(['Free', 'Pay as you go', 'Professional', 'Team'])
     const professional = page.getByRole('article', { name: 'Professional' })
-    // The price comes first, right below the name, and no plan repeats its name as its price.
+    // The price is directly below the name, and no plan shows its name as its price.
     await expect(professional.innerText()).resolves.toMatch(/^Professional\s+\$49\.00 \/ month/)
     const free = await page.getByRole('article', { name: 'Free' }).innerText()
     expect(free).toMatch(/^Free\s+\$0\.00/)
@@ -232,7 +232,7 @@ test('a plan is tried once, without a card', async () => {
   await page.getByRole('button', { name: 'Start now' }).click()
   await page.goto(await checkoutLink({ customerRef, productRef }))
   await page.getByRole('link', { name: 'Choose Team' }).click()
-  // No card can be entered on this installation.
+  // This installation has no payment processor, so no card can be entered.
   await page.getByRole('heading', { name: 'Payments are not possible here yet' }).waitFor()
   await visitor.close()
 })

@@ -4,17 +4,17 @@ import { canInstallPackages, installPackage } from '../../../tools/src/engines/d
 
 const executablePath = '/usr/bin/chromium'
 
-/** Debian's Chromium, installed where it is missing. */
+/** Starts Debian's Chromium, and installs it if it is missing. */
 export async function launchChromium(): Promise<Browser> {
   if (!existsSync(executablePath)) {
     if (!canInstallPackages()) {
       throw new Error('chromium is missing: install it (on Debian: apt-get install chromium).')
     }
-    // Without a font every picture would be of empty boxes.
+    // Without a font, screenshots would show empty boxes.
     await installPackage('fonts-liberation', console.log)
     await installPackage('chromium', console.log)
   }
-  // As root, which is what machines of continuous integration run as, Chromium starts without its sandbox alone.
+  // CI machines run as root, and there Chromium only starts without its sandbox.
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   return chromium.launch({ executablePath, args })
 }

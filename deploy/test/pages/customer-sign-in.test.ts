@@ -8,7 +8,10 @@ import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor } from './visitor.ts'
 
-/* A customer allows an MCP client and follows a link, in a real browser: hosted pages, issuer and client are at three origins. */
+/*
+ * A customer authorizes an MCP client and opens a link, in a real browser. Hosted pages, issuer and client have 3 different
+ * origins.
+ */
 
 let stack: Stack
 let browser: Browser
@@ -27,7 +30,7 @@ function listen(server: Server): Promise<number> {
   })
 }
 
-/** Forwards as the proxy of MCP servers does, and everything else as it is. */
+/** Forwards authorization requests like the MCP proxy, and all other requests unchanged. */
 function createFront(target: () => string): Server {
   return createServer((request, response) => {
     const [, sub, rest] = /^\/sandbox\/mcp\/([^/]+)\/oauth\/(.*)$/.exec(request.url ?? '') ?? []
@@ -60,7 +63,7 @@ beforeAll(async () => {
     TOLLGATE_GITHUB_CLIENT_ID: githubClient.id,
     TOLLGATE_GITHUB_CLIENT_SECRET: githubClient.secret,
     TOLLGATE_GITHUB_URL: github.url,
-    // No browser goes there in these tests.
+    // No browser opens Google in these tests.
     TOLLGATE_GOOGLE_CLIENT_ID: 'google',
     TOLLGATE_GOOGLE_CLIENT_SECRET: 'google',
   }
@@ -116,7 +119,7 @@ async function authorizeUrl(): Promise<string> {
   return `http://127.0.0.1:${port}/sandbox/mcp/${subdomain}/oauth/authorize?${query.toString()}`
 }
 
-/** Enters the address and the code that the inbox shows for it. */
+/** Enters the email address, and the code that the inbox shows for it. */
 async function signIn(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email address').fill(email)
   await page.getByRole('button', { name: 'Send code' }).click()
@@ -168,7 +171,7 @@ test('a customer signs in with an account at GitHub, or reads why that did not w
   await page.getByText('Your email address at GitHub is not verified.').waitFor()
   await visitor.inspect('sign-in-upstream-unverified')
   github.account = { id: 1, emails: [{ ...account, verified: true }] }
-  // The browser stays where it is while GitHub has nothing to show.
+  // The browser stays on the page, because GitHub answers 204.
   const authorize = `${github.url}/login/oauth/authorize?*`
   await page.route(authorize, (route) => route.fulfill({ status: 204 }))
   await page.getByRole('button', { name: 'Continue with GitHub' }).click()
@@ -213,7 +216,7 @@ test('a request of an unknown client is explained on a page of the issuer', asyn
   url.searchParams.set('client_id', 'unknown')
   await page.goto(url.href)
   await page.getByText('client is invalid').waitFor()
-  // Its stylesheet comes from the hosted address, where the rules of accessibility are checked on the other pages.
+  // The stylesheet comes from the hosted origin. Accessibility is checked on the other pages.
   const padding = `getComputedStyle(document.querySelector('.card')).paddingTop`
   expect(await page.evaluate(padding)).toBe('20px')
   await visitor.close()

@@ -5,7 +5,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* The checkout of a customer with an unpaid invoice, in a real browser: on all services, billing runner included. */
+/* Checkout of a customer with an unpaid invoice, in a real browser with all services including the billing runner. */
 
 let clock: ManualClock
 let paying: PayingStack
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(() => paying.stop())
 
-/** What a runner wrote reaches the limit checks right after its transaction, not within it. */
+/** Waits for the limit check. Changes of a runner are published directly after its transaction, not within it. */
 async function waitForLimit(customerRef: string, limit: Record<string, unknown>): Promise<void> {
   const check = () => paying.client.checkLimit(customerRef, productRef)
   await expect.poll(check).toMatchObject(limit)
@@ -44,7 +44,7 @@ function activate(customerRef: string, plan = planRef): Promise<Record<string, u
   return paying.send('POST', '/v1/sdk/activate', { customerRef, productRef, planRef: plan })
 }
 
-/** The plan is bought, its renewal is declined, and so is the retry. */
+/** Buys the plan. Its renewal and the retry are declined. */
 async function suspend(page: Page, customerRef: string): Promise<void> {
   await page.goto(await paying.checkoutLink({ customerRef, productRef, planRef }))
   await page.getByRole('button', { name: 'Continue to payment' }).click()
@@ -83,7 +83,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await page.getByRole('button', { name: /^Pay \$49\.00: TEST-INV-/ }).dblclick()
   await page.getByRole('heading', { name: 'Pay $49.00' }).waitFor()
   await visitor.inspect('checkout-debt-payment')
-  // The customer goes back and asks again: it is the same payment.
+  // If the customer goes back and pays again, it is the same payment.
   const payment = page.url()
   await page.goto(debts)
   await page.getByRole('button', { name: /^Pay \$49\.00: TEST-INV-/ }).click()
@@ -107,7 +107,7 @@ test('a suspended customer pays the open invoice on the checkout, and the purcha
   await waitForLimit(customerRef, { withinLimits: true, plan: planRef })
   expect(await activate(customerRef)).toMatchObject({ status: 'already_active' })
   const { data } = await paying.stripe<{ data: { status: string }[] }>('charges?limit=100')
-  // What was bought, and the renewal, once each.
+  // The purchase and its renewal are charged once each.
   expect(data.filter(({ status }) => status === 'succeeded')).toHaveLength(2)
   await visitor.close()
 }, 120_000)

@@ -12,20 +12,20 @@ import { launchChromium } from './chromium.ts'
 
 type Body = Record<string, unknown>
 
-/** All services of one provider, the simulator of Stripe that they charge with, and a browser. */
+/** All services of one provider, the simulator of Stripe, and a browser. */
 export type PayingStack = {
   readonly simulator: Simulator
   readonly stack: Stack
   readonly browser: Browser
   readonly client: TollgateClient
-  /** Expects the call to succeed. */
+  /** Sends a request and checks that it succeeds. */
   readonly send: (method: string, path: string, body?: unknown) => Promise<Body>
   readonly checkoutLink: (of: Body) => Promise<string>
   readonly portalLink: (customerRef: string) => Promise<string>
   readonly purchasesOf: (customerRef: string) => Promise<Body[]>
-  /** What the processor has. */
+  /** Reads an object from the simulator's API. */
   readonly stripe: <Answer>(path: string) => Promise<Answer>
-  /** Has the simulator do something, by its own paths. */
+  /** Triggers an action of the simulator by one of its own paths. */
   readonly simulate: (path: string, body: object) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -33,11 +33,13 @@ export type PayingStack = {
 type PayingOptions = {
   readonly settings?: Readonly<Record<string, string>>
   readonly clock?: Clock
-  /** The pages take Stripe to be the real one, whose script and address the browser then has to be given. */
+  /**
+   * Whether the pages treat the simulator as the real Stripe. The test must then provide Stripe's script and URL in the browser.
+   */
   readonly isLikeStripe?: boolean
-  /** Nothing, where a test makes the services complain. */
+  /** Silent if a test provokes errors of the services. */
   readonly logLevel?: 'silent'
-  /** Renewals, and what follows from them. */
+  /** Whether the billing runner runs, which renews purchases. */
   readonly hasBillingRunner?: boolean
 }
 
@@ -49,7 +51,7 @@ export async function startPayingStack({
   ...options
 }: PayingOptions = {}): Promise<PayingStack> {
   const simulator = await startSimulator()
-  // The bank's page leads back to the public address, so that has to be known beforehand.
+  // The bank's page redirects to the public URL, so the port must be known before the start.
   const port = await freePort()
   const own = {
     TOLLGATE_PORT: String(port),
@@ -107,12 +109,12 @@ export async function startPayingStack({
   }
 }
 
-/** Reads the status of a customer's one purchase. */
+/** Returns the status of a customer's only purchase. */
 export async function statusOf(paying: PayingStack, customerRef: string): Promise<unknown> {
   return (await paying.purchasesOf(customerRef))[0]?.['status']
 }
 
-/** Waits until the billing runner has brought the purchase to the status. */
+/** Waits until the billing runner has moved the purchase to the status. */
 export async function untilStatus(
   paying: PayingStack,
   customerRef: string,
@@ -122,7 +124,7 @@ export async function untilStatus(
   await vi.waitFor(isThere, { timeout: 60_000, interval: 200 })
 }
 
-/** On the page from which the simulator's form is reached. */
+/** Opens the simulator's card form from the current page and submits a card. */
 export async function enterCard(page: Page, number: string): Promise<void> {
   await page.locator('form[action*="/_simulator/card/"] button').click()
   await page.getByLabel('Card number').fill(number)

@@ -4,7 +4,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-/* What goes wrong or takes its time while somebody pays, in a real browser. */
+/* Failures and delays during payments, in a real browser. */
 
 const start = '2026-03-20T12:00:00Z'
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   clock = createManualClock(start)
   const settings = { TOLLGATE_PAYMENT_WAIT_MS: '300', TOLLGATE_STRIPE_TIMEOUT_MS: '2000' }
   paying = await startPayingStack({ clock, settings, logLevel: 'silent' })
-  // The bank answers when the test says so.
+  // The bank only answers when the test tells it to.
   await paying.simulate('clock', { isHeld: true })
   productRef = (await paying.client.createProduct({ name: 'Weather API' })).reference
   const plan = { name: 'Professional', type: 'recurring', billingCycle: 'monthly', price: 4_900 }
@@ -38,7 +38,7 @@ afterEach(async () => {
   await visitor.close()
 })
 
-/** At the processor, over all payments of the customer. */
+/** Returns the sum of the customer's succeeded payments, in minor units. */
 async function paidMinor(): Promise<unknown> {
   const [row] = await paying.stack.database.in('sandbox')`
     select coalesce(sum(original_amount), 0)::int as paid from payment_intents
@@ -58,7 +58,7 @@ test.each([
   if (purchases === 1) await visitor.inspect('checkout-waiting')
   expect(await paying.purchasesOf(customerRef)).toEqual([])
   await paying.simulate('clock', { advanceSeconds: 10 })
-  // By itself: the page looks again every few seconds.
+  // The page reloads by itself every few seconds.
   await page.getByRole('heading', { name: heading }).waitFor()
   expect(await paying.purchasesOf(customerRef)).toHaveLength(purchases)
 })

@@ -4,7 +4,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* Paying at checkout in a real browser: on all services, with the simulator of Stripe and its cards. */
+/* Payments at checkout in a real browser, with all services and the simulator of Stripe. */
 
 let paying: PayingStack
 let productRef: string
@@ -90,7 +90,7 @@ describe('a plan', () => {
     await page.getByRole('button', { name: 'Enter card' }).click()
     await page.getByRole('heading', { name: 'Pay by card' }).waitFor()
     await visitor.inspect('simulator-card')
-    // From here by keyboard alone: a test card is a link, and choosing one leads to the button.
+    // From here the test only uses the keyboard. A test card is a link, and choosing one moves the focus to the button.
     await pressTabTo(page, /^Declined 4000/)
     await page.keyboard.press('Enter')
     await page.waitForURL(/number=/)
@@ -148,7 +148,7 @@ describe('a plan', () => {
   })
 })
 
-/** Presses Tab until the element whose text matches has the focus. */
+/** Presses Tab until an element with a matching text has the focus. */
 async function pressTabTo(page: Page, text: RegExp): Promise<void> {
   const focused = "document.activeElement.innerText.replace(/\\s+/g, ' ')"
   for (let presses = 0; presses < 40; presses++) {
@@ -173,7 +173,7 @@ test('credits are bought from the portal, and lead back to it', async () => {
   await page.getByRole('button', { name: 'Continue to payment' }).click()
   await page.getByRole('alert').getByText('must be at least $1.00').waitFor()
   await visitor.inspect('checkout-credits')
-  // The answer is a page of its own: loading it anew sends nothing, and it is what a screen reader begins with.
+  // The error has its own URL: a reload sends nothing again, and a screen reader starts with the error.
   await page.reload()
   await page.locator('[role=alert]:focus').getByText('must be at least').waitFor()
   await expect(page.getByLabel('Amount').inputValue()).resolves.toBe('0,10')
@@ -225,7 +225,7 @@ test('what was bought has its invoices in the portal, which say how it was paid'
   await visitor.close()
 })
 
-/** Dates and numbers on more than one line, and lists that are wider than the page. */
+/** Script that finds dates and numbers broken across lines, and lists wider than the page. */
 const brokenDates = `(() => {
   const isBroken = (element) => {
     const range = document.createRange()
@@ -309,7 +309,7 @@ test('the whole checkout is done by keyboard alone, the card included', async ()
   await visitor.close()
 })
 
-/** Presses a key on a control that is reached with Tab, after opening what it is folded into. */
+/** Presses a key on a control reached with Tab, after opening the section that contains it. */
 async function pressAt(page: Page, name: string, key: 'Enter' | 'Space', folded?: string) {
   if (folded !== undefined) {
     await tabTo(page, folded)
@@ -319,7 +319,7 @@ async function pressAt(page: Page, name: string, key: 'Enter' | 'Space', folded?
   await page.keyboard.press(key)
 }
 
-/** More than any page of the checkout has. */
+/** More controls than any page of the checkout has. */
 const controlsMax = 60
 
 async function tabTo(page: Page, name: string): Promise<void> {

@@ -6,7 +6,7 @@ import { startStack, type Stack } from '../stack.ts'
 import { launchChromium } from './chromium.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
-/* The customer portal in a real browser, on all services. */
+/* The customer portal in a real browser with all services. */
 
 const start = '2026-03-20T12:00:00Z'
 const logo = Buffer.from(
@@ -22,7 +22,7 @@ let secretKey: string
 let productRef: string
 let customerRef: string
 let purchaseRef: string
-/** Pays afterwards for what was used of the product beside. */
+/** A customer who pays for usage of a second product afterwards. */
 let payerRef: string
 let mapsRef: string
 
@@ -102,7 +102,7 @@ async function post(method: string, path: string, body: unknown): Promise<Record
   return answer.body as Record<string, unknown>
 }
 
-/** Of a plan of weeks that begins now; a request costs a cent. */
+/** Creates a customer on a weekly plan that begins now. A request costs 1 cent. */
 async function createPayer(): Promise<string> {
   mapsRef = (await client.createProduct({ name: 'Maps API' })).reference
   const plan = await client.createPlan(mapsRef, {
@@ -121,7 +121,7 @@ async function createPayer(): Promise<string> {
   return reference
 }
 
-/** Where the browser finds it, whatever the public address of the installation is. */
+/** Returns a portal link that the browser can reach, whatever the public URL of the installation is. */
 async function portalLink(of: Record<string, unknown> = {}): Promise<string> {
   const given = { customerRef, ...of }
   const { customerUrl } = await post('POST', '/v1/sdk/customers/customer-sessions', given)
@@ -223,7 +223,7 @@ test('a plan shows what was carried over, what its usage costs so far, and every
   const { page } = visitor
   await page.goto(await portalLink({ customerRef: payerRef }))
   const card = page.getByRole('article', { name: 'Maps API' })
-  // Seven days of the week before, and four of this one.
+  // 7 days of the previous week and 4 days of this one.
   await expect
     .poll(() => card.innerText(), { timeout: 30_000 })
     .toMatch(/40 of 130 requests · 30 carried over · until Mar 23, 2026/)

@@ -6,8 +6,8 @@ import { startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor, type Visitor } from './visitor.ts'
 
 /*
- * Cards that are entered in Stripe's own element: the pages are as they are with Stripe, policy included. In the browser
- * what would come from Stripe is a stand-in of its script, and what would go there goes to the simulator.
+ * Cards entered in Stripe's own element. The pages are the same as with Stripe, including their content security policy. In the
+ * browser, Stripe's script is replaced by a fake, and requests to Stripe go to the simulator.
  */
 
 let paying: PayingStack
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => visitor.close())
 
-/** What Stripe.js has its server do with the card that was entered. */
+/** Confirms the entered card at the simulator, like Stripe.js does at Stripe. */
 async function confirmAtSimulator(route: Route): Promise<void> {
   const { clientSecret, number, return_url } = route.request().postDataJSON() as Confirmation
   const [id = ''] = clientSecret.split('_secret_')

@@ -4,7 +4,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* Business details and taxes at checkout, in a real browser: a provider in Germany who collects VAT. */
+/* Business details and taxes at checkout in a real browser, with a German provider who collects VAT. */
 
 let paying: PayingStack
 let productRef: string
@@ -56,7 +56,7 @@ test('the total follows the country before anything is paid, and is what is paid
   await page.getByRole('heading', { name: 'Pay $61.50' }).waitFor()
   await visitor.inspect('checkout-tax-payment')
 
-  // Another country, once the payment is there.
+  // The country changes after the payment was created.
   await page.getByRole('link', { name: 'Back' }).click()
   await expect(page.getByLabel('Country').inputValue()).resolves.toBe('FI')
   await page.getByLabel('Country').selectOption('Germany')

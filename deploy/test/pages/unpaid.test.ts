@@ -5,7 +5,7 @@ import { createCustomer } from '../offers.ts'
 import { enterCard, startPayingStack, statusOf, untilStatus, type PayingStack } from './paying.ts'
 import { createVisitor } from './visitor.ts'
 
-/* What customers see whose renewal could not be charged, in a real browser: on all services, billing runner included. */
+/* Pages for customers whose renewal could not be charged, in a real browser with all services including the billing runner. */
 
 let clock: ManualClock
 let paying: PayingStack
@@ -77,7 +77,7 @@ test('who comes back from the bank to another portal, or to none, is told what b
 
   await toBank(page, customerRef)
   const bank = page.url()
-  // Elsewhere, with nothing but what the bank knows.
+  // Another browser has only the bank's URL.
   const stranger = await createVisitor(paying.browser)
   await stranger.page.goto(bank)
   await stranger.page.getByRole('button', { name: 'No' }).click()
@@ -116,7 +116,7 @@ test('who comes back from the bank to another portal, or to none, is told what b
   await visitor.close()
 })
 
-/** From a portal of its own to where the bank asks about the unpaid invoice. */
+/** Opens the bank's page of the unpaid invoice, starting from the customer's portal. */
 async function toBank(page: Page, customerRef: string): Promise<void> {
   await page.goto(await paying.portalLink(customerRef))
   await page.getByRole('link', { name: /^Pay now: TEST-INV-/ }).click()
@@ -129,7 +129,7 @@ test('another card is charged for what the first one was declined for', async ()
   const customerRef = await createCustomer(paying.client)
   const visitor = await createVisitor(paying.browser)
   const { page } = visitor
-  // Schedules look ahead only: the clock never goes back.
+  // The clock never moves back, because the schedules only run forward.
   clock.set('2026-05-25T12:00:00Z')
   await buyWith(page, customerRef, '4242424242424242')
   await page.getByRole('heading', { name: 'Done' }).waitFor()

@@ -5,27 +5,27 @@ import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
-/** Pictures are for people to look at, and are taken when asked for. */
+/** Folder of screenshots. They are only taken on request. */
 const screenshots =
   process.env['TOLLGATE_TEST_PICTURES'] === '1'
     ? fileURLToPath(new URL('../../screenshots', import.meta.url))
     : undefined
 
-/** Browsers share the machine with everything else that is tested. */
+/** Timeout of browser operations. Browsers share the machine with all other tests. */
 const patienceMs = 30_000
 
 const phone = { width: 375, height: 740 }
 const desk = { width: 1280, height: 800 }
 
-/** Somebody with a browser of their own. */
+/** A visitor with a separate browser context. */
 export type Visitor = {
   readonly page: Page
-  /** Looks at the page as it is: by rules of accessibility, on a phone and a desk, in light and dark; keeps pictures where asked. */
+  /** Checks the accessibility of the page on a phone and a desktop, in light and dark mode. Takes screenshots if requested. */
   inspect(name: string): Promise<void>
   close(): Promise<void>
 }
 
-/** What goes wrong in the browser fails the next inspection: a script's error, and what the page's policy forbids. */
+/** Opens a visitor. Script errors and violations of the content security policy fail the next inspection. */
 export async function createVisitor(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -62,18 +62,18 @@ export async function createVisitor(
   }
 }
 
-/** A page that was refused, or that tells that something does not work now, is a page all the same. */
+/** Returns whether a console error only reports the status of a page. Pages with errors are inspected too. */
 function isOfStatus(text: string): boolean {
   return /^Failed to load resource: the server responded with a status of (4|503)/.test(text)
 }
 
-/** WCAG 2.2 AA, and in the dark what darkness can change: the page has the same elements in both. */
+/** Rules of WCAG 2.2 AA. In dark mode only rules that colors affect are checked, because the page has the same elements. */
 const rules = {
   light: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   dark: ['color-contrast', 'link-in-text-block'],
 } as const
 
-/** One line for each element that breaks one of the rules. */
+/** Returns one line for each element that violates a rule. */
 async function violationsOf(page: Page, runOnly: readonly string[]): Promise<string[]> {
   await page.evaluate(`window.axe === undefined && (() => { ${axe.source} })()`)
   const { violations } = await page.evaluate<axe.AxeResults>(

@@ -4,7 +4,7 @@ import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* Credits that are bought on a saved card when a wallet runs low, by whichever process notices it. */
+/* Automatic top-ups with a saved card when a wallet is low, by any process that notices it. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -28,7 +28,7 @@ async function config() {
   return (await payments.call<AutoRechargeResponse>('GET', path)).body.config!
 }
 
-/** A top-up of 10 dollars that arms a recharge of 20 below 5, on the card that paid it. */
+/** Buys a top-up of 10 dollars and enables automatic top-ups of 20 dollars below 5, with the card that paid it. */
 async function armed(card: string, more: object = {}): Promise<void> {
   sequence += 1
   const autoRecharge = {
@@ -46,10 +46,10 @@ async function armed(card: string, more: object = {}): Promise<void> {
   await eventually(async () => expect((await config()).status).toBe('active'))
 }
 
-/** As usage leaves it behind that was posted. */
+/** Reduces the wallet as posted usage would. */
 async function spend(credits: number): Promise<void> {
   const path = `/v1/ui/customers/${customerRef}/credits/adjustments`
-  // Refused while the hot state is behind, and then nothing was taken.
+  // The request is refused while hot state lags behind, and then nothing was debited.
   await eventually(async () => {
     const { status } = await payments.call('POST', path, { amount: -credits, reason: 'used' })
     expect(status).toBe(200)
@@ -76,7 +76,7 @@ test('no more than the cap of a month is spent', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(await balance()).toBe(10_000)
   expect((await config()).status).toBe('active')
-  // A higher cap is made use of at once, though nothing has moved the wallet for a while.
+  // A higher cap takes effect immediately, even if the wallet has not changed recently.
   await payments.stack.database.in('sandbox')`
     update wallets set updated_at = updated_at - interval '1 minute'
     where customer_ref = ${customerRef}`
@@ -96,7 +96,7 @@ test('no more than the cap of a month is spent', async () => {
 test('after three declines nothing is charged, until there is another card', async () => {
   await armed('pm_card_visa')
   const sql = payments.stack.database.in('sandbox')
-  // The bank changes its mind about the card.
+  // From now on the bank declines the card.
   const [row] = await sql<{ processor_customer_id: string }[]>`
     select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
   const attached = await payments.stripe(
@@ -112,7 +112,7 @@ test('after three declines nothing is charged, until there is another card', asy
   await spend(60_000)
   for (let declines = 1; declines <= 3; declines++) {
     await eventually(async () => expect((await config()).failureCount).toBe(declines))
-    // A while later, for it is not tried again at once.
+    // Simulate some minutes, because a failed top-up is not retried immediately.
     await sql`
       update auto_recharges set looked_at = null, updated_at = updated_at - interval '10 minutes'
       where customer_ref = ${customerRef}`
@@ -125,7 +125,7 @@ test('after three declines nothing is charged, until there is another card', asy
   expect(told).not.toContain('payment.canceled')
 })
 
-/** What the customer was told went wrong. */
+/** Returns the failures reported to the customer. */
 async function failures(): Promise<unknown[]> {
   const pool = payments.stack.database.in('sandbox')
   const events = await listOutboxEvents(pool, payments.tenant.providerId, 100_000)
@@ -135,7 +135,7 @@ async function failures(): Promise<unknown[]> {
     .map(({ object }) => object)
 }
 
-/** Looked at again and again, until it was once more after this. */
+/** Waits until the wallet was checked once more after this call. */
 async function lookedAt(): Promise<void> {
   const sql = payments.stack.database.in('sandbox')
   await sql`update auto_recharges set looked_at = null where customer_ref = ${customerRef}`
@@ -177,7 +177,7 @@ test('tax counts as spent, and a month must have room for it', async () => {
   expect(await config()).toMatchObject({ monthlySpendMinor: 2500, status: 'active' })
   await spend(230_000)
   await lookedAt()
-  // The month is used up, which is no failure.
+  // The monthly cap is reached, which is not a failure.
   expect(await balance()).toBe(10_000)
   expect(await failures()).toHaveLength(1)
   const paid = await payments.stack.database.in('sandbox')`

@@ -15,7 +15,7 @@ import {
   topUpOf,
 } from './taxed-payments.ts'
 
-/* A provider of Sweden asks its customers where they are: what their payments come to with the tax. */
+/* A Swedish provider asks its customers for their country. The amounts of payments then include tax. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -107,7 +107,7 @@ describe('the payment asks for the tax', () => {
       [1250, 'standard'],
       [1250, 'standard'],
     ])
-    // What changes nothing at the processor is not asked of it.
+    // A change that does not affect the processor sends it no request.
     expect((await changesOf(intent.transactionId!)).map(({ amount }) => amount)).toEqual([
       '1250',
       '1000',
@@ -236,7 +236,7 @@ describe('a fault while the amount is changed', () => {
     'hang_after',
   ])('%s: asked again, it is changed and paid once', async (kind) => {
     const intent = await topUp()
-    // Both of the SDK's own tries, where it has a second one.
+    // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
     const path = '/v1/payment_intents/:id'
     await payments.simulate('faults', { kind, method: 'POST', path, times })
@@ -253,7 +253,7 @@ describe('a fault while the amount is changed', () => {
   })
 })
 
-/* What a process leaves behind that is killed between two effects: rows put back to how they were then. */
+/* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
 describe('killed', () => {
   async function forgetAnswer(reference: string): Promise<void> {
     const sql = payments.stack.database.in('sandbox')
@@ -301,7 +301,7 @@ describe('killed', () => {
   })
 })
 
-/* Looks that were taken at one moment and are applied at a later one, in whatever order. */
+/* Reads of the processor that are taken at one moment and applied later, in any order. */
 describe('a look', () => {
   test('of before a change says nothing, unless that amount was paid', async () => {
     const { transactionId: reference = '' } = await topUp()

@@ -5,7 +5,7 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A plan with a notice of 7 days: who cancels later than that pays for one more period, and has it. */
+/* A plan with a cancellation notice of 7 days: a customer who cancels later pays for one more period and keeps access in it. */
 
 let shop: RenewalStack
 let planRef: string
@@ -60,7 +60,7 @@ test('a cancellation within the notice renews once, and ends with the following 
   await renewals('2026-02-01T13:00:00Z')
   expect(await now()).toMatchObject({ status: 'active', autoRenew: false, nextBillingDate: null })
   expect(await shop.succeededChargesOf(purchase.reference)).toBe(1)
-  // Once more changes nothing.
+  // A repeated cancellation changes nothing.
   await change('cancel', '2026-02-02T12:00:00Z')
   await renewals('2026-03-01T13:00:00Z')
   expect(await now()).toMatchObject({
@@ -137,7 +137,7 @@ test('a cheaper plan that is paid after a plan with a notice began is paid back'
   await shop.sql`update purchases set status = 'expired'`
   const { body } = await shop.payments.createIntent(`early-${customerRef}`, asked)
   const { processorPaymentId } = body
-  // What the bank is at is not withdrawn when the other plan is paid.
+  // A payment that the bank is processing is not cancelled when the other plan is paid.
   await shop.payments.confirm(processorPaymentId, 'pm_card_simulator_processing')
   const processed = await shop.payments.process(processorPaymentId, customerRef)
   expect(processed.body).toMatchObject({ status: 'processing' })
@@ -156,7 +156,7 @@ test('a cheaper plan that is paid after a plan with a notice began is paid back'
   })
 })
 
-/** What a browser needs of the hosted pages behind a link; that of the portal is opened by a form. */
+/** Opens a hosted link like a browser. The portal is opened by a form. */
 async function openLink(url: string) {
   const { pathname, search, searchParams } = new URL(url)
   const fetch = (at: string, init: RequestInit = {}) =>

@@ -5,7 +5,7 @@ import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A renewal cannot be charged. Until its invoice is paid, no plan of the product starts for the customer. */
+/* A renewal cannot be charged. Until its invoice is paid, the customer cannot start a plan of the product. */
 
 let stack: RenewalStack
 let paidRef: string
@@ -53,7 +53,7 @@ async function check(): Promise<LimitsResponse> {
   return (await stack.payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)).body
 }
 
-/** Everything that the checkout's pages need of a browser. */
+/** Opens the checkout's pages like a browser. */
 async function openCheckout(checkoutUrl = '') {
   const fetch = (at: string, init: RequestInit) => stack.payments.stack.fetch(at, init)
   const { pathname, search } = new URL(checkoutUrl)
@@ -70,7 +70,7 @@ async function openCheckout(checkoutUrl = '') {
   return { path, page, get, post }
 }
 
-/** Pays the first unpaid invoice that the checkout shows. */
+/** Pays the first unpaid invoice on the checkout's page. */
 async function payDebt(checkoutUrl: string | undefined, card = 'pm_card_visa'): Promise<void> {
   const { path, page, get, post } = await openCheckout(checkoutUrl)
   expect(page).toContain('Please pay your unpaid invoices first')

@@ -3,7 +3,7 @@ import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intent
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* A customer who is deleted is deleted at the processor as well, however often that has to be asked for. */
+/* A deleted customer is also deleted at the processor, even if that needs several attempts. */
 
 let payments: PaymentStack
 let planRef: string
@@ -65,7 +65,7 @@ test('with the card, and what they said when they left', async () => {
   expect((await kept())[0]!.cancellation_reason).not.toBe(reason)
   await isForgotten(processorId)
   expect(await payments.simulator.processor.listPaymentMethods(processorId)).toEqual([])
-  // What was paid can still be paid back.
+  // Payments of a deleted customer can still be refunded.
   const refund = await payments.stripe('POST', 'refunds', { payment_intent: paymentId })
   expect(refund.isDone).toBe(true)
 })
@@ -73,7 +73,7 @@ test('with the card, and what they said when they left', async () => {
 test.each([
   ['error_before', 1],
   ['hang_before', 1],
-  // The SDK asks once more by itself.
+  // The SDK repeats the request once by itself.
   ['reset_after', 2],
 ])('although the processor answers with %s at first', async (kind, times) => {
   const { customerRef, processorId } = await buyer()
@@ -81,7 +81,7 @@ test.each([
   await remove(customerRef)
   const retried = isForgotten(processorId)
   await eventually(async () => {
-    // The clock stands: the next try would not come.
+    // The clock does not move, so the next attempt must be made due.
     const waiting = await payments.stack.database.in('sandbox')`
         update processor_customers set removal_due_at = ${new Date(payments.stack.clock.now())}
         where customer_ref = ${customerRef} and removal_error is not null returning customer_ref`

@@ -4,7 +4,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A purchase that ends while a renewal of it is unpaid, at the simulator of Stripe. */
+/* A purchase ends while its renewal is unpaid, with the simulator of Stripe. */
 
 let stack: RenewalStack
 let planRef: string
@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 const renewalAt = '2026-03-01T10:00:00Z'
 
-/** The runner issues the invoice, and does not come to charge it. */
+/** Makes the runner issue the invoice without charging it. */
 const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
 const cancel = () =>

@@ -6,7 +6,7 @@ import type {
 } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* The processor answers with a fault, not at all, or after it has done it; and a process dies with a call under way. */
+/* The processor answers with a fault, not at all, or after the effect, and processes die during calls. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -53,7 +53,7 @@ describe('a fault while a payment is made', () => {
     'rate_limit',
   ])('%s: asked again with the same key, it is made once', async (kind) => {
     const key = `fault-${sequence}`
-    // Both of the SDK's own tries, where it has a second one.
+    // After a reset, the SDK repeats the request once, so both attempts must fail.
     const times = kind.startsWith('reset') ? 2 : 1
     await payments.simulate('faults', { kind, method: 'POST', path: '/v1/payment_intents', times })
     const first = await payments.createIntent(key, asked())
@@ -83,14 +83,14 @@ describe('a fault while a payment is made', () => {
   })
 })
 
-/* What a process leaves behind that is killed between two effects: rows put back to how they were then. */
+/* State that a process leaves behind if it is killed between two effects. The tests restore rows to that state. */
 describe('killed', () => {
   async function created(): Promise<PaymentIntentBody> {
     const { body } = await payments.createIntent(`killed-${sequence}`, asked())
     return body
   }
 
-  /** As they were before the processor's answer was kept. */
+  /** Restores the rows to their state before the processor's answer was stored. */
   async function forgetAnswer(reference: string): Promise<void> {
     const sql = payments.stack.database.in('sandbox')
     await sql`
@@ -130,7 +130,7 @@ describe('killed', () => {
   test('before the call, and found a day later: it is made under a new key', async () => {
     const intent = await created()
     const sql = payments.stack.database.in('sandbox')
-    // Another payment, of which the processor has never heard.
+    // A second payment that the processor does not know.
     const reference = `txn_NEVERMADE${String(sequence).padStart(3, '0')}`
     await sql`
       insert into payment_intents

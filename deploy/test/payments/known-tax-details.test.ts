@@ -15,7 +15,7 @@ import {
   topUpOf,
 } from './taxed-payments.ts'
 
-/* Customers that have said before where they are: their payments ask for the tax by themselves. */
+/* Customers who already stated their country: tax is added to their payments automatically. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -44,7 +44,7 @@ async function pay({ processorPaymentId }: PaymentIntentBody): Promise<Processed
   return (await payments.process<ProcessedPaymentBody>(processorPaymentId, customerRef)).body
 }
 
-/** By a payment that nobody makes. */
+/** Sets business details through a payment that is never made. */
 async function say(details: object): Promise<void> {
   expect((await setDetails((await topUp()).processorPaymentId, details)).status).toBe(200)
   sequence += 1

@@ -7,7 +7,7 @@ import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/inv
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A customer's bank takes a payment back: what the payment paid for is suspended, and its card is not charged again. */
+/* A dispute is lost: what the payment paid for is suspended, and its card is not charged again. */
 
 let stack: RenewalStack
 let planRef: string
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await stack.sql`update purchases set status = 'expired'`
 })
 
-/** Disputes the purchase's latest payment that succeeded, or an earlier one. Returns the processor's id of the dispute. */
+/** Disputes the purchase's latest succeeded payment or an earlier one. Returns the processor's id of the dispute. */
 async function dispute({ reference }: Purchase, earlier = 0): Promise<string> {
   const rows = await stack.sql<{ id: string }[]>`
     select processor_payment_id as id from payment_intents
@@ -127,7 +127,7 @@ describe('a dispute that is lost', () => {
     await close(id, 'lost')
     expect((await purchaseNow(purchase)).status).toBe('active')
     expect(await disputesOnInvoices(purchase)).toEqual([undefined, 'lost'])
-    // The other card goes on paying.
+    // The other card is still charged.
     await stack.runJob('renewals', '2026-08-01T10:00:00Z')
     expect(await purchaseNow(purchase)).toMatchObject({
       status: 'active',
@@ -169,7 +169,7 @@ describe('a dispute that is lost', () => {
     const { body } = await stack.payments.createIntent(`other-${customerRef}`, asked)
     await stack.payments.confirm(body.processorPaymentId, 'pm_card_visa')
     await stack.payments.process(body.processorPaymentId, customerRef)
-    // The card that is saved is the one of the second payment; the bank takes that one back.
+    // The saved card is that of the second payment, which is now disputed.
     const second = (await stack.purchasesOf(customerRef)).find(
       ({ reference }) => reference !== purchase.reference,
     )!

@@ -3,7 +3,7 @@ import type { PaymentMethodBody } from '@tollgate/schemas/http/auto-recharge'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* Every webhook is lost: what begins and ends at the processor is read from its own list. */
+/* Every webhook is lost. The service reads new and ended objects from the processor's event list. */
 
 let payments: PaymentStack
 

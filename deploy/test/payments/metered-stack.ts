@@ -12,9 +12,9 @@ import { RenewalStack } from './renewal-stack.ts'
 /** Customers who bought with a card, and whose usage is counted and stored. */
 export type MeteredStack = {
   readonly shop: RenewalStack
-  /** Records usage of the product as ingest does, at that time or now. */
+  /** Records usage of the product like ingest, at a given time or now. */
   use(customerRef: string, units: number, at?: string): Promise<void>
-  /** With which a runner finds the usage. */
+  /** Settings with which a runner finds the usage. */
   readonly runnerSettings: Readonly<Record<string, string>>
   stop(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intent
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* Where money goes after it was paid: the ledger, and the credits that it had bought. Against the simulator, over HTTP. */
+/* Movements of money after a payment, in the ledger and in purchased credits. Uses the simulator over HTTP. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -36,7 +36,7 @@ async function pay(asked: object, card?: string): Promise<Paid> {
 const topUp = (amount: number, card?: string): Promise<Paid> =>
   pay({ purpose: 'credit_topup', amount, currency: 'usd' }, card)
 
-/** The customer's money, by account; without those that hold nothing. */
+/** Returns the customer's ledger balances by account, without accounts with a balance of 0. */
 async function accounts(): Promise<Record<string, number>> {
   const rows = await payments.stack.database.in('sandbox')<{ account: string; sum: string }[]>`
     select account, sum(amount) from ledger_entries
@@ -44,12 +44,12 @@ async function accounts(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ account, sum }) => [account, Number(sum)]))
 }
 
-/** Sooner or later: the credits of a refund follow it. */
+/** Waits for the expected balances, because credits are taken back some time after a refund. */
 function holds(expected: Record<string, number>): Promise<void> {
   return eventually(async () => expect(await accounts()).toEqual(expected))
 }
 
-/** Once the processor's fee is posted. */
+/** Waits until the processor's fee is posted, and returns the balances. */
 async function settled(): Promise<Record<string, number> & { fees: number }> {
   let found: Record<string, number> = {}
   await eventually(async () => {
@@ -100,7 +100,7 @@ describe('a top-up', () => {
   test('whose refund fails after all gives them back', async () => {
     const { id, fee } = await topUp(2_000)
     const refundId = await refund(id)
-    // Until they are taken they are only held, and what is held is not given back but let go.
+    // Credits are held before they are taken back. If the refund fails first, the hold is released.
     await eventually(async () => expect(await adjustments()).toHaveLength(1))
     expect(await credits()).toBe(0)
     await payments.simulate(`refunds/${refundId}/end`, { status: 'failed' })

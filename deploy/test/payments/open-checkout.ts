@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { formTokenOf } from '../../../control-plane/src/pages/cookies.ts'
 import type { TestStack } from '../../../control-plane/test/test-stack.ts'
 
-/** Follows a checkout's link as a browser does. Returns a function that sends one of its forms and tells where that leads. */
+/** Opens a checkout link like a browser. Returns a function that submits one of its forms and returns the redirect. */
 export async function openCheckout(stack: Pick<TestStack, 'fetch'>, sessionId: string) {
   const link = `/customer/checkout?id=${sessionId}`
   const { headers } = await stack.fetch(link, { redirect: 'manual' })

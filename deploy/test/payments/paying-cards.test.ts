@@ -4,14 +4,14 @@ import type { InvoiceBody, InvoiceSummaryBody } from '@tollgate/schemas/http/inv
 import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* The card that paid a charge without its holder: in the API, and on the portal. */
+/* The card of an off-session charge, in the API and in the portal. */
 
 let stack: RenewalStack
 let planRef: string
 let purchase: Purchase
 
 beforeAll(async () => {
-  // No webhooks: what the billing runner stores is what is seen.
+  // There are no webhooks, so the test only sees what the billing runner stores.
   stack = await RenewalStack.start()
   planRef = await stack.payments.createPlan({ price: 1900, billingCycle: 'monthly' })
 })
@@ -25,7 +25,7 @@ beforeEach(async () => {
 const renewalAt = '2026-03-01T10:00:00Z'
 const mastercard = { brand: 'mastercard', last4: '4444', expMonth: 12, expYear: 2034 }
 
-/** The oldest first. */
+/** Returns the cards of the customer's invoices, oldest first. */
 async function cardsOf(customerRef: string) {
   const { payments } = stack
   const path = `/v1/ui/invoices?customerRef=${customerRef}`

@@ -10,7 +10,7 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { openCheckout } from './open-checkout.ts'
 import { PaymentStack } from './payment-stack.ts'
 
-/* Payments over HTTP, against the simulator of Stripe, without a webhook: what is told comes of asking. */
+/* Payments over HTTP with the simulator of Stripe and without webhooks: the service must read the results itself. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -41,7 +41,7 @@ async function purchasesOf(): Promise<PurchaseBody[]> {
   return (await payments.call<{ purchases: PurchaseBody[] }>('GET', path)).body.purchases
 }
 
-/** A payment that was begun on the checkout of a key for ingest alone. */
+/** Begins a payment on the checkout of a key with only the scope `ingest`. */
 async function boundPayment(planRef: string): Promise<PaymentIntentBody> {
   const made = await payments.call<{ secretKey: string }>('POST', '/v1/ui/api-keys', {
     scopes: ['ingest'],
@@ -236,7 +236,7 @@ describe('a plan', () => {
   test('that is paid by credits takes the least that buys whole units', async () => {
     const planRef = await payments.createPlan({ type: 'usage-based', creditsPerUnit: 700 })
     const intent = await planIntent(planRef)
-    // 50 cents are 5,000 credits: 8 units of 700 are the first whole units above that.
+    // 50 cents are 5,000 credits. 8 units of 700 credits are the first whole units above that.
     expect(intent.amount).toBe(56)
     await payments.confirm(intent.processorPaymentId)
     await payments.process(intent.processorPaymentId, customerRef)

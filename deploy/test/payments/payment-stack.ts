@@ -19,11 +19,11 @@ const secretKey = 'sk_test_1'
 export const webhookSecret = 'whsec_payments'
 
 export type PaymentStackOptions = {
-  /** Beyond those that payments need. */
+  /** Additional settings. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Whether the simulator tells the service what happens. */
+  /** Whether the simulator sends webhooks to the service. */
   readonly hasWebhooks?: boolean
-  /** Absent: there is none, and nothing asks for usage. */
+  /** If absent, there is no usage store, and no test reads usage. */
   readonly usageStore?: UsageStore
 }
 
@@ -128,7 +128,7 @@ export class PaymentStack {
     return this.call<Body>('POST', path, { customerRef })
   }
 
-  /** What the customer's browser does, or a person at the processor's dashboard: a call of its API. */
+  /** Calls the processor's API, like the customer's browser or a user of the processor's dashboard. */
   async stripe(
     method: 'GET' | 'POST',
     path: string,
@@ -151,12 +151,12 @@ export class PaymentStack {
     })
   }
 
-  /** Something happens at the processor that nobody asks for over its API, or its habits change. */
+  /** Triggers a happening at the processor that is not caused by its API, or changes the simulator's settings. */
   simulate(path: string, body: object = {}): Promise<Readonly<Record<string, unknown>>> {
     return this.simulator.admin(path, body)
   }
 
-  /** Types of the events of a customer or an object, in the order they were told of. */
+  /** Returns the event types of a customer or an object, in the order in which they were emitted. */
   async eventsOf(named: string): Promise<string[]> {
     const pool = this.stack.database.in('sandbox')
     const events = await listOutboxEvents(pool, this.tenant.providerId, 100_000)
@@ -165,14 +165,14 @@ export class PaymentStack {
       .map(({ type }) => type)
   }
 
-  /** Of a payment: what matters in the end. */
+  /** Returns the number of succeeded charges of a payment. */
   async succeededCharges(processorPaymentId: string): Promise<number> {
     const { body } = await this.stripe('GET', 'charges', { payment_intent: processorPaymentId })
     return body.data!.filter(({ status }) => status === 'succeeded').length
   }
 }
 
-/** Waits until it does not throw any more; fails with what it threw last. */
+/** Repeats the check until it passes. Fails with its last error. */
 export async function eventually(check: () => Promise<void>, waitMs = 20_000): Promise<void> {
   const deadline = performance.now() + waitMs
   for (;;) {

@@ -10,7 +10,7 @@ import type {
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A customer that has paid for June takes another plan on the 11th: 20 of its 30 days are left. */
+/* A customer who paid for June changes the plan on the 11th, when 20 of the 30 days are left. */
 
 let stack: RenewalStack
 let small: string
@@ -146,7 +146,7 @@ test('a cheaper plan is taken at once, and what was paid too much lowers the nex
   expect(await invoicesWithLines(after.reference)).toMatchObject([
     { status: 'paid', totalMinor: -2_000n, carriedMinor: -2_000n, paidMinor: 0n },
   ])
-  // The whole of July is paid with what is left of June, and a dollar waits for August.
+  // The rest of June pays all of July, and 1 dollar remains for August.
   await stack.runJob('renewals', '2026-07-01T10:00:00Z')
   expect(await held()).toMatchObject({ nextBillingDate: new Date('2026-08-01T00:00:00Z') })
   await stack.runJob('renewals', '2026-08-01T10:00:00Z')
@@ -179,7 +179,7 @@ describe('between plans that include a number of units', () => {
     const { customerRef } = purchase
     const asked = { customerRef, productRef: payments.productRef }
     const { body } = await payments.call<LimitsResponse>('POST', '/v1/sdk/limits', asked)
-    // 20 of 30 days of 200 units more.
+    // The change adds 200 units for 20 of 30 days.
     expect(body).toMatchObject({ withinLimits: true, remaining: 233, plan: other })
   })
 
@@ -301,7 +301,7 @@ test('tax comes on top of the difference, and on its invoice', async () => {
   expect(invoice).toMatchObject({ status: 'paid', totalMinor: 2_500n, paidMinor: 2_500n })
   expect(invoice!.lines[1]).toMatchObject({ amountMinor: 500n, inputs: { kind: 'tax' } })
   expect(await accounts()).toMatchObject({ revenue: -(1_900 + 2_000), tax: -500 })
-  // The tax is the invoice's, and goes with credit notes of it.
+  // The tax belongs to the invoice, and is reduced by its credit notes.
   await stack.payments.stripe('POST', 'refunds', { payment_intent: intent.processorPaymentId })
   await eventually(async () => {
     const refunds = await stack.sql<{ amount: string; tax: string }[]>`

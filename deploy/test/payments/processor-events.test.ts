@@ -7,7 +7,7 @@ import type {
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually, PaymentStack, webhookSecret } from './payment-stack.ts'
 
-/* What Stripe tells over its webhooks, signed and over HTTP: in order, in disorder, twice, late and not at all. */
+/* Stripe's webhooks, signed and over HTTP: in order, out of order, twice, late and not at all. */
 
 let payments: PaymentStack
 let customerRef: string
@@ -52,7 +52,7 @@ async function statusOfPurchase(): Promise<string | undefined> {
   return body.purchases[0]?.status
 }
 
-/** Of the payment that is paid by that processor's id, once nothing is waiting to be worked off. */
+/** Returns the events of the payment with this processor id, after all received webhooks are processed. */
 async function told(type: RegExp, named: string): Promise<string[]> {
   const types = await payments.eventsOf(named)
   return types.filter((each) => type.test(each))
@@ -168,7 +168,7 @@ test('what nobody told of is found by looking', async () => {
 })
 
 describe('what is told', () => {
-  /** As Stripe signs it in that second. */
+  /** Sends an event that is signed like Stripe's at the given second. */
   function tell(event: object, second = Math.floor(Date.now() / 1000), sign = signatureOf) {
     const body = JSON.stringify(event)
     return payments.stack.callRaw(undefined, 'POST', '/webhooks/stripe/sandbox', {

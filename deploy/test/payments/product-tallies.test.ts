@@ -3,7 +3,7 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* What a product's own page says it has earned, as payments, refunds and disputes come and go at the processor. */
+/* The earnings on a product's page, during payments, refunds and disputes at the processor. */
 
 let stack: RenewalStack
 
@@ -29,7 +29,7 @@ test('counts sales and renewals, less what went back', async () => {
   await stack.runJob('renewals', '2026-03-01T10:00:00Z')
   expect(await product()).toEqual({ balance: 3800, totalTransactions: 2 })
 
-  // Credits are of no product.
+  // Credits belong to no product.
   const topUp = { customerRef, purpose: 'credit_topup', amount: 1000, currency: 'USD' }
   const { body } = await payments.createIntent('credits', topUp)
   await payments.confirm(body.processorPaymentId)
@@ -55,7 +55,7 @@ test('counts sales and renewals, less what went back', async () => {
   await eventually(async () =>
     expect(await product()).toEqual({ balance: 5000, totalTransactions: 3 }),
   )
-  // Folded, and all the same.
+  // The movements are folded into the total, which stays the same.
   await eventually(async () => {
     expect([...(await stack.sql`select 1 from product_movements`)]).toEqual([])
   })

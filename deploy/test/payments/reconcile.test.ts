@@ -14,8 +14,8 @@ import { issueSample } from '../../../control-plane/test/printed-invoice.ts'
 import { PaymentStack } from './payment-stack.ts'
 
 /*
- * What we have against what others have of it, over the operator's command: one thing of each kind is made wrong, and
- * found; what is only under way is not.
+ * Reconciliation with other systems by the operator's command. One difference of each kind is created and must be found. Payments
+ * in progress are not reported.
  */
 
 let payments: PaymentStack
@@ -25,7 +25,7 @@ let planRef: string
 beforeAll(async () => {
   usage = await startTestUsageStore()
   await migrateUsageTables(usage.connection)
-  // Neither webhooks nor readings of the processor's list: what is known is known by looks alone.
+  // There are no webhooks and no reads of the event list, so everything is learned by reading single payments.
   payments = await PaymentStack.start({ settings: { TOLLGATE_PROCESSOR_POLL_SECONDS: '86400' } })
   payments.stack.clock.set(new Date().toISOString())
   planRef = await payments.createPlan({ price: 1900 })
@@ -102,7 +102,7 @@ test('a busy installation has nothing to tell', async () => {
     }),
   )
   await pass(60)
-  // Paid and given back while the comparison goes on, and nobody tells us.
+  // The payment is paid and refunded during the comparison, without a webhook.
   const [first] = begun
   await payments.confirm(first!)
   await refunded(first!, '100')
@@ -113,7 +113,7 @@ test('a busy installation has nothing to tell', async () => {
   expect(failure).toBeUndefined()
 })
 
-/** As nobody may: what the database keeps others from doing. */
+/** Changes rows as the owner of the database, because other roles are not allowed to. */
 async function tamper(act: (sql: Queryable) => Promise<unknown>): Promise<void> {
   const owner = createPostgresDatabase({
     url: payments.stack.databaseUrl,
@@ -140,7 +140,7 @@ async function referencesOf(processorIds: readonly string[]): Promise<string[]> 
   )
 }
 
-/** Paid by the customer, and nobody looks again soon. */
+/** Creates a payment that the customer has paid, and that the service will not read soon. */
 async function paidUnnoticed(): Promise<string> {
   const customerRef = await payments.createCustomer()
   const asked = { customerRef, productRef: payments.productRef, planRef }

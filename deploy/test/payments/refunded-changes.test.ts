@@ -6,7 +6,7 @@ import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* Customers that have paid for June change the plan on the 11th, and one of their payments is paid back on the 16th. */
+/* Customers who paid for June change the plan on the 11th, and one of their payments is refunded on the 16th. */
 
 let stack: RenewalStack
 let small: string
@@ -58,7 +58,7 @@ async function purchases(): Promise<Purchase[]> {
   return (await stack.purchasesOf(first.customerRef)).toReversed()
 }
 
-/** A plan that starts a period of its own at its full price. */
+/** Creates a plan that starts a new period at its full price. */
 function createFullPlan(): Promise<string> {
   const plan = { price: 2_900, billingCycle: 'monthly', prorationPolicy: 'full' }
   return stack.payments.createPlan(plan)
@@ -78,7 +78,7 @@ async function statuses(): Promise<Record<string, string>> {
   return Object.fromEntries(found.map(({ planRef, status }) => [names.get(planRef!)!, status]))
 }
 
-/** Pays back what the purchase's first payment charged, or a part of it. */
+/** Refunds the purchase's first payment in full or in part. */
 async function refund({ reference }: Purchase, amount?: number): Promise<void> {
   setClock('2026-06-16T00:00:00Z')
   await refundNow(reference, amount)
@@ -179,7 +179,7 @@ describe('a full refund of what a change of plan cost', () => {
     expect(await held()).toMatchObject({ reference: first.reference, nextBillingDate: julyFirst })
     const { windowsTakenIn } = await held()
     expect(windowsTakenIn).toHaveLength(1)
-    // What was used of the plan that was undone counts in the same allowance, whichever purchase is published.
+    // Usage of the undone plan counts in the same allowance, whichever purchase is published.
     expect(await changeTo(middle)).toMatchObject({ planRef: middle, windowsTakenIn })
   })
 

@@ -6,7 +6,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* Billing runners that are killed while they charge cards, at a processor that does not always answer. */
+/* Billing runners are killed while they charge cards, at a processor that does not always answer. */
 
 const main = fileURLToPath(new URL('../../../billing-runner/dist/cli/main.js', import.meta.url))
 const customers = 24
@@ -41,13 +41,13 @@ function startRun(job: string): ChildProcess {
   return child
 }
 
-/** Kinds of trouble in turn, each for one call that makes a payment. */
+/** Arms the kinds of faults one after the other, each for one call that creates a payment. */
 async function armFaults(): Promise<void> {
   const call = { method: 'POST', path: '/v1/payment_intents' }
   for (const kind of ['reset_after', 'error_after', 'error_before', 'reset_before']) {
     await stack.payments.simulate('faults', { ...call, kind, times: 1 })
   }
-  // So that a kill finds calls under way.
+  // Slow calls make it likely that a kill happens during a call.
   await stack.payments.simulate('faults', { ...call, kind: 'slow', delayMs: 150, times: customers })
 }
 
@@ -95,7 +95,7 @@ test(
       expect(await stack.succeededChargesOf(reference)).toBe(1)
       const told = await stack.payments.eventsOf(customerRef)
       expect(told.filter((type) => type === 'purchase.renewed')).toHaveLength(1)
-      // The plan that was bought, and its renewal.
+      // One event is for the purchase and one for its renewal.
       expect(told.filter((type) => type === 'payment.succeeded')).toHaveLength(2)
     }
     const unsettled = await stack.sql`

@@ -14,7 +14,7 @@ import { createLogger } from '@tollgate/platform/observability/logger'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
 import { PaymentStack, type PaymentStackOptions } from './payment-stack.ts'
 
-/** Customers who bought a plan with a card, and the billing runner that charges it again. */
+/** Customers who bought a plan with a card, and the billing runner that renews it. */
 export class RenewalStack {
   readonly payments: PaymentStack
   private sequence = 0
@@ -35,13 +35,13 @@ export class RenewalStack {
     return this.payments.stack.database.in('sandbox')
   }
 
-  /** No purchase of the test before is renewed, and no invoice of it charged. */
+  /** Ends all purchases and charges of earlier tests. */
   async endAll(): Promise<void> {
     await this.sql`update purchases set status = 'expired'`
     await this.sql`update invoices set next_charge_at = null`
   }
 
-  /** What a runner of its own process is told. */
+  /** Returns the configuration of a runner in a separate process. */
   runnerConfig(settings: Readonly<Record<string, string>> = {}): BillingRunnerConfig {
     return readBillingRunnerConfig(this.runnerEnvironment(settings))
   }
@@ -62,7 +62,9 @@ export class RenewalStack {
     }
   }
 
-  /** Runs one job at that time, which all clocks but the processor's then have. What is put around a charge begins it, too. */
+  /**
+   * Runs one job at a given time, to which all clocks except the processor's are set. `around` wraps each charge, and starts it.
+   */
   async runJob(
     name: string,
     at: string,
@@ -87,7 +89,7 @@ export class RenewalStack {
     }
   }
 
-  /** A new customer buys the plan with the card, which is kept; in the plan's own currency unless told otherwise. */
+  /** A new customer buys the plan with the card, which is saved. The default is the plan's own currency. */
   async buy(planRef: string, card = 'pm_card_visa', currency?: string): Promise<Purchase> {
     const { payments } = this
     const customerRef = await payments.createCustomer()
@@ -105,7 +107,7 @@ export class RenewalStack {
     if (done.body.status !== 'succeeded') throw new Error(JSON.stringify(done.body))
   }
 
-  /** The customer's bank changes its mind about the saved card, or the customer uses another one from now on. */
+  /** Replaces the saved card, as if the bank now treated it differently or the customer had chosen another one. */
   async replaceCard(customerRef: string, card: string): Promise<void> {
     const [row] = await this.sql<{ processor_customer_id: string }[]>`
       select processor_customer_id from processor_customers where customer_ref = ${customerRef}`
@@ -121,7 +123,7 @@ export class RenewalStack {
       where customer_ref = ${customerRef}`
   }
 
-  /** The customer pays something else with another card, which is kept. */
+  /** The customer pays something else with another card, which is saved. */
   async payWith(customerRef: string, card: string): Promise<void> {
     this.sequence += 1
     const autoRecharge = {
@@ -149,7 +151,7 @@ export class RenewalStack {
     return purchase!
   }
 
-  /** Besides that of its first payment, the newest first. */
+  /** Returns the purchase's invoices without that of its first payment, newest first. */
   async invoicesOf(purchaseRef: string): Promise<Invoice[]> {
     const { providerId } = this.payments.tenant
     const first = await this.sql<{ reference: string }[]>`
@@ -161,7 +163,7 @@ export class RenewalStack {
     return invoices.filter(({ reference }) => !isFirst.has(reference))
   }
 
-  /** At the processor, of the payments of those invoices. */
+  /** Returns the number of succeeded charges at the processor for these invoices. */
   async succeededChargesOf(purchaseRef: string): Promise<number> {
     let count = 0
     for (const id of await this.paymentsOf(purchaseRef)) {
@@ -170,7 +172,7 @@ export class RenewalStack {
     return count
   }
 
-  /** At the processor, of those invoices, the oldest first. */
+  /** Returns the processor ids of the payments of these invoices, oldest first. */
   async paymentsOf(purchaseRef: string): Promise<string[]> {
     const rows = await this.sql<{ processor_payment_id: string }[]>`
       select processor_payment_id from payment_intents
@@ -180,7 +182,7 @@ export class RenewalStack {
     return rows.map((row) => row.processor_payment_id)
   }
 
-  /** A credit note takes that off what is due of the purchase's one invoice. */
+  /** Reduces the due amount of the purchase's only invoice by a credit note. */
   async credit(purchaseRef: string, amountMinor: bigint): Promise<void> {
     const [{ reference } = { reference: '' }] = await this.invoicesOf(purchaseRef)
     const { database, clock } = this.payments.stack
@@ -205,7 +207,7 @@ export class RenewalStack {
     return refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n)
   }
 
-  /** As if the purchase had begun with a trial that ends then, and nothing were paid for it. */
+  /** Changes the purchase as if it had begun with a trial that ends at `endsAt` and nothing were paid. */
   async asTrial(reference: string, endsAt: string): Promise<void> {
     await this.sql`delete from billed_periods where purchase_ref = ${reference}`
     await this.sql`

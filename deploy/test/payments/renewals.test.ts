@@ -4,7 +4,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* Renewals that the billing runner charges to saved cards, at the simulator of Stripe. */
+/* Renewals that the billing runner charges to saved cards, with the simulator of Stripe. */
 
 let stack: RenewalStack
 let planRef: string
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const renewalAt = '2026-03-01T10:00:00Z'
 
-/** The runner issues the invoice, and does not come to charge it. */
+/** Makes the runner issue the invoice without charging it. */
 const unasked = async (): Promise<ChargeOutcome> => ({ kind: 'pending' })
 
 async function told(purchase: Purchase): Promise<string[]> {
@@ -165,7 +165,7 @@ describe('a renewal', () => {
       kind: 'reset_after',
       method: 'POST',
       path: '/v1/payment_intents',
-      // The SDK sends a request again by itself when its connection is closed.
+      // The SDK repeats a request by itself if its connection is closed.
       times: 2,
     })
     await stack.runJob('renewals', renewalAt)

@@ -8,7 +8,7 @@ import type {
 import { startMeteredStack, type MeteredStack } from './metered-stack.ts'
 import type { RenewalStack } from './renewal-stack.ts'
 
-/* A customer with an open invoice, unbilled usage or bought credits is deleted only with a word about what is owed. */
+/* A customer with an open invoice, unbilled usage or bought credits is only deleted if the request decides about them. */
 
 let metered: MeteredStack
 let shop: RenewalStack
@@ -40,7 +40,7 @@ type Answer = {
   readonly uncharged?: CustomerNotChargedBody['uncharged']
 }
 
-/** Asked again while the store does not have all usage yet. */
+/** Deletes the customer. Repeats the request while not all usage is stored. */
 async function remove(customerRef: string, settle?: string) {
   const query = settle === undefined ? '' : `?settle=${settle}`
   for (let tries = 1; ; tries += 1) {
@@ -55,7 +55,7 @@ async function isThere(customerRef: string): Promise<boolean> {
   return status === 200
 }
 
-/** Transactions whose entries do not add up to nothing. */
+/** Returns the transactions whose entries do not sum to 0. */
 async function unbalanced(): Promise<readonly object[]> {
   return [
     ...(await shop.sql`
@@ -157,7 +157,7 @@ describe('unbilled usage', () => {
     })
     expect(await isThere(customerRef)).toBe(true)
     expect(await invoicesOf(customerRef)).toEqual(['open 80', 'paid 4900'])
-    // The customer stays, and what is used until the period ends is priced behind what was billed.
+    // The customer is kept. Further usage in the period is priced after the billed units.
     await shop.replaceCard(customerRef, 'pm_card_visa')
     await metered.use(customerRef, 60)
     expect((await remove(customerRef)).body.open?.amounts).toMatchObject([

@@ -4,9 +4,9 @@ import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import { eventually } from './payment-stack.ts'
 import { RenewalStack } from './renewal-stack.ts'
 
-/* A one-time plan is sold as often as its `availability.maxQuantity` says, however many buy at once. */
+/* A one-time plan is sold at most `availability.maxQuantity` times, however many customers buy at once. */
 
-/* Fifty buyers at once take long on a busy machine. */
+/* 50 concurrent purchases take long on a busy machine. */
 vi.setConfig({ testTimeout: 180_000 })
 
 let shop: RenewalStack
@@ -121,7 +121,7 @@ test('a customer takes one place of a free plan, however often it is activated a
   }
   expect(await activate(other!, planRef)).toMatchObject({ status: 'activated' })
   expect(await activate(third!, planRef)).toMatchObject({ message: 'The plan is sold out' })
-  // The place stays that of the customer who had it.
+  // The place still belongs to the customer who had it.
   const asked = { customerRef: one, productRef: shop.payments.productRef, planRef }
   expect(await shop.payments.call('POST', '/v1/sdk/checkout-sessions', asked)).toMatchObject({
     status: 201,

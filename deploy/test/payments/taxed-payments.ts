@@ -5,7 +5,7 @@ import type { PaymentIntentBody, TaxedPaymentBody } from '@tollgate/schemas/http
 import { expect } from 'vitest'
 import { PaymentStack } from './payment-stack.ts'
 
-/* Customers that say where they are, and what is made of the money that their payments are found over. */
+/* Customers who state their country, and how a differing amount at the processor is adopted. */
 
 export const swede = { isBusiness: false, customerCountry: 'SE' }
 export const german = {
@@ -16,7 +16,7 @@ export const german = {
   customerName: 'Ada Lovelace',
 }
 
-/** A provider of Sweden, who collects VAT. */
+/** Starts a Swedish provider who collects VAT. */
 export async function startSwedishProvider(): Promise<PaymentStack> {
   const payments = await PaymentStack.start({ settings: { TOLLGATE_STRIPE_TIMEOUT_MS: '400' } })
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
@@ -42,13 +42,13 @@ export function setDetailsOf(payments: PaymentStack, reference: string, details:
   return payments.call<TaxedPaymentBody & { message: string }>('POST', path, details)
 }
 
-/** What the processor would charge. */
+/** Returns the amount that the processor would charge. */
 export async function amountAtProcessor(payments: PaymentStack, id: string): Promise<number> {
   const { body } = await payments.stripe('GET', `payment_intents/${id}`)
   return (body as unknown as { amount: number }).amount
 }
 
-/** What a look at the payment that found it so makes of it. */
+/** Returns the result of reconciling a payment with the given amount at the processor. */
 export async function adoptedMoney(
   payments: PaymentStack,
   reference: string,

@@ -12,9 +12,9 @@ import {
 import { startStack, type Stack } from '../stack.ts'
 import { eventually } from './payment-stack.ts'
 
-/* Automatic top-ups of wallets that usage empties, with every service, and what the answers to usage say of them. */
+/* Automatic top-ups of wallets that usage empties, with all services, and what the answers to usage report about them. */
 
-/* For a busy machine. */
+/* The timeout allows for a busy machine. */
 vi.setConfig({ testTimeout: 120_000 })
 
 let simulator: SimulatorUnderTest
@@ -71,7 +71,7 @@ async function confirm(processorPaymentId: string): Promise<void> {
 
 let sequence = 0
 
-/** With 100,000 credits on a card that is kept, and a top-up of 20 dollars below 5, which are 50,000 credits. */
+/** Creates a customer with 100,000 credits and a saved card, and a top-up of 20 dollars below 5 dollars (50,000 credits). */
 async function armedCustomer(): Promise<string> {
   sequence += 1
   const customerRef = await made('/v1/sdk/customers', { email: `c${sequence}@example.com` })
@@ -110,7 +110,7 @@ async function use(customerRef: string, units: number): Promise<boolean | undefi
   return creditDebit.autoRecharge?.triggered
 }
 
-/** Automatic top-ups that were begun, whatever became of them. */
+/** Returns the number of automatic top-ups that were begun, whatever their outcome. */
 async function topUps(customerRef: string): Promise<number> {
   const [row] = await stack.database.in('sandbox')<[{ count: number }]>`
     select count(*)::int from payment_intents
@@ -118,7 +118,7 @@ async function topUps(customerRef: string): Promise<number> {
   return row.count
 }
 
-/** Arms again, and waits until the payment job has noted that it looks at the wallet for that. */
+/** Enables automatic top-ups again, and waits until the payment job has begun to check the wallet. */
 async function armAndLook(customerRef: string): Promise<void> {
   await call('PUT', '/v1/sdk/auto-recharge', { customerRef, ...terms })
   await eventually(async () => {
@@ -128,7 +128,10 @@ async function armAndLook(customerRef: string): Promise<void> {
   })
 }
 
-/** A slow answer is not waited for, and the payment job may come first: then no answer tells of the top-up. */
+/**
+ * A usage request does not wait for a slow top-up, and the payment job may begin it first. In both cases no answer reports it, so
+ * the test repeats.
+ */
 test('a debit that crosses the threshold says that a top-up was begun', async () => {
   await eventually(async () => expect(await use(await armedCustomer(), 60)).toBe(true))
 })
@@ -179,7 +182,7 @@ test('arming below the threshold charges once, also by two calls at once', async
   const path = '/v1/sdk/auto-recharge'
   await Promise.all([1, 2, 3].map(() => call('PUT', path, { customerRef, ...terms })))
   await eventually(async () => expect(await balance(customerRef)).toBe(240_000))
-  // The job looks at one wallet after the other: with the second look the first one is over.
+  // The job checks one wallet after the other, so the first check has ended when the second begins.
   await armAndLook(customerRef)
   await armAndLook(customerRef)
   expect(await topUps(customerRef)).toBe(1)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PaymentIntentBody } from '@tollgate/schemas/http/payment-intents'
 import { eventually, PaymentStack } from './payment-stack.ts'
 
-/* Payments that were made before payments said who sells: their invoices say it all the same. */
+/* Payments from before payments stored the seller. Their invoices must still name the seller. */
 
 let quiet: PaymentStack
 let told: PaymentStack

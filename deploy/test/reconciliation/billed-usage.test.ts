@@ -7,7 +7,7 @@ import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import { expect, test } from 'vitest'
 import { postPaid, UsageShop } from '../usage-billing/usage-shop.ts'
 
-/* What invoices charged usage for, summed up once more of the records. */
+/* The billed usage of invoices compared with the sum of the records. */
 
 const of = new UsageShop()
 
@@ -34,7 +34,7 @@ test('bills are as they were, whatever was recorded, linked and ended since', as
   await of.use(first, 90, '2026-02-10T00:00:00Z')
   await of.useLate({ customerRef: externalRef }, 7.25, '2026-02-11T00:00:00Z')
   await of.bill('2026-02-28T13:00:00Z')
-  // Known to be this customer's only after it was billed, and so late.
+  // The reference is linked to the customer after billing, so its usage is late.
   await of.runner.within(of.shop, ({ sql, providerId }) =>
     linkReference(
       sql,

@@ -24,8 +24,8 @@ import { startStack, type Stack } from '../stack.ts'
 import { WalletCaller } from '../wallet-caller.ts'
 
 /*
- * What is counted, and what wallets paid, against the records: nothing is found while usage flows, and whatever was made
- * wrong on purpose is found by its name.
+ * Counts and debits of wallets compared with the records: there are no findings while usage is recorded, and every deliberate
+ * difference is found.
  */
 
 const environment = 'sandbox'
@@ -126,7 +126,7 @@ async function providerOf(reference: string): Promise<string> {
   return row!.provider_id
 }
 
-/** Counts something that nobody recorded. */
+/** Adds a count without a record. */
 async function miscount(at: EntryAddress, series: string, amount: bigint): Promise<void> {
   const offset = await hotState.appliedOffset(environment, at.partition)
   const second = Math.floor(Date.now() / 1000)
@@ -152,7 +152,7 @@ async function walletOf(reference: string): Promise<EntryAddress> {
   return walletAddress(name, stack.eventLog.partitionCount(usageTopic(environment)))
 }
 
-/** The ledger has what the payer's calls took. */
+/** Waits until the ledger contains the debits of the payer's calls. */
 async function posted(): Promise<void> {
   await expect
     .poll(() => wallets.ledgerOf(payerRef), { timeout: patienceMs })
@@ -200,7 +200,7 @@ test(
   },
 )
 
-/** Of a wallet that has something else. */
+/** Publishes a wallet with a different amount of granted credits. */
 async function publishGranted(at: EntryAddress, grantedMicros: string): Promise<void> {
   const [row] = await stack.database.in(environment)<{ version: number }[]>`
     select nextval('publication_versions')::int as version`
@@ -279,7 +279,7 @@ test('counts and wallets are made again when asked', { timeout: 2 * patienceMs }
   ).toEqual(money)
 })
 
-/** Effects of the repair; it dies at that one. */
+/** Repairs until the process dies at the given step. */
 async function repairUntil(atStep: number, repairs: readonly Repair[]): Promise<Life> {
   const life = new Life({ atStep, sendsLast: false })
   const parts = {
@@ -345,7 +345,7 @@ test(
       `wallet ${payerRef}: spent and posted ${paid} | ${paid - 200}`,
       `wallet ${payerRef}: spent by the hot state ${paid} | ${paid - 200}`,
     ])
-    // Counts made of what is left would give back what was paid.
+    // Counts rebuilt from the remaining records would return credits that were already spent.
     const { partition } = await walletOf(payerRef)
     expect(told.repairs).not.toContainEqual({ kind: 'counts', partition })
     expect(told.withheld).toContainEqual({

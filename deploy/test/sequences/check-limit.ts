@@ -36,8 +36,8 @@ function checkerOf(stores: Stores): LimitChecker {
 }
 
 /**
- * Checks the limit as the data plane does, which asks the control plane about customers that it does not know: the
- * control plane enrols them in the default plan, if they may have it. Undefined: the customer has no purchase.
+ * Checks the limit as the data plane does. It asks the control plane about unknown customers, which enrolls them in the default
+ * plan if allowed. Returns undefined if the customer has no purchase.
  */
 export async function checkLimit(player: Player): Promise<LimitsResponse | undefined> {
   const known = await checkPublished(player)

@@ -6,7 +6,7 @@ import type { Player } from './player.ts'
 
 const dayMs = 86_400_000
 
-/** Expects that no time was paid twice, no set-up fee was charged twice, and usage was billed but for what is free. */
+/** Checks that no time was paid twice, that no setup fee was charged twice, and that all usage except free units was billed. */
 export async function expectCharged(player: Player): Promise<void> {
   const facts = await readFacts(player)
   expectNoTimeTwice(facts)
@@ -16,8 +16,8 @@ export async function expectCharged(player: Player): Promise<void> {
 }
 
 /**
- * No time is paid twice while a purchase is held, and a purchase that takes the place of a paid one is charged in full only
- * if its plan starts a period of its own.
+ * Checks that no time is paid twice while a purchase is held. A purchase that replaces a paid one is charged in full only if its
+ * plan starts a new period.
  */
 function expectNoTimeTwice(facts: Facts): void {
   const periods = facts.paid.filter(({ kind, start }) => kind === 'recurring' && start !== null)
@@ -47,7 +47,7 @@ function describe({ amountMinor, ...line }: PaidFact): string {
   return `${amountMinor} ${JSON.stringify(line)}`
 }
 
-/** Each paid plan includes units, and nobody knows which of them will have been used: so none is credited for a change. */
+/** Checks that no change was credited. Each paid plan includes units, and it is unknown how many of them will be used. */
 function expectNoCredits({ paid }: Facts): void {
   const credits = paid.filter(({ kind, amountMinor }) => kind === 'proration' && amountMinor < 0n)
   expect(credits.map(describe)).toEqual([])
@@ -60,10 +60,10 @@ function expectSetupFeesOnce(facts: Facts): void {
   expect(new Set(fees).size, `set-up fees of ${fees.join()}`).toBe(fees.length)
 }
 
-/** Cents for a unit of the plans that are billed after the fact. */
+/** Cents per unit of the plans that are billed afterwards. */
 const centsPerUnit: Partial<Record<PlanName, bigint>> = { cheap: 1n, dear: 2n }
 
-/** A month gives at most this many units free of charge, whatever plans are held in it. */
+/** Maximum free units per month, whatever plans are held in it. */
 const freeUnitsMax = plans.cheap.freeUnits
 
 async function expectUsageBilled({ world, market, customer, admitted }: Player, { held }: Facts) {

@@ -3,12 +3,12 @@ import { monthAt, readFacts, replacedBy, type Facts, type HeldFact } from './fac
 import { limitOf, plans, type PlanName } from './market.ts'
 import type { Player } from './player.ts'
 
-/** States of a purchase that gives access. The service promises access while it retries a failed charge. */
+/** Statuses of a purchase that gives access. Access continues while a failed charge is retried. */
 const open = ['active', 'trialing', 'past_due']
 
 /**
- * Expects that the units that a limit check is about to admit are covered: the plan is paid for the running period or
- * needs no payment, no debt is left behind, and all units since the allowance began stay within one limit.
+ * Checks that the units which a limit check admits are covered: the plan is paid for the current period or needs no payment, no
+ * unpaid invoice exists, and all units since the allowance began are within one limit.
  */
 export async function expectCovered(
   player: Player,
@@ -32,7 +32,7 @@ export async function expectCovered(
   expect(usedUnits + units, `since ${since.toISOString()}\n${told}`).toBeLessThanOrEqual(limit)
 }
 
-/** Whether a price of the running period was paid, by this purchase or by one that it replaced; or nothing is due. */
+/** Returns whether a price of the current period was paid by this purchase or one that it replaced, or nothing is due. */
 function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
   if (purchase.status === 'past_due') return true
   const { plan } = purchase
@@ -54,7 +54,7 @@ function isPaid(facts: Facts, purchase: HeldFact, now: Date): boolean {
   )
 }
 
-/** What is due beforehand for a period of the plan, in cents. */
+/** Returns the price of a period that is due in advance, in cents. */
 function priceOf(plan: PlanName): number {
   const terms = plans[plan]
   if ('basePrice' in terms) return terms.basePrice
@@ -62,8 +62,8 @@ function priceOf(plan: PlanName): number {
 }
 
 /**
- * From when on usage counts against the purchase's limit: the start of its running period if that was charged in full or
- * began by renewal; the start of the period that the replaced purchase was in, if this one goes on with it.
+ * Returns the time from which usage counts against the purchase's limit. It is the start of the current period if that was charged
+ * in full or began by renewal. Otherwise it is the start of the replaced purchase's period, which this purchase continues.
  */
 function allowanceStart(facts: Facts, purchase: HeldFact, now: Date): Date {
   const { start } = monthAt(purchase.anchor, now)
@@ -80,8 +80,8 @@ function allowanceStart(facts: Facts, purchase: HeldFact, now: Date): Date {
 }
 
 /**
- * Units that the purchase allows in its running period. If it went on with the period of another one for the difference,
- * each of them gives its units for the part of the period that it is paid for.
+ * Returns the units that the purchase allows in its current period. If it continues the period of another purchase for the price
+ * difference, each of them adds units for the part of the period that it is paid for.
  */
 function limitNow(facts: Facts, purchase: HeldFact, now: Date): number | undefined {
   const limit = limitOf(purchase.plan)
@@ -104,12 +104,12 @@ function includedUnits(facts: Facts, purchase: HeldFact, now: Date): number {
   return before + (included - includedUnitsOf(replaced.plan)) * share
 }
 
-/** Units of a month that the plan's price includes. */
+/** Returns the units per month that the plan's price includes. */
 function includedUnitsOf(plan: PlanName): number {
   return plan === 'hybrid' ? plans.hybrid.freeUnits : (limitOf(plan) ?? 0)
 }
 
-/** The purchase and those that it replaced, one after the other. */
+/** Returns the purchase and those that it replaced, newest first. */
 function chainOf(facts: Facts, purchase: HeldFact): readonly HeldFact[] {
   const replaced = replacedBy(facts, purchase)
   return replaced === undefined ? [purchase] : [purchase, ...chainOf(facts, replaced)]

@@ -2,7 +2,7 @@ import { environment } from '../money/environment.ts'
 import { nameOf, type Market, type PlanName } from './market.ts'
 import type { Player } from './player.ts'
 
-/** One purchase of a plan, as it is stored. */
+/** One stored purchase of a plan. */
 export type HeldFact = {
   readonly reference: string
   readonly plan: PlanName
@@ -11,11 +11,11 @@ export type HeldFact = {
   readonly start: Date
   readonly createdAt: Date
   readonly endedAt: Date | null
-  /** The purchase that it took the place of. */
+  /** Reference of the purchase that this one replaced. */
   readonly replaces: string | null
 }
 
-/** A price of a paid invoice whose money was neither refunded in full nor lost to a dispute. */
+/** A price on a paid invoice whose money was neither refunded in full nor lost to a dispute. */
 export type PaidFact = {
   readonly purchaseRef: string
   readonly kind: string
@@ -26,7 +26,7 @@ export type PaidFact = {
 
 export type Facts = { readonly held: readonly HeldFact[]; readonly paid: readonly PaidFact[] }
 
-/** Oldest first. */
+/** Reads the purchases and payments, oldest first. */
 export async function readFacts({ world, market, customer }: Player): Promise<Facts> {
   const sql = world.stores.postgres.database.in(environment)
   const { providerId } = market
@@ -62,12 +62,15 @@ function named(
   return { ...row, plan: nameOf(market, planRef) }
 }
 
-/** The purchase that gave access until this one took its place. */
+/** Returns the purchase that gave access until this one replaced it. */
 export function replacedBy({ held }: Facts, { replaces }: HeldFact): HeldFact | undefined {
   return held.find(({ reference }) => reference === replaces)
 }
 
-/** The month of the purchase that holds the instant, counted from the anchor; the last days of months are kept. */
+/**
+ * Returns the month of the purchase that contains the instant. Months are counted from the anchor, including its day at the end of
+ * a month.
+ */
 export function monthAt(anchor: Date, at: Date): { readonly start: Date; readonly end: Date } {
   let months = 0
   while (monthsAfter(anchor, months + 1) <= at) months += 1

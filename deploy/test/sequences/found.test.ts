@@ -3,7 +3,7 @@ import { openStores, type Stores } from '../money/stores.ts'
 import { playBatch } from './play-batch.ts'
 import type { Sequence } from './step.ts'
 
-/* Sequences that broke a rule once. */
+/* Sequences that broke a rule in the past. */
 
 let stores: Stores
 

@@ -4,20 +4,20 @@ import type { Stores } from '../money/stores.ts'
 const monthly = { type: 'recurring', billingCycle: 'monthly' } as const
 const perUnit = { type: 'usage-based', billingModel: 'post-paid', billingCycle: 'monthly' } as const
 
-/** Prices in US cents, limits in units of a month. */
+/** Prices in US cents, limits in units per month. */
 export const plans = {
   free: { ...monthly, price: 0, limit: 10, default: true },
   silver: { ...monthly, price: 1_900, limit: 100, prorationPolicy: 'proportional' },
   gold: { ...monthly, price: 4_900, limit: 300, prorationPolicy: 'proportional' },
-  /** Starts a period of its own at its full price. */
+  /** A change to this plan starts a new period at its full price. */
   restart: { ...monthly, price: 2_400, limit: 150, setupFee: 500, prorationPolicy: 'full' },
-  /** Starts with the next period. */
+  /** A change to this plan takes effect with the next period. */
   later: { ...monthly, price: 3_400, limit: 200, prorationPolicy: 'none' },
   trial: { ...monthly, price: 2_900, limit: 120, setupFee: 700, trialDays: 14 },
-  /** A cent for each unit after the first 100, or two after the first 80. */
+  /** 1 cent for each unit after the first 100, or 2 cents after the first 80. */
   cheap: { ...perUnit, creditsPerUnit: 100, freeUnits: 100 },
   dear: { ...perUnit, creditsPerUnit: 200, freeUnits: 80 },
-  /** A base price, and a cent for each of at most 350 units after the first 50. */
+  /** A base price, and 1 cent for each of at most 350 units after the first 50. */
   hybrid: {
     type: 'hybrid',
     billingCycle: 'monthly',
@@ -27,7 +27,7 @@ export const plans = {
     freeUnits: 50,
     prorationPolicy: 'proportional',
   },
-  /** A cent for each unit, from the wallet. */
+  /** 1 cent per unit, paid from the wallet. */
   wallet: { type: 'usage-based', billingModel: 'pre-paid', creditsPerUnit: 100 },
 } as const
 
@@ -36,7 +36,7 @@ export const planNames = Object.keys(plans) as readonly PlanName[]
 
 export type Market = ShopOf<PlanName>
 
-/** A provider that collects no tax, so that a payment is the price. */
+/** Opens a provider that collects no tax, so that a payment equals the price. */
 export function openMarket(stores: Stores): Promise<Market> {
   return openShopWith(stores, plans, { supportEmail: 'help@acme.example' })
 }
@@ -47,7 +47,7 @@ export function nameOf(market: Market, planRef: string | null): PlanName {
   return name
 }
 
-/** Units that one paid period of the plan allows; undefined: any number. */
+/** Returns the units that one paid period of the plan allows, or undefined if they are unlimited. */
 export function limitOf(name: PlanName): number | undefined {
   const plan = plans[name]
   return 'limit' in plan ? plan.limit : undefined

@@ -9,29 +9,29 @@ import { playStep } from './play-step.ts'
 import { createPlayer, type Player } from './player.ts'
 import { stepsMax, type Sequence } from './step.ts'
 
-/** A sequence that broke a rule: what it was and which rule. */
+/** A sequence that broke a rule, with the error. */
 export type Fault = { readonly steps: string; readonly error: string }
 
 const hourMs = 3_600_000
 
-/** More than the tolerance for clocks of clients, so that no use before a purchase counts in it. */
+/** Longer than the tolerance for clients' clocks, so that no usage before a purchase counts in it. */
 const betweenStepsMs = 600_000
 
-/** Nothing hangs here: this is for a busy machine. */
+/** Timeout of processor calls. No call hangs here, but the machine may be busy. */
 const processorTimeoutMs = 20_000
 
-/** Customers whose steps are played at the same time. */
+/** Number of customers whose steps run concurrently. */
 const togetherMax = 8
 
-/** Enough hours for every bill of usage to be due. */
+/** Hours after which all usage is billed. */
 const finalHours = [40 * 24, 24, 1, 6]
 
-/** Happenings at the processor that the service learns of by these events alone. */
+/** Happenings at the processor that the service learns only from these events. */
 const toldEvents = /^(refund|charge\.refund|charge\.dispute|setup_intent)/
 
 /**
- * Plays the sequences side by side, a customer each, with `hours` between their rounds, and checks each of them. The
- * customers share the provider, the clock and the scheduled jobs, and nothing else.
+ * Plays the sequences on one clock, each with its own customer and with `hours` between the rounds, and checks them. The customers
+ * share only the provider, the clock and the scheduled jobs.
  */
 export async function playBatch(
   stores: Stores,
@@ -68,7 +68,7 @@ export async function playBatch(
       await pass(world, pause)
     }
     for (const pause of finalHours) await pass(world, pause)
-    // What the processor took for the last charges is asked a minute after them.
+    // The processor's fee of the last charges is read 1 minute after them.
     await world.pass(betweenStepsMs)
     await receiveEvents(world)
     for (const [at, player] of players.entries()) await check(at, () => expectCharged(player))
@@ -85,7 +85,7 @@ export async function playBatch(
   }
 }
 
-/** Time passes, and the scheduled jobs do what is due. */
+/** Moves the clock forward and runs the due jobs. */
 async function pass(world: MoneyWorld, hours: number): Promise<void> {
   await receiveEvents(world)
   await world.pass(hours * hourMs)
@@ -93,7 +93,7 @@ async function pass(world: MoneyWorld, hours: number): Promise<void> {
   await receiveEvents(world)
 }
 
-/** Events of payments are lost: the service reads those payments by itself. */
+/** Delivers events, except those of payments. The service must read the payments itself. */
 async function receiveEvents(world: MoneyWorld): Promise<void> {
   await world.collectMail()
   for (const event of world.mail.splice(0)) {

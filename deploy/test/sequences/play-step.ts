@@ -15,7 +15,7 @@ import type { Player } from './player.ts'
 import type { Step } from './step.ts'
 import { useAdmitted } from './use-admitted.ts'
 
-/** The service may refuse any step. What it does then, and what it does otherwise, the checks of the sequence judge. */
+/** Plays a step. The service may refuse it. The checks of the sequence decide whether the result is correct. */
 export async function playStep(player: Player, step: Step): Promise<void> {
   switch (step.do) {
     case 'activate':
@@ -71,7 +71,7 @@ function buy(player: Player, plan: PlanName, card: string): Promise<void> {
   return pay(player, card, of)
 }
 
-/** Confirms the payment in the customer's browser and waits for its end. */
+/** Confirms the payment in the customer's browser and waits for its final state. */
 async function pay(player: Player, card: string, of: Partial<PaymentRequest>): Promise<void> {
   const { world, market, customer } = player
   const request: PaymentRequest = {
@@ -130,7 +130,7 @@ async function payDebt({ world, market, customer }: Player): Promise<void> {
 
 type AtProcessor = Extract<Step, { readonly do: 'refund' | 'dispute' | 'close disputes' }>
 
-/** The processor refuses what does not fit the payment's state. */
+/** Plays a step at the processor, which refuses it if it does not fit the payment's state. */
 async function playAtProcessor(player: Player, step: AtProcessor): Promise<void> {
   const { simulator } = player.world
   const { url } = simulator.simulator

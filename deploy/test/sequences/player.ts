@@ -2,22 +2,22 @@ import type { Customer } from '@tollgate/domain/customers/repository'
 import type { MoneyWorld } from '../money/money-world.ts'
 import type { Market, PlanName } from './market.ts'
 
-/** Units that a limit check admitted and that were recorded then. */
+/** Units that a limit check admitted and that were then recorded. */
 type Admitted = {
   readonly at: Date
   readonly plan: PlanName
   readonly units: number
 }
 
-/** One customer of the market, and what the test knows of it without asking the service. */
+/** One customer of the market, and the state that the test expects. */
 export type Player = {
   readonly world: MoneyWorld
   readonly market: Market
   readonly customer: Customer
   readonly admitted: Admitted[]
-  /** Payments that the customer's browser has confirmed, oldest first, by the processor's id. */
+  /** Processor ids of the payments that the customer's browser confirmed, oldest first. */
   readonly paymentIds: string[]
-  /** Counts what needs a name of its own. */
+  /** Counter for unique names. */
   asked: number
 }
 

@@ -5,22 +5,22 @@ import { playBatch } from './play-batch.ts'
 import { anySequence, pauses } from './step.ts'
 
 /*
- * Customers of one market take plans, change, cancel, are refunded, dispute, owe and use whatever the limit check admits,
- * in random order. Whatever the sequence: what is admitted was paid for or promised, and nothing is charged twice.
+ * In random order, customers of one market activate plans, change, cancel, are refunded, dispute, owe, and use what the limit check
+ * admits. In every sequence, everything admitted is paid or promised, and nothing is charged twice.
  */
 
 const asked = process.env['TOLLGATE_TEST_SEQUENCES']
 const sequencesMax = Number(asked ?? 100)
 
-/** Sequences that are played side by side on one clock. */
+/** Number of sequences that share one clock. */
 const batchSize = 100
 
 const rounds = 3
 
-/** The same sequences every time, unless a number of them is asked for. */
+/** The sequences are the same in each run, unless a number of sequences is set. */
 const firstSeed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
-/** Sequences of one test: none of them takes so long that the run counts as stuck. */
+/** Number of sequences per test, so that no test takes so long that the run counts as hanging. */
 const sequencesEach = 1_000
 
 const starts = Array.from(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { planNames, type PlanName } from './market.ts'
 
-/** What a customer, its bank or the provider does. `payment`: the place of a payment in the sequence, newest first. */
+/** An action of a customer, its bank or the provider. `payment` is the index of a payment in the sequence, newest first. */
 export type Step =
   | { readonly do: 'activate'; readonly plan: PlanName }
   | { readonly do: 'buy'; readonly plan: PlanName; readonly card: string }
@@ -13,7 +13,7 @@ export type Step =
   | { readonly do: 'refund'; readonly payment: number; readonly isPart: boolean }
   | { readonly do: 'dispute'; readonly payment: number }
   | { readonly do: 'close disputes'; readonly ending: 'won' | 'lost' }
-  /** As many units as are admitted, at most this many. */
+  /** Uses the admitted units, at most this many. */
   | { readonly do: 'use'; readonly unitsMax: number }
 
 /** Hours until the next round. */
@@ -21,7 +21,7 @@ export const pauses = [1, 20, 9 * 24, 16 * 24, 32 * 24] as const
 
 const cards = ['pm_card_visa', 'pm_card_visa', 'pm_card_visa', 'pm_card_chargeDeclined'] as const
 
-/** The second is declined when it is charged, the third has expired by then. */
+/** Saved cards. The second is declined when it is charged, the third has expired by then. */
 const savedCards = [
   'pm_card_visa',
   'pm_card_chargeCustomerFail',
@@ -31,7 +31,7 @@ const savedCards = [
 const plan = fc.constantFrom(...planNames)
 const payment = fc.constantFrom(0, 0, 0, 1, 2)
 
-/** The units are more than any limit, where a customer takes all there is. */
+/** Maximum units of a use. The largest value exceeds every limit, so that the customer uses everything that is left. */
 const unitsMax = fc.constantFrom(1, 30, 100, 1_000, 1_000)
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -74,10 +74,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 9, arbitrary: fc.record({ do: fc.constant('use' as const), unitsMax }) },
 )
 
-/** Steps of one customer in one round. */
+/** Maximum steps of one customer in one round. */
 export const stepsMax = 4
 
-/** What one customer does in each round. */
+/** The steps of one customer, by round. */
 export type Sequence = readonly (readonly Step[])[]
 
 export function anySequence(rounds: number): fc.Arbitrary<Sequence> {

@@ -9,7 +9,7 @@ import type { Player } from './player.ts'
 
 const microsPerUnit = 1_000_000n
 
-/** Uses what the limit check admits, which has to be covered by what was paid for or promised. */
+/** Uses what the limit check admits, after checking that it is paid or promised. */
 export async function useAdmitted(player: Player, unitsMax: number): Promise<void> {
   const answer = await checkLimit(player)
   if (answer === undefined || !answer.withinLimits) return

@@ -6,7 +6,7 @@ import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/reposito
 import { describe, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* Usage is billed beside a price that is paid beforehand, of purchases that stand still at times. */
+/* Billing of usage in addition to a price paid in advance, for purchases that are suspended at times. */
 
 const of = new UsageShop()
 
@@ -130,7 +130,7 @@ test('a purchase that is suspended is not told of periods in which it used nothi
     const pastDue = await movePurchase(work, held!, 'renewal-failed')
     await movePurchase(work, pastDue, 'retries-spent')
   })
-  // With nobody to charge: what is paid for goes on.
+  // There is no charging, so what is paid continues.
   await of.runner.runJob('usage-billing', '2026-06-01T00:00:00Z')
   expect((await of.invoicesOf(purchase)).map(({ totalMinor }) => totalMinor)).toEqual([100n])
 })

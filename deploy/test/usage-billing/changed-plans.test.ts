@@ -4,7 +4,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { expect, test } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
-/* Usage of customers that change between plans which are billed afterwards: 100 units are free in each of them. */
+/* Usage of customers who change between plans that are billed afterwards, each with 100 free units. */
 
 const of = new UsageShop()
 const seller = { name: 'Acme' }
@@ -51,7 +51,7 @@ test('540 units of a week cost 440 cents with six changes, as with none', async 
   const totals = await totalsOf(purchases)
   expect(totals).toEqual([0n, 60n, 80n, 80n, 80n, 80n, 60n])
   expect(totals.reduce((sum, total) => sum + total, 0n)).toBe(440n)
-  // The next period has free units of its own.
+  // The next period has its own free units.
   await of.use(changing, 130, '2026-03-11T12:00:00Z')
   await of.bill('2026-04-10T12:00:00Z')
   expect(await totalsOf([changing])).toEqual([60n + 30n])

@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest'
 import { databaseOf, hotStateOf, Life } from '../money/life.ts'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* Runs of a job whose process dies once at each of its effects; another one does the job behind it. */
+/* Runs of a job whose process dies once at each of its effects. Another process then does the job again. */
 
 const of = new UsageShop()
 
-/** One run in a process of its own. What a dead one holds is another's at once. */
+/** Runs a job in a separate process. The claims of a dead process expire immediately. */
 async function runIn(life: Life, name: string, at: string): Promise<void> {
   const { runner } = of
   runner.clock.set(at)
@@ -26,7 +26,7 @@ async function runIn(life: Life, name: string, at: string): Promise<void> {
   })
 }
 
-/** Tells the story once for each effect of the job, with a death there, and once without. Returns the effects. */
+/** Plays the story once for each effect of the job with a death there, and once without a death. Returns the effects. */
 async function dyingAtEach(story: (atStep: number) => Promise<Life>): Promise<readonly string[]> {
   for (let atStep = 1; ; atStep += 1) {
     const life = await story(atStep)

@@ -12,10 +12,10 @@ import { publisherOf } from '@tollgate/billing-runner/open-parts'
 import { beforeEach, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* Units that are left of a period, by the runner: what it tells, what it settles, and that bills say the same. */
+/* Units left over from a period, as handled by the runner: its events, its settlements, and matching invoices. */
 
 const of = new UsageShop()
-// Bills of nothing say what was carried over, too.
+// Invoices of 0 also contain the carried-over units, so they are issued.
 beforeEach(() => of.issueZeroInvoices(true))
 const rolling = { ...postPaid, freeUnits: 0, limit: 1_000, rolloverUnusedUnits: true } as const
 const rollingOverage = {
@@ -35,7 +35,7 @@ async function told(): Promise<unknown[]> {
   return events.map(({ object }) => object['carriedOverUnits'])
 }
 
-/** What a limit check would go by: the published entry and the counters. */
+/** Returns what a limit check uses: the published entry and the counters. */
 async function counted({ customerRef, productRef }: Purchase) {
   const { eventLog, hotState, clock } = of.runner.parts
   const publisher = publisherOf(of.runner.parts)
@@ -62,7 +62,7 @@ async function counted({ customerRef, productRef }: Purchase) {
   }
 }
 
-/** What the period was left, and what it costs so far, by what is published and counted. */
+/** Returns the units carried into the period and its current cost, from published and counted data. */
 async function costSoFar(purchase: Purchase) {
   const plan = purchase.planSnapshot!
   const period = purchasePeriodAt(purchase, plan, new Date(of.runner.clock.now()))
@@ -138,14 +138,14 @@ test('of a quarter are settled when nothing can come of it any more, and not bef
     carriedOverMicros: 350_000_000n,
     carrySettlesAt: null,
   })
-  // By then the counters of the quarter before are gone.
+  // The counters of the previous quarter are deleted by then.
   of.runner.clock.set('2026-07-15T00:00:00Z')
   expect((await counted(purchase)).carriedOverMicros).toBe(350_000_000n)
   await of.bill('2026-07-31T00:00:00Z')
   await of.bill('2026-07-31T13:00:00Z')
   const lines = (await of.invoicesOf(purchase)).flatMap((invoice) => invoice.lines)
   expect(lines.at(-1)).toMatchObject({ inputs: { kind: 'usage', carriedOverUnits: '350' } })
-  // What was settled is of one quarter, and of no other.
+  // The settled amount belongs to one quarter and to no other.
   expect((await counted(purchase)).carriedOverMicros).toBe(1_000_000_000n)
 })
 
@@ -161,7 +161,7 @@ test('are looked at when they can be settled, whenever somebody was told to look
   const week = await of.buy({ ...rolling, billingCycle: 'weekly' })
   const quarter = await of.buy({ ...rolling, billingCycle: 'quarterly' })
   const plain = await of.buy(postPaid)
-  // As an upgrade leaves all that were there before.
+  // The state of purchases that existed before an upgrade.
   const sql = of.runner.database.in('sandbox')
   await sql`
     update purchases set carry_settles_at = '2026-05-10T00:00:00Z', next_reset_at = null
@@ -193,7 +193,7 @@ test('are none of a time without access, for checks, events and bills', async ()
 
 test.each([
   { billingCycle: 'monthly', days: ['2026-03-10', '2026-03-14', '2026-03-16'], end: '2026-03-31' },
-  // What the quarter was left is settled by then.
+  // The units left of the quarter are settled by then.
   {
     billingCycle: 'quarterly',
     days: ['2026-06-10', '2026-06-14', '2026-06-16'],
@@ -233,7 +233,7 @@ test.each([
 test('that were settled before access was missing at the start of the period are none', async () => {
   const purchase = await of.buy({ ...rollingOverage, billingCycle: 'quarterly' })
   await suspend(purchase, '2026-04-20T00:00:00Z')
-  // As a runner of an older version settled it.
+  // The state after a runner of an older version settled it.
   const sql = of.runner.database.in('sandbox')
   await sql`
     update purchases set carried_into = '2026-04-30T12:00:00Z', carried_over_micros = 1000000000

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { OraclePlan } from '../../../domain/test/pricing-oracle.ts'
 import type { ModelCycle } from './usage-bill-model.ts'
 
-/* What happens to random customers: which plans they have, what they use when, and when somebody comes to bill it. */
+/* Random customers: their plans, when they use how much, and when their usage is billed. */
 
 const dayMs = 86_400_000
 
@@ -54,7 +54,7 @@ export const plans: fc.Arbitrary<CasePlan> = fc
   })
   .map(({ priced, baseMinor, strategy }) => {
     const isHybrid = priced.type === 'hybrid'
-    // Only hybrid plans have tiers, overage and a price before their usage.
+    // Only hybrid plans have tiers, overage and a base price.
     const { tiers: _tiers, overage: _overage, tierMode: _mode, ...flat } = priced
     return {
       priced: isHybrid ? priced : flat,

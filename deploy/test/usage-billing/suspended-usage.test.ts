@@ -3,7 +3,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { beforeEach, expect, test } from 'vitest'
 import { hybrid, UsageShop } from './usage-shop.ts'
 
-/* A purchase is paid up to 31 March, suspended on the 5th because the usage of February was not paid, and paid later. */
+/* A purchase is paid until 31 March, suspended on the 5th because the usage of February was not paid, and paid later. */
 
 const of = new UsageShop()
 let purchase: Purchase

@@ -5,11 +5,11 @@ import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
 import { expect, test } from 'vitest'
 import { hybrid, UsageShop } from './usage-shop.ts'
 
-/* Usage of a plan that was replaced on 12 February, and is active again on 15 February, since the change was paid back. */
+/* Usage of a plan that was replaced on 12 February and is active again on 15 February, because the change was refunded. */
 
 const of = new UsageShop()
 
-/** Another purchase takes its place, and goes on with its period. */
+/** Replaces the purchase by one that continues its period. */
 async function change({ reference }: Purchase): Promise<Purchase> {
   of.runner.clock.set('2026-02-12T00:00:00Z')
   return of.runner.within(of.shop, async (work) => {
@@ -28,7 +28,7 @@ async function undo({ reference }: Purchase): Promise<void> {
   await of.runner.within(of.shop, (work) => endRefunded(work, reference))
 }
 
-/** Units that stand on invoices, by kind of line. */
+/** Returns the invoiced units by kind of line. */
 async function billedUnits(...purchases: readonly Purchase[]): Promise<Record<string, number>> {
   const units: Record<string, number> = {}
   for (const purchase of purchases) {

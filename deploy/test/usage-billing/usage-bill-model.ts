@@ -1,8 +1,8 @@
 import { oraclePrice, Rational, type OraclePlan } from '../../../domain/test/pricing-oracle.ts'
 
 /*
- * What usage is billed when, a second time and otherwise: a list of records, and a loop over periods that are made of dates
- * written out. Shares nothing with `domain/src`.
+ * A second, independent implementation of usage billing: a list of records, and a loop over periods with explicit dates. It shares
+ * no code with `domain/src`.
  */
 
 export type ModelCycle =
@@ -14,7 +14,7 @@ export type ModelPurchase = {
   readonly cycle: ModelCycle
   readonly startMs: number
   endMs: number | undefined
-  /** Usage before belongs to another purchase. */
+  /** Earlier usage belongs to the previous purchase. */
   readonly previousEndMs: number | undefined
 }
 
@@ -34,7 +34,7 @@ const graceMs = 3_600_000
 const closesAfterMs = graceMs + 30 * 86_400_000
 const dollars = { unitsPerDollar: '1', decimals: 2 } as const
 
-/** Of one purchase: what it is billed, when somebody comes for it. */
+/** The invoices of one purchase when its usage is billed. */
 export class UsageBillModel {
   readonly purchase: ModelPurchase
   readonly #billed: { startMs: number; endMs: number; micros: bigint; carried: bigint }[] = []
@@ -48,7 +48,7 @@ export class UsageBillModel {
     return this.#isClosed
   }
 
-  /** The usage lines of each invoice that is made at that time, in their order. */
+  /** Returns the usage lines of each invoice that is issued at a given time, in order. */
   bill(records: readonly ModelRecord[], nowMs: number): ModelLine[][] {
     const invoices: ModelLine[][] = []
     const { startMs, endMs: endedMs } = this.purchase
@@ -75,7 +75,7 @@ export class UsageBillModel {
     return invoices
   }
 
-  /** All that was billed, in the end: what all usage of each period costs. */
+  /** Returns the cost of all usage of the billed periods, including late usage. */
   costOfAll(records: readonly ModelRecord[]): Rational {
     return this.#billed.reduce(
       (sum, { startMs, endMs, carried }) =>
@@ -118,7 +118,7 @@ export class UsageBillModel {
       .reduce((sum, { micros }) => sum + micros, 0n)
   }
 
-  /** Where period number `index` begins, the first one being 0. */
+  /** Returns the start of the period number `index`, counted from 0. */
   #boundary(index: number): number {
     const { cycle, startMs } = this.purchase
     if (cycle.kind === 'days') return startMs + index * cycle.days * 86_400_000

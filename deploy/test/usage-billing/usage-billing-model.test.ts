@@ -26,8 +26,8 @@ import {
 } from './usage-bill-model.ts'
 
 /*
- * Random plans, usage of any lateness over several periods, switches, ends, and runs that break off: what is billed is what
- * the model says, line by line, and all of it is what the raw records cost.
+ * Random plans, usage of any lateness over several periods, plan changes, ends, and interrupted runs. Every line must equal that of
+ * the model, and the total must equal the cost of the raw records.
  */
 
 const runs = Number(process.env['TOLLGATE_TEST_USAGE_BILLS'] ?? 8)
@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-/** One customer's story, told to the runner and to the model. */
+/** One customer's story, played by the runner and by the model. */
 class Story {
   readonly shop: Shop
   readonly records: ModelRecord[] = []
@@ -76,7 +76,7 @@ class Story {
     this.#begin(purchase, undefined)
   }
 
-  /** Another plan of the product: what there was of the period is billed by the one before. */
+  /** Changes to another plan of the product. The usage of the period so far is billed by the previous purchase. */
   async switchPlan(): Promise<void> {
     const before = this.models.at(-1)!.purchase
     const plan = await this.#plan()
@@ -108,7 +108,7 @@ class Story {
     this.records.push({ atMs: at.getTime(), micros })
   }
 
-  /** The jobs, first perhaps in a run that breaks off, then in one that does not. */
+  /** Runs the jobs, first in an interrupted run if requested, then in a complete one. */
   async run(flaw: Extract<Step, { kind: 'run' }>['flaw']): Promise<void> {
     const at = new Date(this.#nowMs).toISOString()
     const once = { TOLLGATE_BILLING_TRIES_MAX: '1' }
@@ -215,7 +215,7 @@ async function expectBills(story: Story, issuesZero: boolean): Promise<void> {
     const billed = [...invoices, ...drafts].map(usageLinesOf).filter((lines) => lines.length > 0)
     const found = billed.map((lines) => lines.map(shapeOf))
     const expected = (story.expected.get(reference) ?? []).map((lines) => lines.map(modelShapeOf))
-    // Only what has a number says what came first.
+    // Only numbered invoices have a defined order.
     expect(issuesZero ? found : inOneOrder(found)).toEqual(
       issuesZero ? expected : inOneOrder(expected),
     )
@@ -240,7 +240,7 @@ async function expectBills(story: Story, issuesZero: boolean): Promise<void> {
   expect(chargedMinor + waitingMinor).toBe(linesMinor)
 }
 
-/** A period that cost nothing: all that is kept of it is what was counted. */
+/** Checks a period that cost nothing: it only keeps the counted units. */
 function expectDraft({ number, issuedAt, totalMinor, lines, ...draft }: InvoiceWithLines): void {
   expect({ number, issuedAt, totalMinor }).toEqual({ number: null, issuedAt: null, totalMinor: 0n })
   expect(lines.map(({ amountMinor }) => amountMinor)).toEqual(lines.map(() => 0n))
@@ -253,7 +253,7 @@ function inOneOrder<Shape>(shapes: readonly Shape[]): Shape[] {
   return shapes.toSorted((one, other) => (text(one) < text(other) ? -1 : 1))
 }
 
-/** Where the price of a period and the usage of the one before it stand: in one invoice, or in this order. */
+/** Checks the order of a period's price and the previous period's usage: on one invoice, or on two in the order of the plan. */
 function expectStrategy(invoices: readonly InvoiceWithLines[]): void {
   for (const [at, invoice] of invoices.entries()) {
     const usage = invoice.lines.find(({ inputs }) => inputs.kind === 'usage')

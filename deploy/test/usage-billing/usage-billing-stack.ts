@@ -15,27 +15,27 @@ import {
   type Shop,
 } from '../../../billing-runner/test/runner-stack.ts'
 
-/** Usage as somebody records it. */
+/** Usage as a client records it. */
 type RecordedUsage = {
   readonly customerRef: string
   readonly micros: bigint
-  /** When it was used, by whoever records it. */
+  /** Time of the usage according to the client. */
   readonly at: Date
   readonly idempotencyKey?: string
 }
 
-/** The billing runner on real parts, with the projections that count and store what is recorded in the log. */
+/** The billing runner on real parts, with projections that count and store the records of the log. */
 export type UsageBillingStack = {
   readonly runner: RunnerStack
-  /** What a runner of its own process is told, to work on the same stores. */
+  /** Returns the environment of a runner in a separate process on the same stores. */
   environment(settings: Record<string, string>): Record<string, string>
-  /** Appends records as ingest does, one after the other. */
+  /** Appends records like ingest, one after the other. */
   record(shop: Shop, usages: readonly RecordedUsage[]): Promise<void>
   startProjections(): Promise<void>
   stopProjections(): Promise<void>
-  /** Of one purchase, in the order of their numbers. */
+  /** Returns the invoices of one purchase in the order of their numbers. */
   invoicesOf(shop: Shop, purchaseRef: string): Promise<InvoiceWithLines[]>
-  /** What is kept of periods that cost nothing. */
+  /** Returns the drafts of periods that cost nothing. */
   draftsOf(shop: Shop, purchaseRef: string): Promise<InvoiceWithLines[]>
   stop(): Promise<void>
 }

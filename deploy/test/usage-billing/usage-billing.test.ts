@@ -9,7 +9,7 @@ import { lockPurchase } from '@tollgate/domain/purchases/repository'
 import { describe, expect, test, vi } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* The usage of a period becomes an invoice, once: when it is billed, and what of it. */
+/* The usage of a period is invoiced once: when it is billed, and which part of it. */
 
 const of = new UsageShop()
 
@@ -75,7 +75,7 @@ describe('the usage of a period', () => {
     of.runner.clock.set(at.toISOString())
     const usage = { customerRef: externalRef, micros: 100_000_000n, at }
     const keyed = { ...usage, idempotencyKey: 'once' }
-    // Recorded before anybody says whose it is.
+    // The usage is recorded before its reference is linked to the customer.
     await of.stack.record(of.shop, [usage, keyed, keyed])
     await of.runner.within(of.shop, ({ sql, providerId }) =>
       linkReference(sql, providerId, purchase.customerRef, externalRef, at),
@@ -140,7 +140,7 @@ describe('the usage of a period', () => {
     await of.use(purchase, 100, '2026-03-16T00:00:00Z')
     await of.bill('2026-03-31T13:00:00Z')
     const [, second] = await of.invoicesOf(purchase)
-    // Ten more at 2 cents, twenty at one.
+    // 10 more units at 2 cents and 20 at 1 cent.
     expect(second!.lines).toMatchObject([
       { inputs: { kind: 'late_usage', usedUnits: '90', lateUnits: '30' }, amountMinor: 40n },
       { inputs: { kind: 'usage', usedUnits: '100' }, amountMinor: 200n },
@@ -228,7 +228,7 @@ describe('the end of a purchase', () => {
 
   test('by a switch leaves each unit to one of the two', async () => {
     const first = await of.buy({ ...postPaid, freeUnits: 0 })
-    // Five minutes before a purchase are counted for it, unless there was another one.
+    // Usage up to 5 minutes before a purchase counts for it, unless there was an earlier purchase.
     await of.use(first, 100, '2026-02-12T05:57:00Z')
     of.runner.clock.set('2026-02-12T06:00:00Z')
     await of.runner.within(of.shop, async (work) => {
@@ -242,7 +242,7 @@ describe('the end of a purchase', () => {
     })
     const { customerRef } = first
     const second = await of.runner.buy(of.shop, plan, { customerRef })
-    // Enough to be charged: too little would wait for the other invoice, if that came later.
+    // The amount is large enough to be charged. A smaller one would be carried to the other invoice, if that came later.
     await of.use(first, 20, '2026-02-12T06:00:00Z')
     await of.bill('2026-03-13T00:00:00Z')
     expect(await of.invoicesOf(first)).toMatchObject([{ totalMinor: 100n }])

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import type { RunnerStack, Shop } from '../../../billing-runner/test/runner-stack.ts'
 import { startUsageBillingStack, type UsageBillingStack } from './usage-billing-stack.ts'
 
-/** 100 units are free, and a unit costs a cent. */
+/** 100 units are free, further units cost 1 cent each. */
 export const postPaid = {
   type: 'usage-based',
   billingModel: 'post-paid',
@@ -18,7 +18,7 @@ export const postPaid = {
   limit: 10_000,
 } as const
 
-/** 49 dollars, and a cent for each unit. */
+/** 49 dollars and 1 cent per unit. */
 export const hybrid = {
   type: 'hybrid',
   basePrice: 4_900,
@@ -26,11 +26,11 @@ export const hybrid = {
   creditsPerUnit: 100,
 } as const
 
-/** For each test a shop of its own, which opens on 31 January at noon, and customers whose cards work. */
+/** Opens a separate shop for each test, on 31 January at noon, with customers whose cards work. */
 export class UsageShop {
   #stack: UsageBillingStack | undefined
   #shop: Shop | undefined
-  /** What was charged, or tried to be. */
+  /** The attempted charges. */
   asked: InvoiceCharge[] = []
 
   constructor() {
@@ -78,7 +78,7 @@ export class UsageShop {
     return { kind: 'declined', isFinal: false, failure: charge.invoiceRef }
   }
 
-  /** Whether periods that cost nothing have an invoice; null: they have none. */
+  /** Sets whether periods that cost nothing get an invoice. Null is the default: they get none. */
   issueZeroInvoices(issueZeroInvoices: boolean | null): Promise<void> {
     return this.runner.within(this.shop, ({ sql, providerId, now }) =>
       changeMerchant(sql, providerId, { issueZeroInvoices }, now),
@@ -89,7 +89,7 @@ export class UsageShop {
     return this.runner.buy(this.shop, await this.runner.addPlan(this.shop, input), change)
   }
 
-  /** Recorded as it is used. */
+  /** Records usage at the time at which it occurs. */
   async use(purchase: Pick<Purchase, 'customerRef'>, units: number, at: string): Promise<void> {
     this.runner.clock.set(at)
     await this.useLate(purchase, units, at)

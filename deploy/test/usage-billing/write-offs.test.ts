@@ -6,7 +6,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { afterEach, describe, expect, test } from 'vitest'
 import { hybrid, postPaid, UsageShop } from './usage-shop.ts'
 
-/* Invoices that could not be charged, and are tried no more. The last try is that of 5 March. */
+/* Invoices that could not be charged and are no longer retried. The last attempt is on 5 March. */
 
 const of = new UsageShop()
 const retries = ['2026-03-01T05:00:00Z', '2026-03-02T05:00:00Z', '2026-03-05T05:00:00Z']

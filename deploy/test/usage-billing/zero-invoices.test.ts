@@ -5,7 +5,7 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { expect, test } from 'vitest'
 import { postPaid, UsageShop } from './usage-shop.ts'
 
-/* Periods that cost nothing: with an invoice where the provider wants one, and without. */
+/* Periods that cost nothing, with an invoice if the provider wants one, and without. */
 
 const of = new UsageShop()
 
@@ -17,7 +17,7 @@ function waiting({ customerRef, currency }: Purchase): Promise<bigint> {
   return readCarried(pool, of.shop.providerId, { customerRef, currency })
 }
 
-/** Everything that the ledger has of the purchase's customer. */
+/** Returns the number of ledger transactions of the purchase's customer. */
 async function postings({ customerRef }: Purchase): Promise<number> {
   const [row] = await of.runner.database.in('sandbox')<[{ count: number }]>`
     select count(*)::int from ledger_transactions where customer_ref = ${customerRef}`

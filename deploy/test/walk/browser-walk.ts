@@ -4,7 +4,7 @@ import { launchChromium } from '../pages/chromium.ts'
 
 const address = 'http://127.0.0.1:8787'
 
-/** Opens the pages that a newcomer finds, buys a plan with a test card, and signs in. Returns what each showed. */
+/** Opens the pages that a new user finds, buys a plan with a test card, and signs in. Returns what each page showed. */
 export async function walkInBrowser(pictures: string, passwordLink: string): Promise<string> {
   const browser = await launchChromium()
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, locale: 'en-US' })

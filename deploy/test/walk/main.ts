@@ -8,10 +8,10 @@ import { createNewcomer, type Newcomer, type Running } from './newcomer.ts'
 import { blocksUnder } from './shell-blocks.ts'
 
 /*
- * `npm run test:walk`: the first hour of a person who knows nothing yet, on a clean clone, under a new account with an empty
- * home folder. Each command of README and the guides runs as it is printed; the pages are opened in Chromium, and pictures
- * of them are kept. It needs root, for the account, and port 8787. `npm run test:walk -- <folder>` takes the folder
- * of another Node's programs.
+ * `npm run test:walk`: the first hour of a new user, on a clean clone, under a new account with an empty home folder. Each command
+ * of the README and the guides runs as printed. The pages are opened in Chromium, and screenshots are kept.
+ *
+ * It needs root to create the account, and port 8787. `npm run test:walk -- <folder>` uses the programs of another Node version.
  */
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url))
@@ -20,7 +20,7 @@ const pictures = join(repository, 'deploy/screenshots', `walk-${process.argv[2] 
 
 const steps: string[][] = []
 
-/** Runs a step, and notes how long it took and what it showed. */
+/** Runs a step, and records its duration and output. */
 async function step(name: string, act: () => Promise<string>): Promise<string> {
   const startedAtMs = Date.now()
   const shown = await act()
@@ -43,7 +43,7 @@ try {
   newcomer.remove()
 }
 
-/** Runs a script as printed; what does not end with 0 ends the walk. */
+/** Runs a script as printed. An exit code other than 0 ends the walk. */
 async function type(script: string, folder?: string): Promise<string> {
   const options = folder === undefined ? {} : { folder }
   const { status, output } = await newcomer.run(script, options)
@@ -100,7 +100,7 @@ async function readGuides(clone: string, home: string, key: string): Promise<voi
   await receiveWebhook(join(docs, 'webhooks.md'), home, key)
 }
 
-/** The commands of docs/mcp.md, and what a customer does then. The first of them is `npm start`. */
+/** Runs the commands of docs/mcp.md and the customer's actions. The first command is `npm start`. */
 async function sellMcpServer(page: string): Promise<void> {
   const [, startExample, register] = blocksUnder(page, '1. Start Tollgate and the example', 'sh')
   const example = newcomer.start(startExample!)
@@ -116,7 +116,7 @@ async function sellMcpServer(page: string): Promise<void> {
   }
 }
 
-/** The five commands of “The first webhook”, in the two terminals that the page asks for. */
+/** Runs the 5 commands of “The first webhook” in the 2 terminals that the page requires. */
 async function receiveWebhook(page: string, home: string, key: string): Promise<void> {
   const heading = 'The first webhook'
   const [functions, install, create, receive, test] = blocksUnder(page, heading, 'sh')

@@ -10,16 +10,13 @@ import {
 import type { Page } from 'playwright-core'
 import { launchChromium } from '../pages/chromium.ts'
 
-/*
- * What docs/mcp.md promises, as a person with an MCP client and a browser does it: sign-in, free calls, the paywall, the
- * checkout, and the paid call.
- */
+/* The steps of docs/mcp.md with an MCP client and a browser: sign-in, free calls, the paywall, the checkout, and the paid call. */
 
 const email = 'grace@example.com'
 
 type Look = (name: string) => Promise<void>
 
-/** Returns what was shown and answered. Keeps a picture of each page. */
+/** Returns what was shown and answered. Keeps a screenshot of each page. */
 export async function walkWithMcpClient(pictures: string, proxyUrl: string): Promise<string> {
   const browser = await launchChromium()
   const context = await browser.newContext({
@@ -68,7 +65,7 @@ function requireServed({ content, structuredContent }: Answer): void {
   throw new Error(`A call was refused: ${content[0]?.text}`)
 }
 
-/** The first attempt is answered 401 and ends with the page of sign-in; the second has the token. */
+/** Connects the client. The first attempt gets 401 and starts the sign-in. The second attempt has the token. */
 async function connect(url: URL, authProvider: PersonWithBrowser): Promise<Client> {
   const attempt = async (): Promise<Client> => {
     const transport = new StreamableHTTPClientTransport(url, { authProvider })
@@ -101,7 +98,7 @@ async function buyPro(page: Page, url: string, look: Look): Promise<void> {
 
 type Discovery = Awaited<ReturnType<NonNullable<OAuthClientProvider['discoveryState']>>>
 
-/** Registers as clients do, and goes through the pages of sign-in when asked to. */
+/** Registers like an MCP client, and completes the sign-in pages. */
 class PersonWithBrowser implements OAuthClientProvider {
   readonly #page: Page
   readonly #look: Look
@@ -149,7 +146,7 @@ class PersonWithBrowser implements OAuthClientProvider {
   tokens = () => this.#tokens as ReturnType<OAuthClientProvider['tokens']>
   codeVerifier = () => this.#verifier
   discoveryState = () => this.#discovery
-  /** What the browser was sent back with. */
+  /** Returns the parameters of the final redirect. */
   answer = () => this.#answer
 
   saveClientInformation(client: unknown): void {
@@ -187,7 +184,7 @@ class PersonWithBrowser implements OAuthClientProvider {
     await page.getByText('Connected').waitFor()
   }
 
-  /** In another tab, as people do. */
+  /** Reads the code in another tab, as people do. */
   async #readCode(inbox: URL): Promise<string> {
     const tab = await this.#page.context().newPage()
     await tab.goto(inbox.href)

@@ -9,13 +9,13 @@ type Outcome = {
   readonly seconds: number
 }
 
-/** A person who has a clone, an empty home folder and one version of Node, and nothing else. */
+/** A new user who has a clone, an empty home folder and one version of Node. */
 export type Newcomer = {
   readonly home: string
   readonly clone: string
-  /** Runs a script of bash, by default in the clone. Output is standard output and standard error together. */
+  /** Runs a bash script, by default in the clone. The output combines standard output and standard error. */
   run(script: string, options?: RunOptions): Promise<Outcome>
-  /** Starts a script that goes on. */
+  /** Starts a script without waiting for its end. */
   start(script: string, folder?: string): Running
   remove(): void
 }
@@ -27,15 +27,15 @@ type RunOptions = {
 
 export type Running = {
   output(): string
-  /** Resolves with the output once it matches; throws if the script ends before, or the time is over. */
+  /** Resolves to the output as soon as it matches. Throws if the script ends before, or after the timeout. */
   until(pattern: RegExp, timeoutMs: number): Promise<string>
-  /** Ctrl-C. Resolves with the exit code. */
+  /** Sends Ctrl-C. Resolves to the exit code. */
   interrupt(): Promise<number | null>
 }
 
 const user = 'newcomer'
 
-/** Makes the account (root is needed), and clones the repository at its last commit. */
+/** Creates the account, which requires root, and clones the last commit of the repository. */
 export function createNewcomer(repository: string, nodeFolder: string): Newcomer {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-newcomer-'))
   execFileSync('useradd', ['--home-dir', home, '--shell', '/bin/bash', user])
@@ -44,7 +44,7 @@ export function createNewcomer(repository: string, nodeFolder: string): Newcomer
   const clone = join(home, 'tollgate')
   execFileSync('git', ['clone', '--quiet', '--no-hardlinks', repository, clone])
   execFileSync('chown', ['-R', `${user}:`, clone])
-  // Where packages come from is a fact of the machine, not of the person.
+  // The registry is taken from the machine, because it does not depend on the user.
   const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
   const variables = [
     `HOME=${home}`,
@@ -113,7 +113,7 @@ function follow(child: ChildProcess): Running {
   }
 }
 
-/** As a terminal does it: the signal reaches every process of the command. */
+/** Sends the signal to every process of the command, like a terminal. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid !== undefined) process.kill(-child.pid, signal)
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Returns the fenced blocks of one language under a heading of a page, sub-headings included, in their order. */
+/** Returns the fenced blocks of one language below a heading of a page, including subheadings, in order. */
 export function blocksUnder(path: string, heading: string, language: string): string[] {
   const lines = readFileSync(path, 'utf8').split('\n')
   const from = lines.findIndex((line) => isHeading(line) && line.replace(/^#+ /, '') === heading)

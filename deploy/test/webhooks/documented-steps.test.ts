@@ -10,8 +10,8 @@ import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/
 import { findFreePort } from '../../src/standalone/ports.ts'
 
 /*
- * Types what docs/webhooks.md and the guide of /docs tell a reader to type, in the order of the pages: on an installation as
- * `npm start` has it, from a folder that has nothing of this repository but the verifier.
+ * Runs the commands of docs/webhooks.md and of the guide in /docs in the order of the pages, on an installation of `npm start`. The
+ * folder contains nothing of this repository except the verifier.
  */
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -26,9 +26,9 @@ let folder: TemporaryFolder
 let instance: Instance
 let receiverPort: number
 let receiver: ChildProcess | undefined
-/** What the receiver prints. */
+/** Output of the receiver. */
 let printed = ''
-/** What the reader has seen so far, and types where the page has an ellipsis. */
+/** Values that the reader has seen so far, which replace the ellipses on the page. */
 const seen = { we_: '', dlv_: '', whsec_: [] as string[] }
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 let customers = 0
 
-/** As it stands on the page, but for addresses, keys and ids, which are somebody's own, and customers, each of whom is new. */
+/** Returns the text of the page with URLs, keys and ids of this installation, and with a new customer. */
 function filledIn(text: string): string {
   const secrets = [...seen.whsec_]
   return text
@@ -63,7 +63,7 @@ function filledIn(text: string): string {
     .replaceAll('whsec_…', () => secrets.shift()!)
 }
 
-/** The command on the page with that in it, which is run; the answer of the API, where it is one to that. */
+/** Runs the command of the page that contains `part`. Returns the answer of the API if it is JSON. */
 function type<Answer>(part: string): Answer {
   const [command, ...others] = commands.filter((each) => each.includes(part))
   expect([command, others], part).toEqual([expect.any(String), []])
@@ -168,7 +168,7 @@ test('every command of the page was typed here', () => {
   expect(blocks('js')).toHaveLength(1)
 })
 
-/** The commands of `/docs`, as this installation shows them. */
+/** Returns the commands of `/docs` as this installation shows them. */
 async function commandsOfGuide(): Promise<string> {
   const html = await (await fetch(`${instance.credentials.baseUrl}/docs`)).text()
   const names: Record<string, string> = { lt: '<', gt: '>', quot: '"', amp: '&', '#x27': "'" }

@@ -8,7 +8,7 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { databaseOf, Died, Life } from '../money/life.ts'
 
-/* What is not kept for ever: old events, and what receivers answered about customers who were erased. */
+/* Data that is deleted: old events, and receivers' answers about erased customers. */
 
 const providerId = 'prv_1'
 const dayMs = 86_400_000
@@ -35,7 +35,7 @@ const sandbox = () => postgres.database.in('sandbox')
 
 type Told = { readonly createdAt: Date; readonly customer?: string; readonly isSent?: boolean }
 
-/** In one transaction, in that order. Returns their ids. */
+/** Writes events in one transaction, in the given order. Returns their ids. */
 async function tell(events: readonly Told[]): Promise<string[]> {
   const rows = events.map(({ createdAt, customer = 'cus_1' }) => ({
     eventId: drawEventId(createdAt),
@@ -65,7 +65,7 @@ const deleteOld = (life = new Life()) => deleteOldEvents(poolOf(life), daysAgo(9
 test('events go when they are old and no delivery of them is kept, whoever dies how often', async () => {
   const random = new SeededRandom(20_260_601)
   const events = Array.from({ length: 200 }, (_, at): Told => {
-    // Told at nearly, not quite, the order of their times.
+    // The order of the events is nearly the order of their times.
     const days = 180 - at + random.below(5)
     return { createdAt: daysAgo(days), isSent: random.below(4) === 0 }
   })
@@ -89,7 +89,7 @@ test('events go when they are old and no delivery of them is kept, whoever dies 
   }
   expect(deaths).toBeGreaterThan(0)
   expect(await keptIds()).toEqual(new Set(expected))
-  // Nothing keeps them any more.
+  // Without deliveries, nothing keeps the events.
   await sandbox()`delete from webhook_deliveries`
   await deleteOld()
   const young = ids.filter((_, at) => events[at]!.createdAt >= daysAgo(90))
@@ -136,7 +136,7 @@ test('a replay that comes while an event is deleted finds it gone', async () => 
   expect(await held).toBe(false)
 })
 
-/** Each event gets a delivery with two attempts, both answered. */
+/** Adds 2 answered attempts to the delivery of each event. */
 async function answer(): Promise<void> {
   await sandbox()`
     insert into webhook_attempts

@@ -4,16 +4,19 @@ import { measureKills, sendersUnderFire } from '../../../tools/src/bench/webhook
 import { startRig, type Rig } from '../../../tools/src/bench/webhooks/rig.ts'
 import { makeTemporaryFolder, type TemporaryFolder } from '../../src/standalone/temporary-folder.ts'
 
-/* Built dispatchers die (-9) again and again, and PostgreSQL is restarted once: nothing is lost, and little comes twice. */
+/*
+ * Built dispatchers are repeatedly killed with `kill -9`, and PostgreSQL is restarted once. No delivery may be lost, and few may be
+ * sent twice.
+ */
 
 const asked = process.env['TOLLGATE_TEST_WEBHOOK_KILLED_DELIVERIES']
 const deliveries = Number(asked ?? 1_500)
 const killEveryMs = asked === undefined ? 1_000 : 2_000
 
-/** Requests that a dispatcher may have on their way at one endpoint. */
+/** Maximum requests of one dispatcher to one endpoint at a time. */
 const perEndpointMax = 4
 
-// Tests resolve packages to their sources, which Node alone cannot run.
+// The built program is used, because tests resolve packages to their sources, which Node cannot run.
 const dispatcher = fileURLToPath(
   new URL('../../../webhook-dispatcher/dist/main.js', import.meta.url),
 )
@@ -36,7 +39,7 @@ test('each delivery arrives, whoever dies', { timeout: 120_000 + 5 * deliveries 
   expect(seen.kills).toBeGreaterThan(0)
   expect(seen.restarts).toBe(1)
   const { dispatchers, endpoints } = sendersUnderFire
-  // What was on its way when one died, and when all of them lost the database.
+  // Upper bound of the requests in flight when a dispatcher was killed, and when all dispatchers lost the database.
   const onTheirWayMax = (seen.kills + dispatchers) * endpoints * perEndpointMax
   expect(seen.duplicates).toBeLessThanOrEqual(onTheirWayMax + seen.failures)
   const [left] = await rig.database.in('sandbox')<{ deliveries: number }[]>`

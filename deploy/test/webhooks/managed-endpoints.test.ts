@@ -9,7 +9,7 @@ import type {
 } from '@tollgate/schemas/http/webhook-endpoints'
 import { isFirstSignedWith, startWebhookWorld, type WebhookWorld } from './webhook-world.ts'
 
-/* What owners do with their endpoints, over HTTP, and what comes of it at a receiver. */
+/* Management of endpoints over HTTP, and its effects on a receiver. */
 
 let world: WebhookWorld
 let endpoint: WebhookEndpointWithSecretBody
@@ -36,7 +36,7 @@ afterEach(async () => {
 const at = (path = '') => `/v1/webhook_endpoints/${endpoint.id}${path}`
 const update = (body: object) => world.call<WebhookEndpointBody>('PATCH', at(), body)
 
-/** Waits until the log says so of the event's newest delivery. */
+/** Waits until the event's newest delivery has the given state. */
 const logged = (eventId: string, state: string) =>
   vi.waitUntil(
     async () => {

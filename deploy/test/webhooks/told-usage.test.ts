@@ -17,7 +17,7 @@ import {
   type UsageBillingStack,
 } from '../usage-billing/usage-billing-stack.ts'
 
-/* usage.recorded, of usage that was recorded in the log and stored: each record once, whoever is killed when. */
+/* `usage.recorded` for usage that was recorded in the log and stored: one event per record, even if processes are killed. */
 
 const program = fileURLToPath(new URL('../../../control-plane/dist/main.js', import.meta.url))
 const at = new Date('2026-03-01T10:00:00Z')
@@ -66,7 +66,7 @@ async function untilStored(): Promise<void> {
   }
 }
 
-/** One round of a process, which may die in it. */
+/** Runs one round in a process that may die. */
 async function tell(life = new Life(), lag = new UsageLag(() => 0)): Promise<void> {
   const { parts, database, hotState } = stack.runner
   const mortal = databaseOf(life, database)
@@ -182,7 +182,7 @@ test('how far it is behind is known, whether anybody receives it or not', async 
   expect(await told()).toHaveLength(1)
 })
 
-/** Deliveries of what was told: one of each event. */
+/** Returns the event ids of the deliveries, one for each event. */
 async function deliveredIds(): Promise<string[]> {
   const rows = await stack.runner.database.in('sandbox')<{ event_id: string }[]>`
     select event_id from webhook_deliveries
@@ -236,7 +236,7 @@ test(
     let recorded = 0
     for (let kill = 0; kill < kills; kill++) {
       const child = fork(program, [], {
-        // Not those of a worker of vitest, which find sources.
+        // The Node options of a Vitest worker are not inherited, because they resolve packages to their sources.
         execArgv: [],
         env: {
           ...stack.environment({ TOLLGATE_CONTROL_PLANE_PORT: '0' }),
@@ -249,7 +249,7 @@ test(
       const gone = once(child, 'exit')
       const [first] = (await Promise.race([once(child, 'message'), gone])) as [unknown]
       expect(first, 'the service ended before it served').toEqual(expect.any(Object))
-      // Killed while it tells: more is recorded all the time until then.
+      // The process is killed while it emits events, and records are added until then.
       const lives = { untilMs: performance.now() + 200 + random.below(400) }
       while (performance.now() < lives.untilMs) {
         await record(Array.from({ length: 20 }, () => ({})))

@@ -15,19 +15,19 @@ type Received = {
   readonly body: string
 }
 
-/** All services with a dispatcher, a provider, and a server of that provider's that keeps what it is sent. */
+/** All services with a dispatcher, a provider, and a receiver that stores what it gets. */
 export type WebhookWorld = {
   readonly url: string
   readonly received: Received[]
-  /** What the receiver answers. Default: 200. */
+  /** Returns the status with which the receiver answers. Default: 200. */
   answer: (received: Received) => number
-  /** Throws where it is refused. */
+  /** Sends a request. Throws if it is refused. */
   call<Body>(method: string, path: string, body?: object): Promise<Body>
-  /** Makes an event happen; its id. */
+  /** Causes an event and returns its id. */
   makeEvent(): Promise<string>
-  /** What the log has of the event, newest first. */
+  /** Returns the deliveries of the event, newest first. */
   deliveriesOf(eventId: string): Promise<readonly WebhookDeliverySummaryBody[]>
-  /** Waits for as many as that of the event. */
+  /** Waits until the event has arrived `times` times. */
   arrived(eventId: string, times?: number): Promise<readonly Received[]>
   stop(): Promise<void>
 }
@@ -87,7 +87,7 @@ function worldOf(
           const own = received.filter(({ headers }) => headers['sv-event-id'] === eventId)
           return own.length >= times && own
         },
-        // Less than the dispatcher's own pace: it has to be told.
+        // The interval is shorter than the dispatcher's polling interval, so the dispatcher must be notified.
         { timeout: 20_000, interval: 20 },
       ),
     stop,
@@ -119,7 +119,7 @@ async function startReceiver(answer: WebhookWorld['answer']): Promise<Receiver> 
   }
 }
 
-/** As a receiver checks that looks at the first signature alone. */
+/** Verifies a delivery like a receiver that only checks the first signature. */
 export function isFirstSignedWith(secret: string, { headers, body }: Received): boolean {
   const [t = '', first = ''] = String(headers['sv-signature']).split(',')
   const digest = createHmac('sha256', secret)

@@ -6,10 +6,10 @@ import type { ModelPurchase } from './model/records.ts'
 import type { Person, Receipt } from './person.ts'
 import type { Random } from './random.ts'
 
-/** Whether anything came of it. */
+/** Performs an act. Returns whether it changed anything. */
 type Act = (random: Random, person: Person, desk: Desk) => Promise<boolean>
 
-/** What people do, by chance: as often in a hundred as it says there. */
+/** The random acts of people, with their probability in percent. */
 const acts: Readonly<Record<string, readonly [percent: number, act: Act]>> = {
   'takes a plan': [28, take],
   cancels: [
@@ -42,14 +42,14 @@ const percentTotal = Object.values(acts).reduce((sum, [percent]) => sum + percen
 
 export const actNames = Object.keys(acts)
 
-/** The name of the act, if anything came of it. */
+/** Performs a random act. Returns its name if it changed anything. */
 export async function actByChance(
   random: Random,
   person: Person,
   desk: Desk,
 ): Promise<string | undefined> {
   const isBehind = person.model.purchases.some(({ status }) => status === 'past_due')
-  // Who is asked to pay does so more often than anything else.
+  // Customers with unpaid invoices change their card more often than they do anything else.
   if (isBehind && random.happens(60)) {
     await person.changeCard('pays')
     return 'changes the card'
@@ -62,7 +62,7 @@ export async function actByChance(
   return undefined
 }
 
-/** On the latest purchase of some product, in whatever state it is. */
+/** Acts on the latest purchase of a random product, in any status. */
 function ofPurchase(act: (person: Person, purchase: ModelPurchase) => Promise<void>): Act {
   return async (random, person) => {
     const named = [...new Set(person.model.purchases.map(({ productRef }) => productRef))]
@@ -174,7 +174,7 @@ function leftOf({ paid, refunded }: ModelInvoice): bigint {
   return paid - refunded
 }
 
-/** All of it, more often than not. */
+/** Returns the whole amount in 60 percent of cases, otherwise a random part. */
 function partOf(random: Random, left: bigint): bigint {
   return random.happens(60) ? left : BigInt(random.between(1, Number(left)))
 }
@@ -184,7 +184,7 @@ async function remove(_random: Random, person: Person): Promise<boolean> {
   return true
 }
 
-/** With a card that pays nothing any more, and never comes back. */
+/** Replaces the card by one that is always declined, and never acts again. */
 async function leave(_random: Random, person: Person): Promise<boolean> {
   if (person.model.charge() === 'no card') return false
   await person.changeCard('declines')
@@ -192,7 +192,7 @@ async function leave(_random: Random, person: Person): Promise<boolean> {
   return true
 }
 
-/** Some of them expire at the end of a day to come. */
+/** Grants credits, some of which expire at the end of a later day. */
 async function grant(random: Random, person: Person): Promise<boolean> {
   const credits = random.between(1, 20_000)
   const priority = random.between(-1, 1)
@@ -207,7 +207,7 @@ async function look(random: Random, person: Person): Promise<boolean> {
   return true
 }
 
-/** Now, and at times that have passed, as backends tell of them that were away. */
+/** Records usage now and at past times, like backends that were offline. */
 async function use(random: Random, person: Person): Promise<boolean> {
   const { now, model, offers } = person
   const held = Object.values(offers)
@@ -226,7 +226,7 @@ async function use(random: Random, person: Person): Promise<boolean> {
   return true
 }
 
-/** Of a plan that has ended, as long as anybody takes it. */
+/** Records usage of an ended plan while it is still accepted. */
 async function useEnded(random: Random, person: Person): Promise<boolean> {
   const { now, model } = person
   const ended = model.purchases.flatMap(({ productRef, plan, startedAt, endedAt }) => {

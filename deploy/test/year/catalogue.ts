@@ -8,7 +8,7 @@ export type OfferedPlan = {
   readonly plan: ModelPlan
 }
 
-/** What a seller sells in one environment, by the product's name. */
+/** The plans that a seller offers in one environment, by product name. */
 export type Offers = Readonly<Record<string, readonly OfferedPlan[]>>
 
 export async function openOffers(seller: Seller, environment: Environment): Promise<Offers> {

@@ -16,7 +16,7 @@ type InvoiceRow = Readonly<
   }[]
 }
 
-/** Every invoice with each of its lines, and whether it is paid. */
+/** Compares every invoice with its lines and its payment. */
 export async function compareInvoices(
   sql: Queryable,
   people: readonly Person[],
@@ -58,7 +58,7 @@ function fromRow({ status, lines, ...amounts }: InvoiceRow) {
   }
 }
 
-/** What waits for the next invoice of a customer: of what moves from one to the next nothing is lost, and nothing comes. */
+/** Compares the amounts carried to a customer's next invoice. None may be lost or created. */
 export async function compareCarried(sql: Queryable, people: readonly Person[]): Promise<string[]> {
   const rows = await sql<{ customer: string; amount: string }[]>`
     select customer_ref as customer, amount::text as amount from carried_amounts`

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Person } from './person.ts'
 
-/** What was spent in the month, and whether the card was given up. */
+/** Compares the monthly total, and whether the card is disabled. */
 export async function compareRecharges(
   sql: Queryable,
   people: readonly Person[],

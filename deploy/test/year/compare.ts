@@ -21,10 +21,10 @@ type PurchaseRow = {
   readonly cancelled_at: Date | null
 }
 
-/** When it was refunded nobody knows to the second whose process was killed meanwhile. */
+/** Tolerance of a refund's time, because the process that read it may have been killed. */
 const refundedWithinMs = 30 * 60_000
 
-/** Compares what the installation says of everybody with what the model says of them. */
+/** Compares the installation's data of every customer with the model. */
 export class Comparison {
   readonly #installation: Installation
   readonly #events = new Map<string, string[]>()
@@ -35,7 +35,7 @@ export class Comparison {
     this.#installation = installation
   }
 
-  /** What differs, in words; nothing where all is as it must be. */
+  /** Returns a line for each difference, and an empty list if there is none. */
   async compare(people: readonly Person[]): Promise<string[]> {
     const differences: string[] = []
     for (const environment of environments) {

@@ -7,18 +7,18 @@ import type { Person, Receipt } from './person.ts'
 import { readCarriedIn } from './read-carried-in.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** A bank that has taken money away, until it decides. */
+/** A dispute that has withdrawn money and is not decided yet. */
 type OpenDispute = {
   readonly id: string
   readonly person: Person
   readonly invoice: ModelInvoice
-  /** What it paid for; undefined: credits. */
+  /** The purchase that the payment paid for. Undefined for credits. */
   readonly purchase: ModelPurchase | undefined
-  /** Credits that were taken with it. */
+  /** Credits that were taken back because of it. */
   readonly taken: readonly Taken[]
 }
 
-/** What others do to payments that were made: people at the provider's, and banks. */
+/** Acts of the provider's staff and of banks on payments. */
 export class Desk {
   readonly #installation: Installation
   readonly #scheduler: Scheduler
@@ -29,7 +29,10 @@ export class Desk {
     this.#scheduler = scheduler
   }
 
-  /** Credits go with the money that bought them, as far as they are left; a plan ends when all of it is paid back before it is renewed. */
+  /**
+   * Refunds a receipt. Credits are taken back with the money that bought them, as far as they are left. A plan ends if all of it is
+   * refunded before its renewal.
+   */
   async refundReceipt(person: Person, receipt: Receipt, amount: bigint): Promise<void> {
     const { invoice, purchase, sale } = receipt
     await this.#refund(person, receipt.processorPaymentId, amount)
@@ -39,7 +42,7 @@ export class Desk {
     if (!isChargedBehind(purchase, -Infinity)) await this.#endRefunded(person, purchase)
   }
 
-  /** The period that was charged last ends with its money; those before it were had. */
+  /** Refunds an invoice. The last charged period ends with its money. Earlier periods were already used. */
   async refundInvoice(
     person: Person,
     purchase: ModelPurchase,
@@ -77,7 +80,10 @@ export class Desk {
     this.#disputes.push({ id, person, invoice, purchase, taken: [] })
   }
 
-  /** Of the oldest; false where there is none. A seller who wins has the money back, and the customer its credits. */
+  /**
+   * Closes the oldest dispute. Returns false if there is none. If the seller wins, it gets the money back and the customer gets the
+   * credits back.
+   */
   async closeDispute(ending: 'won' | 'lost'): Promise<boolean> {
     const dispute = this.#disputes.shift()
     if (dispute === undefined) return false
@@ -109,7 +115,7 @@ export class Desk {
     return id as string
   }
 
-  /** The invoice is known by what it charges; late usage of one period may stand on several. */
+  /** Returns the payment of an invoice. It is found by its lines, because late usage of one period may be on several invoices. */
   async #paymentOf(
     { environment }: Person,
     { reference }: ModelPurchase,
@@ -132,14 +138,14 @@ export class Desk {
   }
 }
 
-/** Whether an invoice charges a period that starts later. */
+/** Returns whether an invoice charges a period that starts later. */
 function isChargedBehind({ invoices }: ModelPurchase, start: number): boolean {
   return invoices.some(
     ({ status, period }) => status !== 'void' && period !== undefined && period.start > start,
   )
 }
 
-/** Those that its part of the payment had bought, rounded down for all that was paid back by now. */
+/** Takes back the credits bought with the refunded part of the payment, rounded down for the total refunded so far. */
 function takeCredits(
   { model }: Person,
   receipt: Receipt,

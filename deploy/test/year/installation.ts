@@ -36,9 +36,9 @@ export type Seller = {
   readonly providerId: string
   readonly mode: Mode
   readonly currency: ModelCurrency
-  /** It is in Sweden, and collects VAT. */
+  /** Whether the provider is in Sweden and collects VAT. */
   readonly isTaxed: boolean
-  /** Also of periods that cost nothing. */
+  /** Whether it issues invoices for periods that cost nothing. */
   readonly issuesZero: boolean
   readonly clients: Readonly<Record<Environment, TollgateClient>>
 }
@@ -67,7 +67,7 @@ const webhookSecrets = { sandbox: 'whsec_year_sandbox', live: 'whsec_year_live' 
 const hourMs = '3600000'
 const claimedMs = '200'
 
-/** All services on real parts, with one clock, and a Stripe that keeps the same time. */
+/** All services on real parts, with one clock that the simulator of Stripe shares. */
 export class Installation {
   readonly stack: Stack
   readonly clock: ManualClock
@@ -75,14 +75,14 @@ export class Installation {
   readonly #hotState: HotState
   readonly #processors: Readonly<Record<Environment, PaymentProcessor>>
   readonly #close: () => Promise<void>
-  /** Jobs as they are scheduled where nobody says otherwise. */
+  /** Configuration with the default schedules of the jobs. */
   readonly runnerConfig = readBillingRunnerConfig({
     TOLLGATE_DATA_DIR: '/nowhere',
     TOLLGATE_DATABASE_URL: 'postgres://nowhere',
     TOLLGATE_CLICKHOUSE_URL: 'http://nowhere',
     TOLLGATE_BILLING_CLAIM_LEASE_MS: claimedMs,
     TOLLGATE_BILLING_RETRY_PAUSE_MS: '1',
-    // Chance that no seed could have again.
+    // Disables jitter, because it does not depend on the seed.
     TOLLGATE_PAYMENT_RETRY_JITTER_MINUTES: '0',
   })
 
@@ -157,7 +157,7 @@ export class Installation {
     return { ...seller, providerId, clients }
   }
 
-  /** What a process of its own works with, for as long as it lives. */
+  /** Returns the publisher of a process for the time of its life. */
   publisher(life: Life): PublisherParts {
     const { eventLog, database } = this.stack
     return {
@@ -183,7 +183,7 @@ export class Installation {
     }
   }
 
-  /** Wallets as a process of its own knows them. */
+  /** Returns the wallets as a process uses them. */
   credits(life: Life): TakeBackParts {
     const publisher = this.publisher(life)
     const { database, hotState } = publisher
@@ -193,7 +193,7 @@ export class Installation {
     return { database, publisher, logger, wallets: new Wallets(own) }
   }
 
-  /** What a runner compares everything with at night. */
+  /** Returns the parts with which a runner reconciles at night. */
   reconciliation(): ReconcileParts {
     const { eventLog, usageStore } = this.stack
     const logger = createLogger('test', 'error')
@@ -208,7 +208,7 @@ export class Installation {
     return { ...by, providerId, environment, now }
   }
 
-  /** A call of Stripe's API as a customer's browser makes it, or a person at the dashboard. */
+  /** Calls Stripe's API, like a customer's browser or a user of the dashboard. */
   async stripe(environment: Environment, path: string, fields: Record<string, string> = {}) {
     const answer = await fetch(`${this.simulator.simulator.url}/v1/${path}`, {
       method: 'POST',
@@ -218,7 +218,7 @@ export class Installation {
     return (await answer.json()) as { readonly id: string; readonly status: string }
   }
 
-  /** The charge that a payment succeeded with. */
+  /** Returns the succeeded charge of a payment. */
   async chargeOf(environment: Environment, paymentId: string): Promise<string> {
     const payment = await this.#readAtStripe<{ latest_charge: string }>(
       environment,
@@ -227,7 +227,7 @@ export class Installation {
     return payment.latest_charge
   }
 
-  /** What the processor has for all sellers, whether it can be paid out by now or not, in its units by currency. */
+  /** Returns the processor's balances of all sellers by currency in its own units, whether available or pending. */
   async balanceAtStripe(environment: Environment): Promise<ReadonlyMap<string, bigint>> {
     type Part = { readonly amount: number; readonly currency: string }
     type Balance = { readonly available: readonly Part[]; readonly pending: readonly Part[] }
@@ -240,7 +240,7 @@ export class Installation {
     return total
   }
 
-  /** All of a kind that the simulator has. */
+  /** Returns all objects of a kind in the simulator. */
   async listAtStripe<Item extends { readonly id: string }>(
     environment: Environment,
     kind: string,
@@ -271,7 +271,7 @@ export class Installation {
   }
 }
 
-/** Rounds of the control plane's payment jobs are the test's to make; what settles by itself does so soon. */
+/** Settings with which the test runs the rounds of the payment jobs itself, and final states are reached soon. */
 function settingsOf(simulatorUrl: string, port: number): Record<string, string> {
   return {
     TOLLGATE_CONTROL_PLANE_PORT: String(port),

@@ -10,12 +10,12 @@ import { dinars, dollars, yen } from './model/money.ts'
 import { notIn } from './not-in.ts'
 import type { Person } from './person.ts'
 
-/* What must hold of the whole installation, whatever has happened. Each tells what does not, in words. */
+/* Invariants of the whole installation. Each function returns a line for each violation. */
 
 const waitMs = 60_000
 const pauseMs = 20
 
-/** Wallets, once the ledger has what was used: that takes a moment. */
+/** Returns differences of wallets, after waiting until the ledger contains all usage. */
 export async function findWrongWallets(
   { stack }: Installation,
   people: readonly Person[],
@@ -71,7 +71,7 @@ export async function findWrongBooks({ stack }: Installation): Promise<string[]>
   return wrong
 }
 
-/** The ledger with itself, its seals, wallets and invoices, as its operator asks for it. */
+/** Verifies the ledger, its seals, wallets and invoices with the operator's command. */
 export async function verifyLedger({ stack }: Installation): Promise<string[]> {
   const said: string[] = []
   const output = createOutput(
@@ -87,7 +87,7 @@ export async function verifyLedger({ stack }: Installation): Promise<string[]> {
   }
 }
 
-/** All that happened, with what the processor, ClickHouse and the hot state have of it. */
+/** Reconciles everything with the processor, ClickHouse and hot state. */
 export async function findDifferences(
   installation: Installation,
   startsAt: Date,
@@ -115,8 +115,8 @@ export async function findDifferences(
 }
 
 /**
- * All money that the processor has is in the ledger, less its fees and what banks took. What it counts finer than we do is
- * rounded with each movement.
+ * Checks that the ledger contains all money of the processor, minus its fees and disputed money. Amounts that the processor counts
+ * in finer units are rounded with each movement.
  */
 export async function findWrongBalances(installation: Installation): Promise<string[]> {
   const wrong: string[] = []
@@ -148,7 +148,7 @@ type StripeCharge = {
   readonly status: string
 }
 
-/** The processor has charged what invoices say is paid, each once, and nothing else; and all that customers paid for. */
+/** Checks that the processor charged exactly the paid invoices, each once, and everything that customers paid. */
 export async function findWrongCharges(
   installation: Installation,
   people: readonly Person[],
@@ -185,7 +185,7 @@ export async function findWrongCharges(
   return wrong
 }
 
-/** In the units of the processor. */
+/** Formats a charge in the units of the processor. */
 function charge(payment: string, paid: bigint, refunded: bigint, code: string): string {
   const units = unitsOf(code)
   return `${payment} ${paid * units} less ${refunded * units}`
@@ -195,7 +195,7 @@ function unitsOf(code: string): bigint {
   return [dollars, yen, dinars].find((currency) => currency.code === code)!.processorUnits
 }
 
-/** Nobody who was deleted is still known to the processor. */
+/** Returns deleted customers that the processor still knows. */
 export async function findUnforgotten(
   installation: Installation,
   people: readonly Person[],
@@ -212,7 +212,7 @@ export async function findUnforgotten(
   return wrong
 }
 
-/** Usage as it is stored, record by record, is what was sent. */
+/** Compares the stored usage with the sent usage, record by record. */
 export async function findWrongUsage(people: readonly Person[]): Promise<string[]> {
   const wrong: string[] = []
   for (const { model, reference, environment, seller, isDeleted } of people) {

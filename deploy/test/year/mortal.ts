@@ -1,11 +1,13 @@
 import type { Database, ProviderRows } from '@tollgate/platform/database/database'
 
-/** What a process throws when it has been killed: nothing that it does afterwards has an effect. */
+/** Thrown by a killed process. Nothing that it does later has an effect. */
 export class KilledError extends Error {
   override readonly name = 'KilledError'
 }
 
-/** A process that lives for so many effects: commits, calls of the processor, publications. Undefined: it is not killed. */
+/**
+ * A process that is killed after a number of effects: commits, calls of the processor, publications. Undefined: it is not killed.
+ */
 export class Life {
   #effectsLeft: number | undefined
   isOver = false
@@ -14,7 +16,7 @@ export class Life {
     this.#effectsLeft = effects
   }
 
-  /** An effect that is had whole or not at all; the process may die just before it or just after. */
+  /** Performs an effect that happens completely or not at all. The process may die directly before or after it. */
   async have<Result>(effect: () => Promise<Result>): Promise<Result> {
     this.pass()
     const result = await effect()
@@ -33,7 +35,7 @@ export class Life {
   }
 }
 
-/** Every method's promise is an effect of that life. */
+/** Returns an object whose method calls are effects of the life. */
 export function mortal<Target extends object>(target: Target, life: Life): Target {
   return new Proxy(target, {
     get(object, name) {
@@ -47,7 +49,7 @@ export function mortal<Target extends object>(target: Target, life: Life): Targe
   })
 }
 
-/** Transactions are had or not; what is read in one, and single statements, end with the life. */
+/** Returns a database whose transactions are effects. Reads and single statements fail after the end of the life. */
 export function mortalDatabase(database: Database, life: Life): Database {
   const rowsOf = (rows: ProviderRows): ProviderRows => ({
     read: (body) => (dead(life), rows.read(body)),

@@ -1,4 +1,4 @@
-/** What is in the first list once more often than in the second. */
+/** Returns the elements that occur more often in the first list than in the second. */
 export function notIn(these: readonly string[], those: readonly string[]): string[] {
   const left = new Map<string, number>()
   for (const each of those) left.set(each, (left.get(each) ?? 0) + 1)

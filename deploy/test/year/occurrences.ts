@@ -2,7 +2,7 @@ import type { LineKind, ModelInvoice } from './model/invoices.ts'
 import { products } from './model/plans.ts'
 import type { Person } from './person.ts'
 
-/* What can happen in a year beside what people do: every plan, every move of a purchase, every kind of line. */
+/* Everything that can happen in a year besides the acts of people: each plan, each event of a purchase, each kind of line. */
 
 const purchaseEvents = [
   'activated',
@@ -43,7 +43,7 @@ const names = [
   ...invoiceStatuses.map((status) => `invoice ${status}`),
 ]
 
-/** How often each of it happened. */
+/** Counts how often each of them happened. */
 export function countPurchases(people: readonly Person[]): Record<string, number> {
   const counts = new Map(names.map((name) => [name, 0]))
   const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -18,23 +18,23 @@ import { Life } from './mortal.ts'
 import type { RechargeAttempt } from './read-recharges.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** What a card of the simulator does, where it is kept. */
+/** Test cards of the simulator by behaviour when saved. */
 const cards: Readonly<Record<CardHabit, string>> = {
   pays: 'pm_card_visa',
   declines: 'pm_card_chargeCustomerFail',
 }
 
-/** What was paid for as it was taken: a plan, or credits. */
+/** A payment made when it was issued, for a plan or for credits. */
 export type Receipt = {
   readonly processorPaymentId: string
   readonly invoice: ModelInvoice
   readonly purchase: ModelPurchase | undefined
   readonly sale: CreditSale | undefined
-  /** Credits that refunds have claimed by now. */
+  /** Credits claimed by refunds so far. */
   claimed: number
 }
 
-/** A customer of the year: what happens is done to the installation and to the model, and both must say the same. */
+/** A customer of the year. Each act is performed on the installation and on the model, and both must agree. */
 export class Person {
   readonly reference: string
   readonly environment: Environment
@@ -43,7 +43,7 @@ export class Person {
   readonly model: ModelCustomer
   readonly receipts: Receipt[] = []
   readonly home: Home
-  /** Tells nobody where it is. */
+  /** Whether the customer never states its country. */
   readonly isSilent: boolean
   readonly #installation: Installation
   readonly #scheduler: Scheduler
@@ -89,7 +89,7 @@ export class Person {
     this.model.billChange(this.model.latest(productRef)!, this.now)
   }
 
-  /** Pays at checkout by a card that is kept. */
+  /** Pays at checkout with a card that is saved. */
   async buy({ productRef, planRef, plan }: OfferedPlan, habit: CardHabit): Promise<void> {
     const intent = await this.#pay(
       { purpose: 'product', productRef, planRef, keepsCard: true },
@@ -134,7 +134,10 @@ export class Person {
     this.model.recharge = recharge(terms, this.model.recharge)
   }
 
-  /** One try for each round in which there are too few credits; after a death it may be the next round's, or two. */
+  /**
+   * Checks the automatic top-ups: one attempt for each round with a low balance. After a kill, it may be made in the next round, or
+   * twice.
+   */
   seeRecharges(attempts: readonly RechargeAttempt[], isKilled: boolean): void {
     const seen = attempts.slice(this.#recharges)
     this.#recharges = attempts.length
@@ -182,7 +185,7 @@ export class Person {
     await this.#change(purchase, 'reactivate', expected)
   }
 
-  /** Gives another card for what is to come. */
+  /** Saves another card for later charges. */
   async changeCard(habit: CardHabit): Promise<void> {
     const name = `card-${this.#acts++}`
     const customer = await this.#customer()
@@ -230,7 +233,7 @@ export class Person {
     requireSame('withinLimits', answer.withinLimits, remaining > 0)
   }
 
-  /** Uses the product at these times, as its backend tells afterwards in one call. */
+  /** Records usage at these times in one request, as a backend does afterwards. */
   async use(productRef: string, uses: readonly { at: number; units: number }[]): Promise<void> {
     const events = uses.map(({ at, units }) => ({
       customerRef: this.reference,
@@ -260,7 +263,7 @@ export class Person {
     requireSame(change, status, expected === 'done' ? 200 : 400)
   }
 
-  /** Says where it is, which is asked for with a payment: all that it pays from now on is taxed there. */
+  /** States the country, which a payment asks for. All later payments are taxed there. */
   async #sayWhere(paymentRef: string): Promise<void> {
     const { home } = this
     const path = `/v1/sdk/payment-intents/${paymentRef}/business-details`
@@ -271,7 +274,7 @@ export class Person {
     }
   }
 
-  /** Makes the payment, and pays it in the customer's browser. Undefined: it was turned down. */
+  /** Creates the payment and confirms it in the customer's browser. Returns undefined if it was declined. */
   async #pay(
     asked: Pick<PaymentRequest, 'purpose'> & Partial<PaymentRequest>,
     card: string,
@@ -339,7 +342,7 @@ export class Person {
 
 type Arrival = { readonly reference: string; readonly number: number }
 
-/** Where somebody lives who buys of a seller in Sweden, and the tax there. */
+/** Country of a customer who buys from a Swedish seller, and the tax there. */
 type Home = { readonly details: object; readonly ratePerMille: bigint }
 
 const homes: readonly Home[] = [

@@ -1,4 +1,4 @@
-/** Chance that is the same again for the same seed (sfc32). */
+/** A random source that repeats with the same seed (sfc32). */
 export class Random {
   readonly #state: Uint32Array
 
@@ -7,7 +7,7 @@ export class Random {
     for (let round = 0; round < 16; round++) this.#next()
   }
 
-  /** Whole, both included. */
+  /** Returns a whole number within inclusive bounds. */
   between(least: number, most: number): number {
     return least + (this.#next() % (most - least + 1))
   }

@@ -2,7 +2,10 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { lineKey } from './model/customer.ts'
 import type { LineKind } from './model/invoices.ts'
 
-/** What invoices took over from earlier ones, by each line beside it and how many invoices with the same came before. */
+/**
+ * Reads the amounts carried from earlier invoices, by each line of the invoice and the number of earlier invoices with the same
+ * line.
+ */
 export async function readCarriedIn(sql: Queryable): Promise<ReadonlyMap<string, bigint>> {
   const rows = await sql<
     { purchase: string; kind: LineKind; start: Date | null; before: number; carried: string }[]

@@ -2,7 +2,10 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { lineKey, type LeftByDeath } from './model/customer.ts'
 import type { LineKind } from './model/invoices.ts'
 
-/** What a process left that died behind a bill of usage, which nobody finds due again: others come for it later. */
+/**
+ * Reads the charges that a process left undone when it died after billing usage. They are not found as due again, so other
+ * processes make them later.
+ */
 export async function readLeft(sql: Queryable): Promise<LeftByDeath> {
   const lines = await sql<{ purchase: string; kind: LineKind; start: Date; chargedAt: Date }[]>`
     select invoice.purchase_ref as purchase, line.kind, line.period_start as start,

@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 
-/** A payment that was made for a wallet that had run low. */
+/** An automatic top-up payment. */
 export type RechargeAttempt = {
   readonly status: string
   readonly processorPaymentId: string | null
@@ -8,7 +8,7 @@ export type RechargeAttempt = {
   readonly at: number
 }
 
-/** All of them, the oldest first, by customer. */
+/** Returns the payments by customer, oldest first. */
 export async function readRecharges(
   sql: Queryable,
 ): Promise<ReadonlyMap<string, readonly RechargeAttempt[]>> {

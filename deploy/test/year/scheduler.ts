@@ -15,34 +15,34 @@ import type { Installation } from './installation.ts'
 import { KilledError, Life } from './mortal.ts'
 import { Random } from './random.ts'
 
-/** Hears that a job has had its run in an environment, and whether somebody died meanwhile. */
+/** Called when a job has run in an environment, with whether a process was killed during it. */
 export type OnRun = (job: string, environment: Environment, isKilled: boolean) => Promise<void>
 
 const logger = createLogger('test', 'silent')
 const stillMs = 20
 
-/** A process that dies has had no more effects than that. */
+/** Maximum number of effects of a process that dies. */
 const effectsMax = 12
 
 type Kills = {
   readonly seed: number
-  /** Of a hundred processes, how many die. */
+  /** Percentage of processes that die. */
   readonly killsPercent: number
 }
 
-/** Longer than any claim of the control plane's jobs. */
+/** Milliseconds longer than any claim of the control plane's jobs. */
 const claimedMs = 150_000
 
-/** Longer than a wallet that nothing moves is left alone. */
+/** Milliseconds longer than an unchanged wallet goes without a check. */
 const lookedAtMs = 660_000
 
-/** Runs what the schedules want, as runners do that are killed at times, and what the control plane does of itself. */
+/** Runs the scheduled jobs in runners that are sometimes killed, and the background work of the control plane. */
 export class Scheduler {
   readonly #installation: Installation
   readonly #killsPercent: number
-  /** One for each space, because they are worked in at the same time. */
+  /** One random source for each space, because the spaces are processed concurrently. */
   readonly #randoms: Readonly<Record<PublicationSpace, Random>>
-  /** The latest slot that has ended, of each job and space. */
+  /** Latest completed slot of each job and space. */
   readonly #ended = new Map<string, number>()
   kills = 0
 
@@ -59,7 +59,7 @@ export class Scheduler {
     for (const { job, schedule, spaces } of createJobs(runnerConfig, this.#jobParts(undefined))) {
       const slot = schedule?.latestSlot(now)
       if (slot === undefined) continue
-      // Payments that are to be withdrawn are so when the rest of what they paid for is charged.
+      // Payments to be cancelled are cancelled before the rest of what they paid for is charged.
       if (job.name === 'payment-retries') await this.runPayments()
       const workOff = async (space: PublicationSpace): Promise<void> => {
         const key = `${job.name} ${space}`
@@ -73,14 +73,14 @@ export class Scheduler {
     }
   }
 
-  /** All that Stripe has to tell is told and followed, and payments are looked at whose time has come. */
+  /** Delivers all webhooks, processes them, and reconciles due payments. */
   async runPayments(): Promise<void> {
     const { simulator, clock } = this.#installation
     await simulator.admin('clock', { advanceSeconds: 0 })
     while (Number((await simulator.admin('webhooks/flush'))['sent']) > 0);
     const killsBefore = this.kills
     await this.living('control', async (life) => {
-      // What a process that died had claimed is another's after a while.
+      // Claims of a killed process expire after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + claimedMs)
       const parts = this.#installation.payments(life)
       const credits = this.#installation.credits(life)
@@ -93,12 +93,12 @@ export class Scheduler {
     })
   }
 
-  /** Wallets that have run low are filled up. */
+  /** Runs automatic top-ups. */
   async runRecharges(): Promise<void> {
     const { clock } = this.#installation
     const killsBefore = this.kills
     await this.living('control', async (life) => {
-      // What a process that died had looked at is looked at again after a while.
+      // Wallets that a killed process had checked are checked again after some time.
       if (this.kills > killsBefore) clock.set(clock.now() + lookedAtMs)
       const parts = this.#installation.payments(life)
       for (const environment of environments) {
@@ -108,7 +108,7 @@ export class Scheduler {
     })
   }
 
-  /** Does it in one process after the other, until one has done it and lives. */
+  /** Repeats the act in new processes until one survives it. */
   async living<Result>(
     space: PublicationSpace,
     act: (life: Life) => Promise<Result>,
@@ -121,7 +121,7 @@ export class Scheduler {
         const result = await act(life)
         if (!life.isOver) return result
       } catch (error) {
-        // What a dead process says of its end is not heard.
+        // Errors of a dead process are ignored.
         if (!life.isOver && !(error instanceof KilledError)) throw error
       }
       this.kills += 1

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Year } from './year.ts'
 
-/* Some weeks over the end of a leap February; with `npm run test:year` a whole year. */
+/* Some weeks around the end of a leap February. `npm run test:year` runs a whole year. */
 
 const isWhole = process.env['TOLLGATE_TEST_YEAR'] === 'whole'
 

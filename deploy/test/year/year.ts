@@ -30,11 +30,11 @@ export type YearOptions = {
   readonly seed: number
   readonly customers: number
   readonly days: number
-  /** Midnight. */
+  /** Start of the year, at midnight. */
   readonly startsAt: string
-  /** Of a hundred customers, how many do something on a day. */
+  /** Percentage of customers who act on a day. */
   readonly actsPercent: number
-  /** Of a hundred processes, how many die. */
+  /** Percentage of processes that die. */
   readonly killsPercent: number
   readonly print: (line: string) => void
 }
@@ -43,17 +43,17 @@ export type YearFigures = {
   readonly kills: number
   readonly events: number
   readonly usageRecords: number
-  /** How often each thing happened that can. */
+  /** How often each possible thing happened. */
   readonly happened: Readonly<Record<string, number>>
 }
 
-/** When schedulers look in the course of a day: at the daily jobs of the contract, and when it is long after them. */
+/** Hours of a day at which the schedulers run: at the daily jobs of the contract, and long after them. */
 const roundHours = [8, 10, 11, 16]
 
-/** The last acts of a day are before that, and what expires with it behind that. */
+/** The last acts of a day are before this time, and expiries of the day after it. */
 const lastActMs = 23.9 * hourMs
 
-/** Who sells. Each does in both environments. */
+/** The sellers. Each sells in both environments. */
 const sellers = [
   { mode: 'calendar', currency: dollars, isTaxed: false, issuesZero: false },
   { mode: 'fixed_days', currency: dollars, isTaxed: true, issuesZero: true },
@@ -61,7 +61,7 @@ const sellers = [
   { mode: 'calendar', currency: dinars, isTaxed: false, issuesZero: true },
 ] as const
 
-/** One installation over months, and the model beside it. */
+/** One installation over several months, and the model of it. */
 export class Year {
   readonly #options: YearOptions
   readonly #random: Random
@@ -82,7 +82,7 @@ export class Year {
     this.#desk = new Desk(installation, this.#scheduler)
   }
 
-  /** Lives through it, and throws at the end of the first day that is not as it must be. */
+  /** Runs the year. Throws at the end of the first day with a difference. */
   static async run(options: YearOptions): Promise<YearFigures> {
     const installation = await Installation.open(options.startsAt)
     try {
@@ -112,7 +112,7 @@ export class Year {
     }
   }
 
-  /** One day: what people do, and between it what the schedulers do. */
+  /** Plays one day: the acts of people, and the schedulers in between. */
   async #live(day: number): Promise<void> {
     const { clock } = this.#installation
     const startsAt = Date.parse(this.#options.startsAt) + day * dayMs
@@ -168,7 +168,7 @@ export class Year {
     await this.#recharge()
   }
 
-  /** Once the ledger has all that was used. */
+  /** Runs automatic top-ups after the ledger contains all usage. */
   async #recharge(): Promise<void> {
     this.#require('in a round', await findWrongWallets(this.#installation, this.#people))
     const { kills } = this.#scheduler
@@ -184,7 +184,7 @@ export class Year {
     }
   }
 
-  /** What must hold when all is done. */
+  /** Checks the invariants at the end. */
   async #balance(): Promise<void> {
     this.#require('in the end', [
       ...(await findWrongBooks(this.#installation)),
@@ -202,7 +202,7 @@ export class Year {
     throw new Error(`${this.#how()}, ${when}:\n${wrong.slice(0, 20).join('\n')}`)
   }
 
-  /** What it takes to see it again. */
+  /** Returns the options with which the run can be repeated. */
   #how(): string {
     const { seed, customers, actsPercent, killsPercent } = this.#options
     return `seed ${seed}, ${customers} customers, ${actsPercent}% acting, ${killsPercent}% killed`

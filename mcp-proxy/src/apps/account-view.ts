@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { accountViewUri, appMimeType } from './own-resources.ts'
 
-/** One file: clients load nothing else for a view, and allow it no network. */
+/** The view is one file, because MCP clients load no other resource for a view and allow it no network access. */
 const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -30,7 +30,7 @@ const noDomains = { connectDomains: [], resourceDomains: [], frameDomains: [], b
 
 const _meta = { ui: { csp: noDomains, prefersBorder: true } }
 
-/** The view as it stands in lists of resources. */
+/** The view as listed in `resources/list`. */
 export const accountViewResource: JsonObject = {
   uri: accountViewUri,
   name: 'account',
@@ -40,7 +40,7 @@ export const accountViewResource: JsonObject = {
   _meta,
 }
 
-/** What reading the view returns. It is the same for all customers. */
+/** Contents that `resources/read` returns for the view. They are the same for all customers. */
 export const accountViewContents: readonly JsonObject[] = [
   { uri: accountViewUri, mimeType: appMimeType, text: html, _meta },
 ]

@@ -4,12 +4,12 @@ import type { ServedPlan, ServedServer } from '../servers/served-server.ts'
 
 export type AccountView = {
   readonly kind: 'upgrade' | 'account'
-  /** Leads through sign-in. */
+  /** Link to a hosted page. The customer must sign in there first. */
   readonly url: string
   readonly server: ServedServer
-  /** Names the only plan to show; undefined: those on offer. */
+  /** Reference of the only plan to show. If undefined, the view shows all plans on offer. */
   readonly planRef: string | undefined
-  /** Undefined if it cannot be read now. */
+  /** Plan and usage of the customer, or undefined if the control plane could not be read. */
   readonly info: UserInfoResponse | undefined
 }
 

@@ -23,7 +23,7 @@ const server: ServedServer = {
 const adapt = (tools: JsonObject[], isLastPage = true, onCollision = (_: string) => {}) =>
   adaptTools(server, { showsApps: false }, tools, isLastPage, onCollision)
 
-/** A tree, whose reference to the root and to a definition must lead to the same schemas as before. */
+/** Schemas of a tree. Their references to the root and to a definition must still resolve to the same schemas after widening. */
 const schemas: Readonly<Record<string, JsonObject>> = {
   plain: {
     type: 'object',
@@ -62,7 +62,7 @@ type Pipe = {
   start(): Promise<void>
 }
 
-/** A server that lists the tools and answers every call with the structured content. */
+/** Starts a server that lists the given tools and returns the given structured content for every call. */
 async function serve(pipe: Pipe, tools: JsonObject[], structuredContent: JsonObject) {
   const results: Record<string, JsonObject> = {
     initialize: {

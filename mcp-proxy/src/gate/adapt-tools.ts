@@ -8,8 +8,8 @@ import { listedVirtualToolsFor } from './virtual-tools.ts'
 import { widenOutputSchema } from './widen-output-schema.ts'
 
 /**
- * The origin's tools as clients see them. `onCollision` is called for a tool of the origin that has the name of a tool of the
- * proxy: it is left out, because a call of that name is answered by the proxy. Everything else of a tool is kept as it is.
+ * Returns the origin's tools as clients see them. A tool of the origin with the name of one of the proxy's tools is left out,
+ * because the proxy answers calls of that name. `onCollision` is called for each such tool. All other members of a tool are kept.
  */
 export function adaptTools(
   server: ServedServer,
@@ -31,7 +31,10 @@ export function adaptTools(
   return isLastPage ? [...own, ...listedVirtualToolsFor(client)] : own
 }
 
-/** A view of the proxy shows results of the proxy alone: a page with its buttons must not lead where the origin wants. */
+/**
+ * Removes the proxy's view from a tool of the origin. The view must only show results of the proxy, otherwise an origin could
+ * choose where its buttons lead.
+ */
 function withoutOwnView(tool: JsonObject): JsonObject {
   const { _meta: meta } = tool
   if (!isPlainObject(meta)) return tool

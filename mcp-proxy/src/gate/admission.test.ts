@@ -66,7 +66,7 @@ test('calls that run without a hold keep no other call waiting, and together nev
   const admitted = [...first, ...more].filter(({ kind }) => kind === 'admitted')
   expect(admitted).toHaveLength(cap)
 
-  // Of those that run, some may fail: the next waits for what becomes of them.
+  // A running call may still fail and free its unit, so the next call waits until the running calls have ended.
   const waiting = vi.fn()
   const next = admit().finally(waiting)
   await sleep(100)
@@ -99,7 +99,7 @@ test('a customer who keeps calling waits for ingest once, and is asked about in 
   expect(await admit()).toBe('admitted')
   expect(questions).toHaveLength(2)
 
-  // What the second answer denies is not used: the next call asks itself.
+  // A denial that was read ahead of time is not used: the next call queries ingest itself.
   questions[1]!(answer(false))
   await sleep(0)
   const denied = admissions.admit(call)

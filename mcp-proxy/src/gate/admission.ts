@@ -29,7 +29,10 @@ export type AdmissionParts = {
   readonly metrics: GateMetrics
 }
 
-/** How long a call near its cap waits for ingest to know of the customer's calls before, and of those that do not count. */
+/**
+ * How long a call near its cap waits for 2 things: that ingest has recorded the customer's earlier calls, and has released the
+ * holds of calls that do not count.
+ */
 const confirmedWithinMs = 2_000
 
 const warningIntervalMs = 5_000
@@ -43,7 +46,7 @@ type Checked =
   | { readonly kind: 'denied'; readonly denied: Denied; readonly response: LimitsResponse }
   | { readonly kind: 'unknown'; readonly reason: string; readonly isFinal?: true }
 
-/** Decides about one call of a tool: plan access, then the limit, then the hold. Nothing of the origin is asked. */
+/** Decides whether one tool call may run: first plan access, then the limit, then the hold. Sends no request to the origin. */
 export class Admissions {
   readonly #parts: AdmissionParts
   #warnedAtMs = -warningIntervalMs
@@ -55,7 +58,7 @@ export class Admissions {
   async admit(call: GatedCall): Promise<Admission> {
     if (isPublic(call.server, call.toolName)) return { kind: 'open' }
     const { records, clock, metrics } = this.#parts
-    // A call whose record may find no room must not begin: it would be lost, or wait for the disk.
+    // A call must not begin without room for its record, because the record would be lost or would have to wait for the disk.
     if (!records.promiseRoom()) {
       metrics.admissions.inc({ decision: 'journal_full' })
       return { kind: 'unavailable', message: unavailableMessage }
@@ -69,7 +72,7 @@ export class Admissions {
       metrics.admissionSeconds.observe((performance.now() - startedAtMs) / 1000)
       return admission
     } finally {
-      // An admitted call keeps its room until it is settled.
+      // An admitted call keeps its promised room until it is settled.
       if (admission?.kind !== 'admitted') records.endPromise()
     }
   }
@@ -92,7 +95,7 @@ export class Admissions {
     return { kind: 'unavailable', message }
   }
 
-  /** Once in a while: while ingest is away, every call comes here. */
+  /** Logs at most one warning per interval, because every call fails here while ingest is unavailable. */
   #warn({ server: { productRef } }: GatedCall, reason: string): void {
     const nowMs = performance.now()
     if (nowMs - this.#warnedAtMs < warningIntervalMs) return
@@ -118,13 +121,13 @@ export class Admissions {
     if (limits.holds === 'near' && calls.left(remaining, reading) <= limits.holdBelowUnits) {
       return this.#checkAndHold(call, () => calls.left(remaining, reading) > 0)
     }
-    // Before anything else runs, so that calls that were checked together see each other.
+    // Count the call before any other code runs, so that calls checked at the same time see each other.
     calls.add()
     this.#remember(calls, answer.response, reading, askedAtMs)
     return checked
   }
 
-  /** Counts the call, if what ingest said a moment ago allows it and the cap is far away. */
+  /** Admits and counts the call if the most recent answer of ingest allows it and the cap is far away. */
   #admitByRecent({ server, toolName }: GatedCall, calls: CustomerCalls): boolean {
     const { recent } = calls
     if (recent === undefined || !isOpenToPlan(server, toolName, recent.planRef)) return false
@@ -134,7 +137,7 @@ export class Admissions {
     return true
   }
 
-  /** Asks in time what will be needed, so that a customer who keeps calling does not wait for ingest. */
+  /** Refreshes the limits in the background before they expire, so that a customer who keeps calling does not wait for ingest. */
   #askAhead(call: GatedCall, calls: CustomerCalls, nowMs: number): void {
     const { limitsFreshMs } = this.#parts.limits
     if (calls.isAsking || nowMs < calls.recent!.untilMs - limitsFreshMs / 2) return
@@ -146,17 +149,19 @@ export class Admissions {
     const askedAtMs = performance.now()
     const reading = calls.read()
     const answer = await this.#parts.askLimits(call)
-    // What is known stays as long as it may be used.
+    // If ingest cannot answer, keep the current limits until they expire.
     if (answer.kind === 'unknown') return
     if (answer.kind === 'answered' && judge(call, answer).kind === 'allowed') {
       this.#remember(calls, answer.response, reading, askedAtMs)
     } else {
-      // The next call asks by itself, and is told why it may not go ahead.
+      // Forget the limits, so that the next call queries ingest itself and returns the reason of the denial.
       calls.recent = undefined
     }
   }
 
-  /** The same while ingest cannot be asked. It is asked again once that answer is no longer recent. */
+  /**
+   * Admits the call by the last known limits while ingest is unavailable. The next request to ingest follows after `limitsFreshMs`.
+   */
   #admitByStale(call: GatedCall, calls: CustomerCalls): boolean {
     const { limitsFreshMs, limitsStaleMs } = this.#parts.limits
     const { recent } = calls
@@ -178,8 +183,11 @@ export class Admissions {
   }
 
   /**
-   * Ingest subtracts what is held and what it has recorded. Of calls without a hold that run or are on their way there it does not
-   * know: a hold that leaves room for all of them counts at once, otherwise they must get there first.
+   * Requests a hold for the call.
+   *
+   * Ingest subtracts holds and recorded calls from what remains. It does not know calls without a hold that are still running, or
+   * whose records are not delivered yet. A hold that leaves room for all of them is accepted at once. Otherwise the call waits
+   * until their records have reached ingest.
    */
   async #checkAndHold(call: GatedCall, hasRoom: () => boolean): Promise<Checked> {
     const isNear = this.#parts.limits.holds === 'near'
@@ -198,7 +206,10 @@ export class Admissions {
     return this.#judgeHold(call, calls, await calls.hold(this.#hold(call)))
   }
 
-  /** Returns undefined, and holds nothing, where only calls that run decide whether there is a unit left. */
+  /**
+   * Tries to get a hold while calls without a hold are running. Returns undefined and keeps no hold if the outcome of those calls
+   * decides whether a unit is left.
+   */
   async #holdEarly(call: GatedCall, calls: CustomerCalls): Promise<Checked | undefined> {
     const reading = calls.read()
     calls.holdingEarly++
@@ -228,7 +239,10 @@ export class Admissions {
     calls.release(this.#parts.release(server, reservationId))
   }
 
-  /** Asks again while ingest is busy: a hold waits for its counters, which come late when many ask. */
+  /**
+   * Requests a hold, and retries while ingest is busy: ingest answers a hold only after its counters are up to date, which takes
+   * time under load.
+   */
   async #hold(call: GatedCall): Promise<LimitsAnswer> {
     const { askLimits, limits } = this.#parts
     const until = performance.now() + limits.limitsTimeoutMs
@@ -267,7 +281,7 @@ export class Admissions {
     const advised = adviseFor(call.client, paywall)
     const answer = paywallAnswer(call, gateOf(advised, url, server.productRef, response))
     metrics.paywalls.inc({ reason: denied.reason, form: answer.kind })
-    // A call that asks its user is not over.
+    // A call that asks the user for input has not ended yet, so it is not recorded.
     if (answer.kind !== 'input_required') {
       const durationMs = Math.round(performance.now() - startedAtMs)
       const end = { outcome: 'paywall' as const, durationMs, reason: `paywall:${denied.reason}` }
@@ -277,7 +291,7 @@ export class Admissions {
   }
 }
 
-/** The plan that a link offers; undefined: the customer chooses. */
+/** Returns the reference of the plan that the link offers, or undefined if the customer chooses a plan on the page. */
 function planToBuy({ server, toolName }: GatedCall, { recovery }: Paywall): string | undefined {
   if (recovery === 'activate_plan') return server.defaultPlanRef
   return recovery === 'upgrade' ? solePlanOf(server, toolName) : undefined

@@ -4,9 +4,9 @@ import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 export type LimitsAnswer =
   | { readonly kind: 'answered'; readonly response: LimitsResponse }
-  /** Ingest is away, busy, or does not let this service in. */
+  /** Ingest is unavailable, busy, or refuses the key of this service. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly isBusy?: true }
-  /** There is no such customer or product. */
+  /** The customer or the product does not exist. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 export type AskLimits = (
@@ -15,8 +15,8 @@ export type AskLimits = (
 ) => Promise<LimitsAnswer>
 
 /**
- * Asks ingest whether the customer may go on, and has it hold one unit if `holdSeconds` is given. A call has one hold, however
- * often it asks.
+ * Returns a function that queries ingest for a customer's limits. With `holdSeconds`, the query also requests a hold of 1 unit for
+ * that time. A call has at most one hold, however often the query is repeated, because its call id is the idempotency key.
  */
 export function createAskLimits(ingest: ServiceCalls, timeoutMs: number): AskLimits {
   return async ({ server, customerRef, callId }, holdSeconds) => {

@@ -2,7 +2,7 @@ import type { CallRecord } from '../records/call-record.ts'
 
 type Place = Pick<CallRecord, 'environment' | 'providerId' | 'customerRef' | 'productRef'>
 
-/** What was known of a customer's calls when ingest was asked what remains. */
+/** State of a customer's calls when ingest was queried for the remaining units. */
 export type Reading = {
   readonly unconfirmed: number
   readonly added: number
@@ -10,41 +10,43 @@ export type Reading = {
   readonly holds: number
 }
 
-/** What ingest said, for as long as it is used for further calls. */
+/** Answer of ingest that is reused for further calls until `untilMs`. */
 export type RecentLimits = {
   readonly planRef: string
-  /** Units that remained, without the calls of `reading`. */
+  /** Units that remained, before subtracting the calls in `reading`. */
   readonly remaining: number
   readonly reading: Reading
-  /** Both by `performance.now()`. */
+  /** `askedAtMs` and `untilMs` are milliseconds of `performance.now()`. */
   readonly askedAtMs: number
   readonly untilMs: number
 }
 
-/** Places in memory before those without calls are forgotten. */
+/** Entries in memory above which entries without running calls are removed. */
 const placesMax = 10_000
 
 /**
- * Calls of this process without a hold that count for a customer and that ingest may not know of: those that run, and those whose
- * records are on their way. Ingest does not subtract them from what it says remains.
+ * Counts one customer's calls of this process that run without a hold and that ingest may not know yet: running calls, and calls
+ * whose records are not delivered yet. Ingest does not subtract them from the remaining units.
  */
 export class CustomerCalls {
-  /** Not confirmed by ingest yet. */
+  /** Calls that ingest has not confirmed yet. */
   unconfirmed = 0
-  /** Those of them whose records are in the journal. */
+  /** Unconfirmed calls whose records are in the journal. */
   journaled = 0
-  /** All so far. */
+  /** Calls added since this object was created. */
   added = 0
   /** Holds of calls that do not count, and that ingest may not have released yet. */
   releasing = 0
   /** Requests for holds that ingest has not answered yet. */
   holding = 0
-  /** Those of them that are sent while calls without a hold run: a hold that leaves those no room is released again. */
+  /**
+   * Requests for holds sent while calls without a hold are running. A hold that leaves no room for those calls is released again.
+   */
   holdingEarly = 0
-  /** All requests for holds so far. */
+  /** Requests for holds since this object was created. */
   holds = 0
   recent: RecentLimits | undefined
-  /** Ingest is being asked for what later calls will need. */
+  /** Whether a request to refresh the limits is in progress. */
   isAsking = false
 
   add(): void {
@@ -52,30 +54,32 @@ export class CustomerCalls {
     this.added++
   }
 
-  /** The call will have no record that counts. */
+  /** Removes a call that will have no record that counts. */
   withdraw(): void {
     this.unconfirmed = Math.max(0, this.unconfirmed - 1)
   }
 
-  /** The record of the call is about to be in the journal. */
+  /** Notes that the record of a call is about to be appended to the journal. */
   journal(): void {
     this.journaled++
   }
 
-  /** Ingest knows of a record of the journal. */
+  /** Notes that ingest has accepted a record of the journal. */
   confirm(): void {
     if (this.journaled === 0) return
     this.journaled--
     this.withdraw()
   }
 
-  /** Another process delivers what is in the journal, as calls that it has admitted itself. */
+  /**
+   * Removes the calls whose records are in the journal. Another process has taken the journal over, and counts and delivers them.
+   */
   forgetJournaled(): void {
     this.unconfirmed = Math.max(0, this.unconfirmed - this.journaled)
     this.journaled = 0
   }
 
-  /** Ingest is asked for a hold until `answered` has ended. */
+  /** Counts a request for a hold until `answered` settles. */
   async hold<Answer>(answered: Promise<Answer>): Promise<Answer> {
     this.holding++
     this.holds++
@@ -86,7 +90,10 @@ export class CustomerCalls {
     }
   }
 
-  /** Until `released` has ended, ingest may say that nothing is left because of a hold that is about to end. */
+  /**
+   * Counts a release until `released` settles. Until then, ingest may report that no unit is left although this hold is about to
+   * end.
+   */
   release(released: Promise<unknown>): void {
     this.releasing++
     void released.finally(() => this.releasing--)
@@ -98,21 +105,24 @@ export class CustomerCalls {
   }
 
   /**
-   * Units that are left at least: of what remained at the reading, none of the calls and holds is used that ingest did not know of
-   * by then, or that came since. Some of those may be subtracted twice, never none of them.
+   * Returns a lower bound of the units that are left. It subtracts from `remaining` all calls and holds that ingest did not know at
+   * the reading, and all that were added later. A call may be subtracted twice, but none is missed.
    */
   left(remaining: number, reading: Reading): number {
     const newHolds = this.holds - reading.holds
     return this.leftBesideHold(remaining, reading) - reading.holding - newHolds
   }
 
-  /** The same of what remained beside a hold: of the holds that ingest had not granted by then, each is compared by itself. */
+  /**
+   * Returns the same bound for a `remaining` that was returned with a hold. It subtracts no other holds that were pending, because
+   * each of those is compared by itself when it is granted.
+   */
   leftBesideHold(remaining: number, { unconfirmed, added }: Reading): number {
     return remaining - unconfirmed - (this.added - added)
   }
 }
 
-/** The calls of each customer and product. When there are many, entries without running calls are forgotten. */
+/** The calls of each customer and product. If there are too many entries, entries without running calls are removed. */
 export class AllCustomerCalls {
   readonly #places = new Map<string, CustomerCalls>()
 
@@ -130,7 +140,10 @@ export class AllCustomerCalls {
     for (const calls of this.#places.values()) calls.forgetJournaled()
   }
 
-  /** A call that is admitted meanwhile on what was read of a forgotten place is subtracted from nothing: a bound of one call each. */
+  /**
+   * Removes idle entries. A call that is admitted at the same moment by limits read from a removed entry is not subtracted
+   * anywhere, so the error is at most 1 call per entry.
+   */
   #forgetIdle(): void {
     const nowMs = performance.now()
     for (const [key, { unconfirmed, releasing, holding, recent }] of this.#places) {
@@ -140,7 +153,7 @@ export class AllCustomerCalls {
   }
 }
 
-/** References may hold any character. */
+/** References may contain any character, so JSON keeps the parts of the key apart. */
 function keyOf({ environment, providerId, customerRef, productRef }: Place): string {
   return JSON.stringify([environment, providerId, customerRef, productRef])
 }

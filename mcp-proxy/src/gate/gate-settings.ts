@@ -6,7 +6,7 @@ import {
 import { cancelledCallsPolicies } from '@tollgate/schemas/http/mcp'
 import { reservationSecondsMax } from '@tollgate/schemas/limits'
 
-/** Whether calls of tools may go ahead, and how they are recorded. */
+/** Settings for the admission of tool calls and for the delivery of their records. */
 export const gateSettings = {
   limitsUnknown: choiceSetting(
     'TOLLGATE_MCP_LIMITS_UNKNOWN',

@@ -1,17 +1,23 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { ServedServer } from '../servers/served-server.ts'
 
-/** One `tools/call` of a customer who is signed in. */
+/** One `tools/call` of a signed-in customer. */
 export type GatedCall = {
   readonly server: ServedServer
   readonly customerRef: string
   readonly toolName: string
-  /** The proxy's own, made when the call was accepted. Each round of a call whose server asks for input has another. */
+  /**
+   * Id that the proxy generated when it accepted the call. Each round of a call for which the MCP server asks for input has its own
+   * id.
+   */
   readonly callId: string
-  /** The client's own name for the call, from `_meta`, and a digest of what the MCP server is sent: it stands for no other call. */
+  /**
+   * The client's idempotency key from `_meta`, and a digest of what is sent to the MCP server. The digest keeps the same key from
+   * matching a different call.
+   */
   readonly clientKey: { readonly name: string; readonly sentSha256: string } | undefined
   readonly client: ClientAbilities
-  /** What the client answered to the question of `input_required` under `paywallQuestion`, in a later round of the call. */
+  /** The client's answer to the `paywallQuestion` of `input_required`, in a later round of the call. */
   readonly paywallAnswered?: 'accept' | 'decline' | 'cancel'
 }
 
@@ -23,7 +29,7 @@ export type VirtualCall = Pick<GatedCall, 'server' | 'customerRef' | 'toolName' 
 /** Name of the paywall's question in `inputRequests`, and of its answer in `inputResponses`. */
 export const paywallQuestion = 'tollgate-paywall'
 
-/** What the client has said that it can do, in the words of both eras. */
+/** Capabilities that the client announced, in a session or in a stateless request. */
 export type ClientAbilities = {
   readonly era: 'sessions' | 'stateless'
   readonly opensUrls: boolean
@@ -31,12 +37,12 @@ export type ClientAbilities = {
 }
 
 export type Admission =
-  /** Public: neither limited nor counted. */
+  /** A public tool: the call is neither limited nor counted. */
   | { readonly kind: 'open' }
   | { readonly kind: 'admitted'; readonly settle: Settle }
-  /** Refused by plan or limit, and recorded as such: this answers the call. */
+  /** Refused because of the plan or the limit, and recorded as refused. `answer` is the response to the call. */
   | { readonly kind: 'paywalled'; readonly answer: PaywallAnswer }
-  /** It cannot be found out now whether the call may go ahead. */
+  /** The proxy cannot currently determine whether the call may run. */
   | { readonly kind: 'unavailable'; readonly message: string }
 
 export type PaywallAnswer =
@@ -47,40 +53,44 @@ export type PaywallAnswer =
       readonly message: string
       readonly data: JsonObject
     }
-  /** The call is not over: the client is to ask its user, and to call again. */
+  /** The call has not ended: the client asks its user for input and then calls again. */
   | { readonly kind: 'input_required'; readonly result: JsonObject }
 
 /**
- * Called once for each admitted call, whatever becomes of it, before the last byte of the answer is written. It writes the record to the queue on disk and returns: a slow or
- * absent log is not waited for. Never throws.
+ * Records the end of an admitted call. Called once for each admitted call, whatever its outcome, before the last byte of the answer
+ * is written. It appends the record to the journal on disk and returns without waiting for ingest. Never throws.
  */
 export type Settle = (end: CallEnd) => void
 
 export type CallEnd = {
-  /** `interim`: the result asks for input, and the call goes on in a later round. It is not recorded, and holds nothing meanwhile. */
+  /**
+   * `interim`: the result asks for input, and the call continues in a later round. It is not recorded, and its hold is released.
+   */
   readonly outcome: 'success' | 'fail' | 'interim'
   readonly durationMs: number
-  /** For the provider's eyes: what was wrong. It repeats nothing that the origin said. */
+  /** Reason of a failure, shown to the provider. It contains no text that the origin sent. */
   readonly reason?: string
-  /** The client asked for it to end before it was answered. */
+  /** Whether the client cancelled the call before it was answered. */
   readonly isCancelled?: boolean
-  /** These count for cancelled calls alone. The origin had begun to answer when the client asked for the end. */
+  /** Only used for cancelled calls: whether the origin had begun to answer when the client cancelled. */
   readonly isAccepted?: boolean
-  /** The origin's whole result was there by then, and no byte of it had been handed to the client. */
+  /**
+   * Only used for cancelled calls: whether the origin's whole result had arrived, and no byte of it had been sent to the client.
+   */
   readonly isAnswered?: boolean
 }
 
 export interface Gate {
-  /** Before the origin is asked. */
+  /** Decides whether a call may run. Call it before the request is sent to the origin. */
   admit(call: GatedCall): Promise<Admission>
-  /** The origin's list with what the proxy adds and changes. */
+  /** Returns the origin's list of tools with the proxy's additions and changes. */
   adaptTools(
     server: ServedServer,
     client: ClientAbilities,
     tools: readonly JsonObject[],
     isLastPage: boolean,
   ): JsonObject[]
-  /** Whether the proxy itself answers for the tool. */
+  /** Returns whether the proxy itself answers calls of the tool. */
   isVirtual(server: ServedServer, toolName: string): boolean
   callVirtual(call: VirtualCall): Promise<JsonObject>
 }

@@ -7,7 +7,7 @@ import { createSendRecords } from './send-records.ts'
 const callOf = (callId: string) =>
   ({ callId, idempotencyKey: 'key', acceptedAtMs: 1, toolName: 'search' }) as CallRecord
 
-/** Has processes use the key in this order, with an ingest that takes each idempotency key once, and returns what is billed. */
+/** Returns how many calls are billed if the processes use the key in this order. Ingest accepts each idempotency key once. */
 function billedOf(processes: readonly KeyUses[], order: readonly number[]): number {
   const taken = new Map<string, CallRecord>()
   order.forEach((process, number) => {

@@ -4,28 +4,27 @@ import type { CallRecord } from '../records/call-record.ts'
 const rememberedMax = 100_000
 
 /**
- * Uses of clients' keys for calls that succeeded. Each time the MCP server worked. The first use costs what a call costs, some more
- * are free, for answers that got lost, and every further one costs as much as the first.
+ * Numbers the uses of a client's idempotency key by successful calls. The MCP server worked for each of them. The first use costs
+ * as much as any call. The next `repeatsMax` uses are free, because answers get lost. Every further use costs as much as the first.
  *
- * Uses are numbered, and each number has an idempotency key of its own, which ingest takes once from all processes. This process
- * begins with the number after the last that it knows of. If ingest knows the key of that already, another process has had the use,
- * and the next number is tried.
+ * Each number has its own idempotency key, which ingest accepts once from all processes. This process starts with the number after
+ * the last one that it knows. If ingest already knows that key, another process has used the number, and the next one is tried.
  */
 export class KeyUses {
   readonly #repeatsMax: number
-  /** The next number, by the client's key. */
+  /** The next number for each client key. */
   readonly #next = new Recent<number>(rememberedMax)
 
   constructor(repeatsMax: number) {
     this.#repeatsMax = repeatsMax
   }
 
-  /** Returns the record of a call as the next use of its key. */
+  /** Returns the record of a call, numbered as the next use of its key. */
   use(record: CallRecord): CallRecord {
     return this.#numbered(record, record.idempotencyKey, 0)
   }
 
-  /** Returns the record as a later use, since another process has had the one that it names. */
+  /** Returns the record with the next number, because another process has already used its current one. */
   useNext(record: CallRecord): CallRecord {
     const { key = record.idempotencyKey, number = 0 } = record.use ?? {}
     return this.#numbered(record, key, number + 1)

@@ -22,10 +22,12 @@ export type LinksOptions = {
 const linksPath = '/v1/customer/auth/links'
 const linksMax = 10_000
 
-/** While the control plane is away, not every paywall waits for it. */
+/** How long a failure is remembered, so that not every paywall waits for the control plane while it is unavailable. */
 const failureKeptMs = 2_000
 
-/** Links to hosted pages for a customer. Each leads through sign-in, and carries nothing that signs anybody in. */
+/**
+ * Creates links to hosted pages for a customer. Each link requires sign-in and contains no secret that would sign in its holder.
+ */
 export class Links {
   readonly #controlPlane: ServiceCalls
   readonly #logger: Logger
@@ -39,7 +41,7 @@ export class Links {
     this.#options = options
   }
 
-  /** Returns '' if the control plane cannot make one now. Never rejects. */
+  /** Returns the URL of a link, or '' if the control plane cannot create one now. Never rejects. */
   urlOf(request: LinkRequest): Promise<string> {
     const key = keyOf(request)
     const made = this.#made.get(key)

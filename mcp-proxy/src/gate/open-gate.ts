@@ -19,12 +19,12 @@ import { ServiceCalls } from '../services/service-calls.ts'
 import { callVirtualTool, isVirtualTool } from './virtual-tools.ts'
 
 export type GateOptions = {
-  /** Origins of the services: `http://127.0.0.1:8787`. */
+  /** Origins of the services, for example `http://127.0.0.1:8787`. */
   readonly ingestUrl: string
   readonly controlPlaneUrl: string
-  /** What the keys for both are made of. */
+  /** Secret from which the keys for both services are derived. */
   readonly serviceSecret: string
-  /** Holds the journal of calls, below `mcp-proxy`. */
+  /** Data folder. The journal of calls is in its subfolder `mcp-proxy`. */
   readonly dataDir: string
   /** The values of `gateSettings`. */
   readonly limits: GateLimits
@@ -35,9 +35,12 @@ export type GateOptions = {
 
 export type OpenedGate = {
   readonly gate: Gate
-  /** Fails while calls are refused because their records would find no room. */
+  /** Fails while calls are refused because the journal has no room for their records. */
   readonly health: HealthCheck
-  /** Call it once no call runs any more. Records that ingest does not take meanwhile are delivered after the next start. */
+  /**
+   * Stops the gate. Call it after the last call has ended. Records that ingest does not accept in time are delivered after the next
+   * start.
+   */
   stop(): Promise<void>
 }
 
@@ -53,7 +56,7 @@ export async function openGate(options: GateOptions): Promise<OpenedGate> {
   const calls = new AllCustomerCalls()
   const keyUses = new KeyUses(limits.clientKeyRepeats)
   const releasing = new Set<Promise<unknown>>()
-  // What cannot be released expires.
+  // A hold that cannot be released expires by itself.
   const release: Release = (holder, reservationId) => {
     const path = '/v1/sdk/limits/release'
     const released = ingest.post(path, holder, { reservationId }, limits.limitsTimeoutMs)

@@ -96,7 +96,7 @@ describe('names one way out:', () => {
       'activation_required',
       { product, balance: credits, plans: [{ ...plan, type: 'hybrid' }] },
     ],
-    // Less than a unit is not nothing: clients show the words of an upgrade then.
+    // A balance of less than 1 unit is not empty: clients show the text of an upgrade in this case.
     ['upgrade', 'payment_required', { product, balance: { ...credits, creditBalance: 5 } }],
   ])('%s of %s', (recovery, kind, changes) => {
     const decided = decidePaywall(limit, { ...answer, ...changes })

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { paywallQuestion, type GatedCall, type PaywallAnswer } from './gate.ts'
 
-/** Of MCP 2025-11-25: the client is to open URLs first, and may call again afterwards. */
+/** Error code of MCP 2025-11-25: the client must open URLs first and may then call again. */
 const urlElicitationRequired = -32042
 
 /**
- * Puts a paywall into the form that the client can use: a question of the client to its user where it opens links, else text for
- * the model with structured content. The link needs sign-in, so it may be shown to anybody.
+ * Returns a paywall in a form that the client supports. A client that opens URLs gets a question for its user. Other clients get
+ * text for the model with structured content. The link requires sign-in, so it may be shown to any person.
  */
 export function paywallAnswer(call: GatedCall, gate: JsonObject): PaywallAnswer {
   const { client, callId, paywallAnswered } = call

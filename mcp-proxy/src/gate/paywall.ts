@@ -2,17 +2,17 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 import type { LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { ClientAbilities } from './gate.ts'
 
-/** Why a call may not go ahead, and what the customer can do about it. Field names are those of the wire contract (6.5). */
+/** Why a call is refused, and what the customer can do. Field names are those of the wire contract (6.5). */
 export type Paywall = {
   readonly kind: 'payment_required' | 'activation_required'
-  /** The tool of the client that helps, by its name in the contract. */
+  /** Name in the contract of the client tool that solves the problem. */
   readonly recovery: 'upgrade' | 'topup' | 'activate_plan'
   /** What happened, as a sentence without its full stop. */
   readonly fact: string
 }
 
 export type Denied =
-  /** The plan, '' for none, does not include the tool. */
+  /** The customer's plan, or '' for no plan, does not include the tool. */
   { readonly reason: 'plan'; readonly toolName: string } | { readonly reason: 'limit' }
 
 export function decidePaywall(denied: Denied, answer: LimitsResponse): Paywall {
@@ -40,15 +40,15 @@ export function decidePaywall(denied: Denied, answer: LimitsResponse): Paywall {
   return { kind: 'payment_required', recovery: 'upgrade', fact }
 }
 
-/** Whether every paid plan on offer is paid by usage. */
+/** Returns whether every paid plan on offer is billed by usage. */
 function hasOnlyUsagePlans({ plans = [] }: LimitsResponse): boolean {
   const paid = plans.filter(({ requiresPayment }) => requiresPayment)
   return paid.length > 0 && paid.every(({ type }) => type === 'usage-based' || type === 'hybrid')
 }
 
 /**
- * Returns the paywall with the tool that helps in this client. One with views finds `upgrade` in its list, which leads to the same
- * page as `activate_plan`, and shows the plans.
+ * Returns the paywall with a tool that exists in this client. A client with views lists `upgrade`, which opens the same page as
+ * `activate_plan` and shows the plans.
  */
 export function adviseFor(
   { showsApps }: Pick<ClientAbilities, 'showsApps'>,
@@ -65,14 +65,14 @@ const advice: Readonly<Record<Paywall['recovery'], string>> = {
   activate_plan: 'Use the tool `activate_plan` to activate one',
 }
 
-/** The message of a paywall. `url` is '' if no link could be made. */
+/** Returns the message of a paywall. `url` is '' if no link could be created. */
 export function paywallMessage({ fact, recovery }: Paywall, url: string): string {
   return url === ''
     ? `${fact}. ${advice[recovery]}.`
     : `${fact}. ${advice[recovery]}, or open ${url}`
 }
 
-/** The structured content of a paywall result, exactly as clients expect it. */
+/** Returns the structured content of a paywall result. The wire contract defines its members. */
 export function gateOf(
   paywall: Paywall,
   url: string,
@@ -95,7 +95,7 @@ export function gateOf(
 
 const text = { type: 'string' }
 
-/** JSON schema of the structured content, for the output schemas of gated tools. */
+/** JSON schema of the paywall's structured content, added to the output schemas of gated tools. */
 export const gateSchema: JsonObject = {
   type: 'object',
   description: 'Instead of the result: what must be paid or activated first.',

@@ -1,14 +1,14 @@
 import type { ServedServer } from '../servers/served-server.ts'
 
-/** Whether the tool may be called by everybody, without limit and uncounted. */
+/** Returns whether every caller may call the tool, without a limit and without being counted. */
 export function isPublic(server: ServedServer, toolName: string): boolean {
   return server.tools.get(toolName)?.access === 'public'
 }
 
 /**
- * Whether a holder of the plan may call the tool: every plan where nobody has said which, otherwise the plans that are named and
- * the server's default plan, unless the tool is reserved for the plans that are named. A tool that is not known yet is open to the
- * default plan alone.
+ * Returns whether a customer with the plan may call the tool. If the provider has configured no plans for the tool, every plan may.
+ * Otherwise the listed plans may, and also the server's default plan unless the tool is reserved for the listed plans. A tool that
+ * is not known yet is open only to the default plan.
  */
 export function isOpenToPlan(server: ServedServer, toolName: string, planRef: string): boolean {
   if (planRef === '') return false
@@ -18,7 +18,7 @@ export function isOpenToPlan(server: ServedServer, toolName: string, planRef: st
   return tool?.planRefs.includes(planRef) ?? false
 }
 
-/** The one plan to recommend for a tool; undefined if there is a choice. */
+/** Returns the plan to recommend for a tool, or undefined if more than one plan includes it. */
 export function solePlanOf(server: ServedServer, toolName: string): string | undefined {
   const planRefs = server.tools.get(toolName)?.planRefs ?? []
   return planRefs.length === 1 ? planRefs[0] : undefined

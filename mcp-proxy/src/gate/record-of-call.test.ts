@@ -22,7 +22,7 @@ test('the key of a client stands for the same call with the same outcome alone',
     keyOf({ customerRef: 'cus_2' }),
     keyOf({ server: { ...call.server, productRef: 'prd_2' } }),
     keyOf({ clientKey: { name: 'yours', sentSha256: 'a' } }),
-    // Else the retry of a call that failed would be free.
+    // With the same key, the retry of a failed call would be free.
     keyOf({}, 'fail'),
   ]
   expect(new Set([keyOf(), ...others]).size).toBe(others.length + 1)

@@ -15,7 +15,7 @@ export function recordOf(
 ): CallRecord {
   const { environment, providerId, productRef } = call.server
   const { customerRef, callId } = call
-  // A client may have named megabytes, and the journal has promised less room.
+  // The client may have sent a name of several megabytes, and the journal reserved less room for the record.
   const toolName = storable(call.toolName, toolNameCharsMax)
   return {
     ...{ environment, providerId, customerRef, productRef, toolName, callId },
@@ -29,8 +29,9 @@ export function recordOf(
 }
 
 /**
- * A client's key stands for calls of which the MCP server is sent the same, with the same outcome alone. A retry that succeeds after
- * a failure is another record; otherwise the failure would make it free.
+ * Returns the idempotency key of the record. Calls with the same client key share it only if the MCP server receives the same and
+ * the outcome is the same. A retry that succeeds after a failure therefore has its own key, otherwise the failure would make it
+ * free.
  */
 function keyOf(
   { customerRef, toolName, callId, clientKey, server }: GatedCall,
@@ -47,7 +48,7 @@ function keyOf(
   return `mcp-${digest.digest('hex')}`
 }
 
-/** What a call ended as, by the policy for calls that the client cancelled. */
+/** Returns the recorded end of a call. The policy decides about calls that the client cancelled. */
 export function endOf(end: CallEnd, policy: CancelledCalls): RecordedEnd {
   const { durationMs, isCancelled = false } = end
   if (!isCancelled) {

@@ -7,7 +7,7 @@ import type { GateLimits } from './gate-settings.ts'
 import type { KeyUses } from './key-uses.ts'
 import { endOf, recordOf } from './record-of-call.ts'
 
-/** Gives back what is held. Resolves once ingest has answered, or has not in time. */
+/** Releases a hold. Resolves after ingest has answered or the request has timed out. */
 export type Release = (holder: ServiceKeyHolder, reservationId: string) => Promise<unknown>
 
 export type RunningCallParts = {
@@ -19,7 +19,9 @@ export type RunningCallParts = {
   readonly logger: Logger
 }
 
-/** A call that was admitted and has not ended: room in the journal is kept for it, and perhaps a unit of its customer. */
+/**
+ * An admitted call that has not ended. Room in the journal is reserved for its record, and perhaps a unit of its customer is held.
+ */
 export class RunningCall {
   readonly #parts: RunningCallParts
   readonly #call: GatedCall
@@ -39,7 +41,10 @@ export class RunningCall {
     this.#reservationId = reservationId
   }
 
-  /** The first end counts. Never throws: the answer must go out whatever happens here. */
+  /**
+   * Records the end of the call. Calls after the first do nothing. Never throws, because the answer must be sent even if recording
+   * fails.
+   */
   settle(end: CallEnd): void {
     if (this.#isSettled) return
     this.#isSettled = true
@@ -73,7 +78,7 @@ export class RunningCall {
     if (end.outcome !== 'success') this.#withdraw()
   }
 
-  /** The call counts for nobody: what it holds must not keep a unit from the next call. */
+  /** Removes a call that does not count, and releases its hold so that the next call can use the unit. */
   #withdraw(): void {
     const { calls, release } = this.#parts
     const place = placeOf(this.#call)
@@ -83,8 +88,8 @@ export class RunningCall {
 }
 
 /**
- * Withdraws calls that nobody can settle any more, because what served them failed. Otherwise each would take its room in the
- * journal for as long as the process lives.
+ * Withdraws calls that can no longer be settled because the code that served them failed. Otherwise each would keep its reserved
+ * room in the journal for the lifetime of the process.
  */
 export const abandoned = new FinalizationRegistry<RunningCall>((call) => {
   call.settle({ outcome: 'interim', durationMs: 0 })

@@ -5,10 +5,10 @@ import { messageOf, type ServiceCalls } from '../services/service-calls.ts'
 
 const bulkPath = '/v1/sdk/usages/bulk'
 
-/** A request that is cut off may have been recorded: it is sent again, and ingest knows its keys. */
+/** A request that timed out may have been recorded. Sending it again is safe, because ingest deduplicates by idempotency key. */
 const timeoutMs = 30_000
 
-/** Sends records of one provider and environment to ingest, which records all of them or none. */
+/** Returns a function that sends records of one provider and environment to ingest. Ingest records all of them or none. */
 export function createSendRecords(
   ingest: ServiceCalls,
 ): (records: readonly CallRecord[]) => Promise<Sent> {
@@ -31,7 +31,10 @@ export function createSendRecords(
   }
 }
 
-/** Ingest is overloaded before it takes anything. Any other error may come after a late log has the records all the same. */
+/**
+ * Returns whether ingest certainly recorded none of the request. It answers `overloaded` before it processes a request. After any
+ * other error, the event log may still have the records.
+ */
 function isUntouched(body: unknown): boolean {
   const { code } = (body ?? {}) as { code?: unknown }
   return code === 'overloaded'
@@ -39,7 +42,7 @@ function isUntouched(body: unknown): boolean {
 
 type Results = { readonly results?: readonly { readonly creditDebit?: { reason?: unknown } }[] }
 
-/** Returns the uses of clients' keys that ingest calls duplicates. */
+/** Returns the records with a client key that ingest reported as duplicates. */
 function knownUses(records: readonly CallRecord[], body: unknown): ReadonlySet<CallRecord> {
   const { results } = (body ?? {}) as Results
   const isKnown = ({ use }: CallRecord, index: number): boolean =>

@@ -44,12 +44,12 @@ const listedVirtualTools: readonly JsonObject[] = [
   },
 ]
 
-/** Tools whose results the view shows. The view calls no tools, so that none is for it. */
+/** Tools whose results are shown by the view. The view itself calls no tools, so no tool is visible to it. */
 const viewedTools: ReadonlySet<unknown> = new Set(['upgrade', 'manage_account'])
 
 const viewMeta: JsonObject = {
   ui: { resourceUri: accountViewUri, visibility: ['model'] },
-  // Where the URI stood before 2026-01-26.
+  // Member that held the URI before version 2026-01-26 of the extension.
   'ui/resourceUri': accountViewUri,
 }
 
@@ -63,7 +63,10 @@ export function listedVirtualToolsFor({
   return showsApps ? listedWithViews : listedVirtualTools
 }
 
-/** Names in paywall messages that clients with tools of their own know. The proxy answers for them where the origin does not. */
+/**
+ * Tool names in paywall messages, for clients that implement these tools themselves. The proxy answers calls of a name if the
+ * origin does not list it.
+ */
 const recoveryTools: ReadonlySet<string> = new Set(['topup', 'activate_plan'])
 
 const purposes: ReadonlyMap<string, LinkPurpose> = new Map([
@@ -102,7 +105,7 @@ export async function callVirtualTool(
     return failure(`\`planRef\` must be a string of at most ${referenceCharsMax} characters`)
   }
   const named = purpose === 'checkout' ? planRef : undefined
-  // Each link is stored and audited: made-up names must not make one each.
+  // Each link is stored and audited, so unknown plan references must not create one link each.
   if (named !== undefined && !isOnOffer(server, named)) {
     return failure(`No plan on offer has the reference ${named}`)
   }
@@ -121,7 +124,7 @@ function isOnOffer({ plans }: ServedServer, planRef: string): boolean {
   return plans.some(({ reference, isOffered }) => isOffered && reference === planRef)
 }
 
-/** Returns undefined if it cannot be read now: the view goes without it. */
+/** Returns undefined if the control plane cannot be read. The view is then shown without this information. */
 async function readUserInfo(
   { controlPlane, timeoutMs }: VirtualToolsParts,
   server: ServedServer,
@@ -135,7 +138,7 @@ async function readUserInfo(
 
 const userInfoPath = '/v1/sdk/user-info'
 
-/** Links are kept by what they are for. */
+/** Links are cached by plan reference, so its length is limited. */
 const referenceCharsMax = 255
 
 function isReference(given: unknown): given is string {
@@ -146,7 +149,7 @@ function linkText(url: string): JsonObject {
   return textResult(JSON.stringify({ url, message: `Open ${url} and sign in.` }))
 }
 
-/** Operation 46, without the link that would sign in whoever opens it. */
+/** Returns the result of operation 46, without the link that would sign in any person who opens it. */
 async function userInfo(
   { controlPlane, links, timeoutMs }: VirtualToolsParts,
   server: ServedServer,

@@ -2,8 +2,8 @@ import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 import { gateSchema } from './paywall.ts'
 
 /**
- * Returns an output schema that accepts what the tool's own accepts, and a paywall. Clients refuse structured content that does
- * not match the schema of the list, and require `type: object` at its root.
+ * Returns an output schema that accepts a paywall and everything that the tool's own schema accepts. Clients reject structured
+ * content that does not match the listed schema, and require `type: object` at its root.
  */
 export function widenOutputSchema(schema: JsonObject): JsonObject {
   const { $schema, ...own } = schema
@@ -14,15 +14,18 @@ export function widenOutputSchema(schema: JsonObject): JsonObject {
   }
 }
 
-/** Where the schema now is, seen from the root. */
+/** JSON pointer from the root to the tool's own schema in the widened schema. */
 const place = '#/anyOf/0'
 
-/** A schema with an identifier is the base of the references in it, wherever it is. */
+/**
+ * Returns whether a schema has an identifier. References inside such a schema resolve against the identifier, wherever the schema
+ * is.
+ */
 function isBase({ $id, id }: JsonObject): boolean {
   return typeof ($id ?? id) === 'string'
 }
 
-/** Keywords that hold one schema, or a list of them. */
+/** Keywords whose value is a schema or a list of schemas. */
 const schemaKeywords: ReadonlySet<string> = new Set([
   ...[
     'additionalItems',
@@ -37,7 +40,7 @@ const schemaKeywords: ReadonlySet<string> = new Set([
   ...['unevaluatedItems', 'unevaluatedProperties'],
 ])
 
-/** Keywords that hold schemas by name. */
+/** Keywords whose value maps names to schemas. */
 const namedSchemaKeywords: ReadonlySet<string> = new Set([
   ...[
     '$defs',
@@ -49,7 +52,10 @@ const namedSchemaKeywords: ReadonlySet<string> = new Set([
   ],
 ])
 
-/** References to the root, and paths from it, lead to the same schema at its new place. Names (`#name`) do so by themselves. */
+/**
+ * Changes references to the root and paths from the root, so that they resolve to the same schema in its new position. References
+ * to names (`#name`) need no change.
+ */
 function moveReferences(schema: unknown): unknown {
   if (Array.isArray(schema)) return (schema as unknown[]).map(moveReferences)
   if (typeof schema !== 'object' || schema === null) return schema

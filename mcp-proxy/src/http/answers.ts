@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Message } from '../protocol/messages.ts'
 
-/** Sends JSON that is text already. Does nothing where the client has gone. */
+/** Sends text that is already JSON. Does nothing if the client has disconnected. */
 export function sendJson(response: ServerResponse, status: number, text: string): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, {
@@ -15,12 +15,12 @@ export function sendMessage(response: ServerResponse, status: number, message: M
   sendJson(response, status, JSON.stringify(message))
 }
 
-/** An error of HTTP, for what is no message of MCP. */
+/** Sends an HTTP error for a request that is not a message of MCP. */
 export function sendError(response: ServerResponse, status: number, error: string): void {
   sendJson(response, status, JSON.stringify({ error }))
 }
 
-/** Accepts a notification or a response. */
+/** Answers a notification or a response with 202. */
 export function sendAccepted(response: ServerResponse): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(202)

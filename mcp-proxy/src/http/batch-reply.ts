@@ -3,8 +3,8 @@ import { sendJson } from './answers.ts'
 import type { Reply } from './reply.ts'
 
 /**
- * Collects the responses of a batch and sends them together. What comes before a response has no place in it, and is dropped. A
- * call is recorded when its own response is there: one that takes an hour, or fails, must not keep the records of the others.
+ * Collects the responses of a batch and sends them together. Messages before a response have no position in a batch and are
+ * dropped. A call is settled when its own response has arrived, so a slow or failed call does not delay the records of the others.
  */
 export class BatchReply {
   readonly #response: ServerResponse

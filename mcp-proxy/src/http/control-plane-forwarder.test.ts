@@ -22,7 +22,7 @@ async function listen(server: Server): Promise<number> {
 
 type Seen = { readonly request: IncomingMessage; readonly body: string }
 
-/** A control plane that tells what it was asked, behind the forwarder on a port. */
+/** Starts a control plane that records its requests, and a forwarder in front of it. */
 async function start(respond = (_seen: Seen): string | undefined => 'answered') {
   const seen: Seen[] = []
   const controlPlane = await listen(
@@ -48,7 +48,7 @@ async function start(respond = (_seen: Seen): string | undefined => 'answered') 
   return { seen, port, url: `http://127.0.0.1:${port}` }
 }
 
-/** Sends bytes as they are; returns what came back by the time the connection ended. */
+/** Sends raw bytes and returns everything received until the connection ended. */
 async function sendRaw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write(bytes)

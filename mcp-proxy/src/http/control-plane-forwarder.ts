@@ -7,7 +7,7 @@ import type { ServedServer } from '../servers/served-server.ts'
 import { sendError, sendJson } from './answers.ts'
 import { readBody } from './read-body.ts'
 
-/** Headers of one connection, which end with it (RFC 9110, 7.6.1). */
+/** Headers that apply to one connection only and are not forwarded (RFC 9110, 7.6.1). */
 const hopHeaders: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade', 'host', 'forwarded', 'x-forwarded-host'],
@@ -16,14 +16,15 @@ const hopHeaders: ReadonlySet<string> = new Set([
 
 const connectionsMax = 64
 
-/** Far more than any form or registration of a client has. */
+/** Larger than any form or client registration. */
 const bodyBytesMax = 262_144
 
 /**
- * Forwards requests to a server's authorization server, which the control plane runs. Bodies, cookies and redirects stay as they are.
+ * Forwards requests to a server's authorization server, which the control plane runs. Bodies, cookies and redirects are not
+ * changed.
  *
- * A body is read whole before anything is sent, and goes on with its length. Bytes that a client sends where no body belongs would
- * else stand on a connection of ours as a request of their own, and clients that send slowly would hold all connections.
+ * The whole body is read before the request is forwarded, and is sent with its length. Otherwise bytes of a client after a request
+ * without a body would be parsed as a separate request on the proxy's connection, and slow clients would occupy all connections.
  */
 export class ControlPlaneForwarder {
   readonly #base: URL
@@ -51,7 +52,7 @@ export class ControlPlaneForwarder {
     const { environment, subdomain } = server
     const below = `/oauth/${environment}/${subdomain}`
     const url = new URL(below + path, this.#base)
-    // Dot segments would lead to other servers, or to the management API.
+    // Dot segments in the path would reach other servers or the management API.
     if (!url.pathname.startsWith(`${below}/`)) return sendError(response, 404, 'Not Found')
     const body = request.method === 'POST' ? await readBody(request, bodyBytesMax) : undefined
     if (body?.kind === 'aborted' || response.destroyed) return
@@ -80,7 +81,8 @@ export class ControlPlaneForwarder {
         if (value !== undefined && !hopHeaders.has(name)) response.setHeader(name, value)
       }
       response.writeHead(answer.statusCode ?? 502)
-      // An answer that breaks off must not look like a whole one, nor stay open.
+      // `pipeline` closes the client's response if the upstream response breaks off, so that the client does not take it for
+      // complete.
       pipeline(answer, response, () => undefined)
     })
     response.on('close', () => {
@@ -94,7 +96,10 @@ export class ControlPlaneForwarder {
   }
 }
 
-/** The authorization server names its own addresses, which are those of the issuer whatever host the request came to. */
+/**
+ * Returns the headers to forward. The authorization server builds its own URLs from them, which must be those of the issuer,
+ * whatever host the request was sent to.
+ */
 function headersFor(
   request: IncomingMessage,
   { issuer }: ServedServer,
@@ -110,7 +115,7 @@ function headersFor(
   }
   const { host, protocol } = new URL(issuer)
   const address = request.socket.remoteAddress ?? ''
-  // What a client writes of itself is not passed on: it could name another network at each request.
+  // An `X-Forwarded-For` from an untrusted client is dropped, because the client could name another network in each request.
   const before = isTrusted(trusted, address) ? request.headers['x-forwarded-for'] : undefined
   return {
     ...headers,

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Returns whether a request with this `Origin` may reach an MCP server. Pages of this machine, of the server's own host and of the
- * configured sites may; a page that somebody's DNS has pointed here may not.
+ * Returns whether a request with this `Origin` may reach an MCP server. Pages on this machine, on the server's own host and on the
+ * configured sites may. This refuses pages whose own domain resolves to this server (DNS rebinding).
  */
 export function isOriginAllowed(
   origin: string | undefined,
@@ -23,13 +23,19 @@ const allowedHeaders = [
 ]
 const exposedHeaders = 'Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate'
 
-/** No cookies are ever read, so that every page may see answers; which pages may send requests is checked for each of them. */
+/**
+ * Lets pages of every origin read responses. This is safe because the proxy reads no cookies. `isOriginAllowed` decides separately
+ * which pages may send requests.
+ */
 export function addCorsHeaders(response: ServerResponse): void {
   response.setHeader('access-control-allow-origin', '*')
   response.setHeader('access-control-expose-headers', exposedHeaders)
 }
 
-/** `Mcp-Param-*` headers are named after a tool's arguments, so those that a browser asks for are allowed one by one. */
+/**
+ * Answers a preflight request. `Mcp-Param-*` headers are named after a tool's arguments, so each one that the browser requests is
+ * allowed.
+ */
 export function sendPreflight(request: IncomingMessage, response: ServerResponse): void {
   const wanted = String(request.headers['access-control-request-headers'] ?? '').split(',')
   const params = wanted

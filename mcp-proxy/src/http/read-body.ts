@@ -3,13 +3,13 @@ import type { IncomingMessage } from 'node:http'
 export type ReadBody =
   | { readonly kind: 'read'; readonly text: string }
   | { readonly kind: 'too-large' }
-  /** The client went away. */
+  /** The client disconnected. */
   | { readonly kind: 'aborted' }
 
-/** Bytes that are read of a request that is refused, to find its id. */
+/** Bytes of a refused request that are read to find its id. */
 export const refusedBodyBytesMax = 65_536
 
-/** Reads a body of at most `bytesMax`. Of a larger one no more is read. */
+/** Reads a body of at most `bytesMax` bytes. Stops reading as soon as the body is larger. */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > bytesMax) return { kind: 'too-large' }

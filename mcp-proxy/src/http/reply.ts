@@ -3,28 +3,30 @@ import type { Message } from '../protocol/messages.ts'
 import { sendJson } from './answers.ts'
 import { isClosed, whenClosed } from './when-closed.ts'
 
-/** The answer to one request message, whatever carries it: a response of its own, or a place in that of a batch. */
+/** The answer to one request message: an HTTP response of its own, or one item of a batch response. */
 export interface Reply {
-  /** Whether the client has gone: nothing that is sent reaches it. */
+  /** Whether the client has disconnected, so that nothing sent reaches it. */
   readonly isGone: boolean
-  /** Called once if the client goes before the answer is finished. */
+  /** Calls `listener` once if the client disconnects before the answer is finished. */
   onGone(listener: () => void): void
-  /** Sends headers at once, since more than one message may come. */
+  /** Sends the headers immediately, because more than one message may follow. */
   openStream(): void
-  /** Sends a message before the response. Resolves when the client can take more. */
+  /** Sends a message before the response. Resolves when the client can receive more. */
   send(text: string): Promise<void>
-  /** Sends the response, which is the last message. `beforeLast` runs in the same turn, before the last byte is handed over. */
+  /**
+   * Sends the response, which is the last message. `beforeLast` runs synchronously before the last byte is passed to the socket.
+   */
   finish(text: string, status?: number, beforeLast?: () => void): void
 }
 
-/** Text that is one line of JSON stays as it came. */
+/** Returns the message as one line of JSON. */
 export function textOf(message: Message): string {
   return JSON.stringify(message)
 }
 
 /**
- * Answers with JSON, or with a stream of events where messages come before the response. An answer that takes long becomes a
- * stream too, so that comments keep its connection open.
+ * Answers with JSON, or with an event stream if messages precede the response. A slow answer also becomes a stream, so that
+ * keep-alive comments keep its connection open.
  */
 export class HttpReply implements Reply {
   readonly #response: ServerResponse
@@ -86,7 +88,7 @@ export function openEventStream(response: ServerResponse): void {
   response.flushHeaders()
 }
 
-/** Resolves when the response takes more, or is closed. */
+/** Writes an event. The promise, if any, resolves when the response can take more data or is closed. */
 export function writeEvent(response: ServerResponse, text: string): Promise<void> | undefined {
   if (isClosed(response) || response.write(eventOf(text))) return undefined
   return new Promise((resolve) => {
@@ -100,7 +102,7 @@ export function writeEvent(response: ServerResponse, text: string): Promise<void
   })
 }
 
-/** Events carry no ids: a client that saw one would try to resume from there. */
+/** Events have no ids, because a client that received an id would try to resume the stream from it. */
 function eventOf(text: string): string {
   return `event: message\ndata: ${text.replaceAll(/\r\n|\n|\r/g, '\ndata: ')}\n\n`
 }

@@ -3,7 +3,7 @@ import type { ServedServer } from '../servers/served-server.ts'
 import { sendError, sendJson } from './answers.ts'
 import { addCorsHeaders, sendPreflight } from './cors.ts'
 
-/** Answers a request for the metadata, which pages of every origin may read. */
+/** Answers a request for the resource metadata, which pages of every origin may read. */
 export function sendResourceMetadata(
   request: IncomingMessage,
   response: ServerResponse,
@@ -20,7 +20,7 @@ export function sendResourceMetadata(
   sendJson(response, 200, JSON.stringify(resourceMetadataOf(server)))
 }
 
-/** The metadata of the server as a protected resource (RFC 9728). */
+/** Returns the metadata of the server as a protected resource (RFC 9728). */
 function resourceMetadataOf({ proxyUrl, issuer }: ServedServer): object {
   return {
     resource: proxyUrl,
@@ -30,14 +30,20 @@ function resourceMetadataOf({ proxyUrl, issuer }: ServedServer): object {
   }
 }
 
-/** Returns the URL of the metadata. A server with a host of its own has it at the root; others have it below the well-known path, with their own path. */
+/**
+ * Returns the URL of the metadata. For a server with its own host it is at the root. For other servers it is below the well-known
+ * path, followed by the server's path.
+ */
 function resourceMetadataUrl({ proxyUrl, issuer }: ServedServer): string {
   const { origin, pathname } = new URL(proxyUrl)
   const place = `${origin}/.well-known/oauth-protected-resource`
   return issuer === origin ? place : place + pathname
 }
 
-/** The value of `WWW-Authenticate` that leads clients to sign-in (RFC 6750, 3). A request without a token gets no error. */
+/**
+ * Returns the value of `WWW-Authenticate` that makes clients start sign-in (RFC 6750, 3). A request without a token gets no error
+ * code.
+ */
 export function challengeOf(
   server: ServedServer,
   error?: 'invalid_token' | 'invalid_request',

@@ -50,7 +50,7 @@ test.each([
   [byHost, 'acmeXmcp.example.com', '/mcp'],
   [byHost, 'acme.mcp.example.com:8443', '/mcp'],
   [byHost, 'acme.mcp.example.com:80', '/mcp'],
-  // Its name as a resource would be another one than that in its metadata.
+  // With the final dot, the server's resource name would differ from the one in its metadata.
   [byHost, 'acme.mcp.example.com.', '/mcp'],
   [byHost, 'acmé.mcp.example.com', '/mcp'],
   [byHost, 'acme.mcp.example.com@evil.example', '/mcp'],

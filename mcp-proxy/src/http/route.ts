@@ -1,14 +1,14 @@
 import { hasHostOfItsOwn, proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
-/** What a request is for, before it is known whether the server exists. */
+/** Target of a request, determined before it is known whether the server exists. */
 export type Route = {
   readonly environment: Environment
   readonly subdomain: string
   readonly target:
     | { readonly kind: 'mcp' }
     | { readonly kind: 'resource-metadata' }
-    /** Forwarded to the control plane: `path` lies below that of the authorization server, and has its query. */
+    /** Forwarded to the control plane. `path` is relative to the authorization server and includes the query. */
     | { readonly kind: 'authorization'; readonly path: string }
     | { readonly kind: 'unknown' }
 }
@@ -21,8 +21,8 @@ const authorizationMetadata = '/.well-known/oauth-authorization-server'
 const resourceMetadata = '/.well-known/oauth-protected-resource'
 
 /**
- * Returns a function from the Host header and the URL of a request to what it is for. Undefined for a host or path that no
- * template leads to: that also refuses hosts which somebody's DNS has pointed here.
+ * Returns a function that maps the Host header and the URL of a request to its route, or to undefined if no template matches. It
+ * also refuses foreign host names whose DNS resolves to this server.
  */
 export function createRouter(
   templates: Templates,
@@ -49,7 +49,7 @@ export function createRouter(
 }
 
 const label = '([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)'
-/** A label that needs no escape, and that no template holds. */
+/** A label that needs no escaping and that no template contains. */
 const placeholder = 'tollgate-subdomain-place'
 
 function createMatcher(template: string): Matcher {
@@ -86,7 +86,7 @@ function createMatcher(template: string): Matcher {
   }
 }
 
-/** The documents that lie at the root of the host, with the path of what they describe behind their names. */
+/** Matches the well-known documents at the root of the host. The path of the described resource follows their name. */
 function matchWellKnown(
   path: string,
   isOwnHost: boolean,
@@ -108,7 +108,10 @@ function matchWellKnown(
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]']
 
-/** A server on loopback may be called by any name of loopback. The port that a scheme means anyway may be written. */
+/**
+ * Returns the accepted Host values. A server on loopback accepts every loopback name. The default port of the scheme may be
+ * present.
+ */
 function hostsOf({ protocol, hostname, port }: URL): string[] {
   const standard = protocol === 'https:' ? ':443' : ':80'
   const suffixes = port === '' ? ['', standard] : [`:${port}`]

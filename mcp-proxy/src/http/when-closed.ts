@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Calls `listener` when the response has gone to the client, or the client has gone. Returns a function that takes the listener
- * back.
+ * Calls `listener` when the response has been sent to the client, or when the client has disconnected. Returns a function that
+ * removes the listener.
  */
 export function whenClosed(response: ServerResponse, listener: () => void): () => void {
   const { socket } = response.req
@@ -10,7 +10,7 @@ export function whenClosed(response: ServerResponse, listener: () => void): () =
     queueMicrotask(listener)
     return () => undefined
   }
-  // Node does not close a response that waits behind another one of its connection when the connection closes.
+  // Node does not close a response that is queued behind another one when their connection closes, so the socket is watched too.
   const close = (): void => {
     forget()
     listener()
@@ -24,7 +24,7 @@ export function whenClosed(response: ServerResponse, listener: () => void): () =
   return forget
 }
 
-/** Whether what is written reaches the client no more. */
+/** Returns whether written data can no longer reach the client. */
 export function isClosed(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed
 }

@@ -1,6 +1,9 @@
 import type { McpProxyConfig } from '../config.ts'
 
-/** How long clients of the stateless versions may keep a list that the proxy has changed. Others must not get it from there. */
+/**
+ * Returns how long stateless clients may cache a list that the proxy has changed. The list is private: a shared cache must not
+ * return it to other clients.
+ */
 export function cachingOf({ listSeconds }: Pick<McpProxyConfig, 'listSeconds'>) {
   return { cacheScope: 'private', ttlMs: listSeconds * 1_000 } as const
 }

@@ -13,14 +13,14 @@ export type SentCall = {
   readonly text: string
 }
 
-/** One round of a call: the first, or a retry with the input that was asked for. */
+/** One round of a call: the first one, or a retry with the requested input. */
 export type CallRound = {
   readonly paywallAnswered: GatedCall['paywallAnswered']
-  /** The message for the origin, without the parts that the proxy had added. */
+  /** The message for the origin, without the members that the proxy had added. */
   readonly text: string
 }
 
-/** Returns undefined for a retry whose state is not one of this call. */
+/** Returns the round of a call, or undefined for a retry whose state does not belong to this call. */
 export function readRound(call: SentCall): CallRound | undefined {
   const { served, message, text } = call
   const { requestState, inputResponses, ...others } = paramsOf(message)
@@ -36,7 +36,7 @@ export function readRound(call: SentCall): CallRound | undefined {
   const { [paywallQuestion]: answered, ...responses } = isPlainObject(inputResponses)
     ? inputResponses
     : {}
-  // The origin asked nothing where the paywall did, and sees the call as if it were the first round.
+  // If the paywall asked, the origin has asked nothing yet, so it receives the call as the first round.
   const params = {
     ...others,
     ...(!isPaywall && inputResponses !== undefined && { inputResponses: responses }),
@@ -48,7 +48,7 @@ export function readRound(call: SentCall): CallRound | undefined {
   }
 }
 
-/** A client that comes back without an answer has declined. */
+/** A retry without an answer counts as declined. */
 function actionOf(answered: unknown): NonNullable<GatedCall['paywallAnswered']> {
   const action = isPlainObject(answered) ? answered['action'] : undefined
   return action === 'accept' || action === 'cancel' ? action : 'decline'
@@ -56,10 +56,10 @@ function actionOf(answered: unknown): NonNullable<GatedCall['paywallAnswered']> 
 
 export type Asking =
   | { readonly kind: 'asking'; readonly result: JsonObject }
-  /** The client could not send the state back. */
+  /** The state is too large for the client to send it back. */
   | { readonly kind: 'too-large'; readonly reason: string }
 
-/** Wraps the state of who asks for input, so that the retry is known as a round of this call. */
+/** Seals the state of a question for input, so that the retry is recognized as a round of this call. */
 export function askForInput(call: SentCall, result: JsonObject, isPaywall: boolean): Asking {
   const { sealer, clock, config } = call.served.parts
   const { stateBytesMax, bodyBytesMax, inputMinutes } = config

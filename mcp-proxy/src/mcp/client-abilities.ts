@@ -2,10 +2,10 @@ import { isPlainObject } from '@tollgate/schemas/json-object'
 import { appMimeType, appsExtension } from '../apps/own-resources.ts'
 import type { ClientAbilities } from '../gate/gate.ts'
 
-/** Reads what a client can do from its capabilities: those of a session's `initialize`, or those of a stateless request. */
+/** Reads the client's abilities from its capabilities: those of a session's `initialize` or those of a stateless request. */
 export function abilitiesOf(era: ClientAbilities['era'], capabilities: unknown): ClientAbilities {
   const { elicitation, extensions } = isPlainObject(capabilities) ? capabilities : {}
-  // An empty object means forms alone.
+  // An empty object means that the client supports forms only.
   const opensUrls = isPlainObject(elicitation) && isPlainObject(elicitation['url'])
   const apps = isPlainObject(extensions) ? extensions[appsExtension] : undefined
   const mimeTypes = isPlainObject(apps) ? apps['mimeTypes'] : undefined

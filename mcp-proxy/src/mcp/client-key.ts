@@ -7,7 +7,10 @@ import type { ServedRequest } from './served-request.ts'
 const idempotencyKeyMeta = 'tollgate/idempotencyKey'
 const idempotencyKeyMax = 255
 
-/** Returns the client's own name for a call. `text` is what the origin is sent of `message`. */
+/**
+ * Returns the client's idempotency key for a call, or undefined if it sent none. `text` is the text of `message` that is sent to
+ * the origin.
+ */
 export function clientKeyIn(
   { clientHeaders }: ServedRequest,
   message: Message,
@@ -18,12 +21,12 @@ export function clientKeyIn(
   return { name, sentSha256: digestOf(clientHeaders, text) }
 }
 
-/** Members of `_meta` that say nothing of the work, and are others each time that a client sends the same call. */
+/** Members of `_meta` that do not affect the work, and that differ each time a client sends the same call. */
 const ofOneTry = ['progressToken', 'traceparent', 'tracestate', 'baggage']
 
 /**
- * Digest of all that the origin can read of a call, but for what names one try: the id of the request, its progress and its trace.
- * Numbers count as they are written: an origin may read more digits than JavaScript keeps.
+ * Returns a digest of everything that the origin can read of a call, except what identifies one attempt: the request id, the
+ * progress token and the trace. Numbers are compared as text, because an origin may read more digits than JavaScript keeps.
  */
 function digestOf(clientHeaders: ServedRequest['clientHeaders'], text: string): string {
   const members = membersOf(text)

@@ -8,7 +8,7 @@ import type { ServedRequest } from './served-request.ts'
 
 type Served = Pick<ServedRequest, 'parts' | 'server' | 'client'>
 
-/** Returns the result as the client gets it; the same object where nothing is changed. Members that are not known stay. */
+/** Returns the result as the client gets it. Returns the same object if nothing is changed. Unknown members are kept. */
 export function editResult(served: Served, method: string, result: JsonObject): JsonObject {
   switch (method) {
     case 'tools/list':
@@ -32,11 +32,11 @@ function editToolList({ parts, server, client }: Served, result: JsonObject): Js
   const listed = Array.isArray(result['tools']) ? (result['tools'] as unknown[]) : []
   const isLastPage = !isCursor(result['nextCursor'])
   const tools = parts.gate.adaptTools(server, client, listed.filter(isPlainObject), isLastPage)
-  // What a customer may call depends on the plan, so no list is for anybody else.
+  // The callable tools depend on the customer's plan, so caches must not share a list between customers.
   return { ...result, tools, ...(client.era === 'stateless' && cachingOf(parts.config)) }
 }
 
-/** Whether a list goes on. Some servers send null or an empty text on the last page. */
+/** Returns whether more pages follow. Some servers send null or an empty string on the last page. */
 export function isCursor(cursor: unknown): boolean {
   return typeof cursor === 'string' && cursor !== ''
 }
@@ -55,8 +55,8 @@ function editDiscovery(served: Served, result: JsonObject): JsonObject {
 const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 /**
- * Tools are there even where the origin has none: those of the proxy. For clients that show views so are resources. Tasks would
- * end unseen, and are not offered.
+ * Announces tools even if the origin has none, because the proxy has its own. Announces resources to clients that show views.
+ * Removes tasks, because the proxy cannot see how a task ends.
  */
 function editCapabilities({ client }: Served, given: unknown): JsonObject {
   const { tasks: _tasks, extensions, ...others } = isPlainObject(given) ? given : {}
@@ -72,7 +72,7 @@ function editCapabilities({ client }: Served, given: unknown): JsonObject {
   }
 }
 
-/** What needs a token is not shared between tokens. */
+/** Makes a result private if the server requires a token, so that caches do not share it between tokens. */
 function keepPrivate({ server }: Served, result: JsonObject): JsonObject {
   if (result['cacheScope'] !== 'public' || isOpenToAll(server)) return result
   return { ...result, cacheScope: 'private' }

@@ -11,7 +11,7 @@ import type { OriginAnswer } from '../origin/origin-answer.ts'
 import { failureOf } from '../origin/origin-client.ts'
 import type { Visit } from './visit.ts'
 
-/** Begins a session: the origin's, and around it one of ours, which any replica can go on with. */
+/** Begins a session of the origin, and wraps it in a session of the proxy that every replica can continue. */
 export async function serveInitialize(visit: Visit, message: Message, text: string): Promise<void> {
   const { parts, server, response, trace } = visit
   const id = idOf(message)!

@@ -2,8 +2,8 @@ import { sendCrowded } from './serve-crowded.ts'
 import type { Visit } from './visit.ts'
 
 /**
- * Does what a notification, a response or a DELETE asks for, or refuses it if too many of them are open. They have places of their
- * own: they are what ends requests that are open, and must not wait for those.
+ * Processes a notification, a response or a DELETE, or refuses it if too many are open. These requests have their own limits: they
+ * end open requests, so they must not wait for them.
  */
 export async function inOneWayPlace(visit: Visit, work: () => Promise<void>): Promise<void> {
   const { parts, server, caller } = visit
@@ -17,8 +17,8 @@ export async function inOneWayPlace(visit: Visit, work: () => Promise<void>): Pr
 }
 
 /**
- * Sends the origin what gets no response that counts. A server that never ends its answer is given up like one that is silent:
- * it would keep the place.
+ * Sends the origin a message whose response is not used. A server that never ends its answer is aborted after `originSilenceMs`,
+ * because it would keep the place.
  */
 export async function tellOrigin(
   { parts }: Visit,
@@ -33,7 +33,7 @@ export async function tellOrigin(
     if (!signal.aborted) throw error
   } finally {
     clearTimeout(timer)
-    // A stream in answer to it is nobody's.
+    // A stream that the origin sends in answer is not read.
     controller.abort()
   }
 }

@@ -1,29 +1,30 @@
 import { Recent } from '@tollgate/platform/memory/recent'
 import type { MessageId } from '../protocol/messages.ts'
 
-/** A request that the origin has not answered. */
+/** A request that the origin has not answered yet. */
 export type OpenCall = {
   readonly controller: AbortController
-  /** Its id at the origin. */
+  /** Id of the request at the origin. */
   readonly originId: MessageId
   /** Whether the origin has begun to answer. */
   hasBegun: boolean
-  /** How far the origin was when the client cancelled the request. */
+  /** Progress of the origin when the client cancelled the request, or undefined if it was not cancelled. */
   cancelled: { readonly hasBegun: boolean } | undefined
 }
 
-/** Ids that are remembered of requests which ended without an answer. */
+/** Number of remembered ids of requests that ended without an answer. */
 const unansweredMax = 100_000
 
 /**
- * Requests of sessions that are under way in this process, so that the client's cancellation finds them.
+ * Requests of sessions that are open in this process, so that cancellations by the client find them.
  *
- * An id stands for one request. Servers send a result to whoever asked last with its id, so a client that used the id of a tool
- * which costs something for a request that costs nothing would be given the one as the answer to the other.
+ * An id identifies one request. MCP servers send a result to the most recent request with its id. Without this check, a client
+ * could use the id of a paid tool call for a free request, and would receive the result of the paid call as the answer to the free
+ * one.
  */
 export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
-  /** The origin may answer them yet. */
+  /** Ids of requests that the origin may still answer. */
   readonly #unanswered = new Recent<true>(unansweredMax)
   readonly #graceMs: number
 
@@ -31,7 +32,10 @@ export class OpenCalls {
     this.#graceMs = graceMs
   }
 
-  /** Returns what ends it, or undefined if a request with the same id is not answered yet. `key` is what `callKeyOf` returns. */
+  /**
+   * Registers a request. Returns a function that removes it, or undefined if a request with the same id is not answered yet. `key`
+   * is the result of `callKeyOf`.
+   */
   open(key: string | undefined, call: OpenCall): ((isAnswered: boolean) => void) | undefined {
     if (key === undefined) return () => undefined
     if (this.#calls.has(key) || this.#unanswered.get(key) === true) return undefined
@@ -43,8 +47,8 @@ export class OpenCalls {
   }
 
   /**
-   * Notes that the client has cancelled a request, and returns it; undefined if it is not under way here. The origin is told, and
-   * may leave it without an answer: after the grace the request is ended.
+   * Marks a request as cancelled by the client and returns it, or returns undefined if this process does not serve it. The origin
+   * receives the cancellation and need not answer, so the request is aborted after the grace period.
    */
   cancel(key: string): OpenCall | undefined {
     const call = this.#calls.get(key)
@@ -52,7 +56,7 @@ export class OpenCalls {
     return call
   }
 
-  /** Notes that the client has ended a session, and with it the requests that are under way in it. */
+  /** Cancels all open requests of a session that the client has ended. */
   cancelAllOf(sessionKey: string): void {
     const begin = callKeyOf(sessionKey, '')
     for (const [key, call] of this.#calls) if (key.startsWith(begin)) this.#cancel(call)
@@ -65,7 +69,7 @@ export class OpenCalls {
   }
 }
 
-/** Names a request of a session. `id` is JSON. */
+/** Returns the key of a request within a session. `id` is JSON. */
 export function callKeyOf(sessionKey: string, id: string): string {
   return `${sessionKey} ${id}`
 }

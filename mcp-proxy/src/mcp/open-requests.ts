@@ -7,18 +7,18 @@ export type OpenRequestLimits = {
   readonly totalMax: number
 }
 
-/** Which limit a request has met. */
+/** The limit that a request exceeded. */
 export type Bound = 'customer' | 'provider' | 'total'
 
 /** The place of one open request. */
 export type Place = {
-  /** Gives the place back. Calls after the first do nothing. */
+  /** Releases the place. Calls after the first do nothing. */
   readonly leave: () => void
 }
 
 /**
- * Requests to MCP servers that are open in this process. One customer, or all servers and customers of one provider, must not take
- * the sockets and the memory of all.
+ * Limits the requests to MCP servers that are open in this process, so that one customer, or all servers and customers of one
+ * provider, cannot use up the sockets and the memory of the process.
  */
 export class OpenRequests {
   readonly #limits: OpenRequestLimits
@@ -34,7 +34,7 @@ export class OpenRequests {
     return this.#total
   }
 
-  /** `caller` is what `callerOf` returns. */
+  /** Takes a place, or returns the limit that is exceeded. `caller` is the result of `callerOf`. */
   enter({ environment, providerId }: ServedServer, caller: string): Place | Bound {
     const { perCustomerMax, perProviderMax, totalMax } = this.#limits
     const provider = `${environment} ${providerId}`
@@ -57,14 +57,17 @@ export class OpenRequests {
   }
 }
 
-/** Entries of 0 are removed, so that the map holds open ones alone. */
+/** Entries that reach 0 are removed, so that the map contains only open requests. */
 function change(counts: Map<string, number>, key: string, by: number): void {
   const count = (counts.get(key) ?? 0) + by
   if (count > 0) counts.set(key, count)
   else counts.delete(key)
 }
 
-/** Names whom a request is counted for: the customer, also across servers of a provider, or the network of a caller without a token. */
+/**
+ * Returns the key under which a request is counted: the customer, across all servers of the provider, or the network of a caller
+ * without a token.
+ */
 export function callerOf(
   { environment, providerId }: ServedServer,
   customerRef: string | undefined,

@@ -4,7 +4,7 @@ import { OpenRequests, type Bound, type OpenRequestLimits, type Place } from './
 type Stream = {
   readonly controller: AbortController
   readonly place: Place
-  /** Until the origin has answered; resolves then, or when the stream has ended. */
+  /** Resolves when the origin has answered or the stream has ended. Undefined after that. */
   opening: Promise<void> | undefined
   readonly setOpened: () => void
 }
@@ -24,8 +24,8 @@ export class OpenStreams {
   }
 
   /**
-   * Returns the limit that is met if too many are open. A session has one stream: a second one replaces the first, whose connection may
-   * be dead without anybody knowing.
+   * Opens a stream, or returns the limit that is exceeded. A session has one stream. A second one replaces the first, whose
+   * connection may have broken without being noticed.
    */
   open(key: string, server: ServedServer, caller: string): AbortController | Bound {
     const replaced = this.#streams.get(key)
@@ -40,7 +40,7 @@ export class OpenStreams {
     return controller
   }
 
-  /** The origin has answered: it has the stream, or has none. */
+  /** Notes that the origin has answered, with a stream or without one. */
   setOpened(key: string, controller: AbortController): void {
     const found = this.#streams.get(key)
     if (found?.controller !== controller) return
@@ -49,8 +49,9 @@ export class OpenStreams {
   }
 
   /**
-   * Undefined if no stream of the session is on its way to the origin. Clients open the stream of a session and call a tool in the
-   * next moment; an origin that asks something on the stream must have it before the call.
+   * Returns a promise that resolves when the origin has answered the request for the session's stream, or undefined if none is
+   * pending. Clients open the stream and call a tool immediately afterwards. An origin that asks something on the stream must have
+   * the stream before the call.
    */
   opening(key: string): Promise<void> | undefined {
     return this.#streams.get(key)?.opening
@@ -65,7 +66,7 @@ export class OpenStreams {
     found.place.leave()
   }
 
-  /** Ends them all, so that clients open them at another replica. */
+  /** Ends all streams, so that clients open them at another replica. */
   closeAll(): void {
     this.#isClosing = true
     for (const { controller } of this.#streams.values()) controller.abort()

@@ -4,14 +4,17 @@ import type { RelayEnd } from './relay.ts'
 
 export type Unanswered = Exclude<RelayEnd, { kind: 'answered' }>
 
-/** Codes that the specification keeps for faults of a request itself: their status is part of what they say. */
+/**
+ * Returns whether the specification reserves a code for errors of the request itself. For these codes the HTTP status is part of
+ * the error.
+ */
 function isOfProtocol(code: unknown): boolean {
   return typeof code === 'number' && code <= -32_020 && code >= -32_099
 }
 
 /**
- * Returns the JSON-RPC error for a request that got no response, and the status it is sent with. An origin that refuses our
- * credentials must not look as if the client's token were refused: the client would go through sign-in again and again.
+ * Returns the JSON-RPC error and the HTTP status for a request without a response. If the origin refuses the proxy's credentials,
+ * the error must not look as if the client's token was refused: the client would repeat the sign-in endlessly.
  */
 export function errorOf(
   end: Unanswered,

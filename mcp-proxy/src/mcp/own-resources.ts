@@ -15,8 +15,8 @@ import type { RelayEnd } from './relay.ts'
 import type { ServedRequest } from './served-request.ts'
 
 /**
- * Answers a request about a resource of the proxy; undefined for any other. Nothing of it reaches the origin. Clients that show no
- * views are told that there is no such resource.
+ * Answers a request about a resource of the proxy, or returns undefined for any other request. Such a request never reaches the
+ * origin. Clients that show no views get the error that the resource does not exist.
  */
 export function answerOwnResource(
   served: ServedRequest,
@@ -31,8 +31,8 @@ export function answerOwnResource(
 }
 
 /**
- * Answers for an origin without resources: clients that show views were told that there are some. Undefined where the origin has
- * answered, or something else went wrong.
+ * Answers on behalf of an origin without resources, because the proxy announced resources to clients that show views. Returns
+ * undefined if the origin has answered, or has failed for another reason.
  */
 export function answerWithoutResources(
   served: ServedRequest,
@@ -53,7 +53,10 @@ export function answerWithoutResources(
   }
 }
 
-/** The origin's list without resources that only the proxy has, and with the proxy's own at its end. */
+/**
+ * Returns the origin's list without resources under the proxy's URIs, and with the proxy's own resource at the end of the last
+ * page.
+ */
 export function withOwnResources(
   { client }: Pick<ServedRequest, 'client'>,
   result: JsonObject,
@@ -81,7 +84,7 @@ function resultOf({ parts, client }: ServedRequest, result: JsonObject): JsonObj
   return { resultType: 'complete', ...result, ...cachingOf(parts.config) }
 }
 
-/** Of the versions with sessions. The stateless ones have no code for it but that of invalid parameters. */
+/** Error code of the versions with sessions. The stateless versions use the code of invalid parameters instead. */
 const resourceNotFound = -32_002
 
 function notFound({ client }: ServedRequest, id: MessageId): Message {

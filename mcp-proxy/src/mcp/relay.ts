@@ -12,23 +12,26 @@ import { isResponse, type MessageId } from '../protocol/messages.ts'
 import type { OpenCall } from './open-calls.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** How the origin's answer to a request ended. Messages before the response have been sent to the client. */
+/** How the origin's answer to a request ended. Messages before the response are already sent to the client. */
 export type RelayEnd =
   | { readonly kind: 'answered'; readonly received: Received }
   | Extract<OriginAnswer, { kind: 'refused' }>
   | OriginFailure
-  /** The client ended the request. */
+  /** The client cancelled the request. */
   | { readonly kind: 'cancelled'; readonly hasBegun: boolean }
 
-/** Milliseconds for which the answer is awaited after the client has hung up: one that is on its way has been worked for. */
+/**
+ * Milliseconds for which the proxy waits for the answer after the client has disconnected, because the origin may have finished its
+ * work.
+ */
 const hangUpGraceMs = 250
 
-/** Milliseconds for which a stream is read on after its response, so that its connection can be used again. */
+/** Milliseconds for which a stream is read after its response, so that its connection can be reused. */
 const drainMs = 1_000
 
 /**
- * Sends a request to the origin, and to the client what the origin sends before its response. After `limitMs`, if it is given, the
- * request fails, also where the origin goes on sending, or the client does not read what it is sent. Never rejects.
+ * Sends a request to the origin, and forwards to the client what the origin sends before its response. With `limitMs`, the request
+ * fails after that time, even if the origin keeps sending or the client does not read. Never rejects.
  */
 export async function relay(
   served: ServedRequest,
@@ -59,7 +62,7 @@ async function relayUncounted(
   if (close === undefined) return failed('A request with this id is not answered yet. Use another.')
   let isAnswered = false
   let hangUp: NodeJS.Timeout | undefined
-  // Without sessions a client cancels by going away. Within one it may come back, and its call goes on.
+  // Without a session, a client cancels by disconnecting. Within a session the client may reconnect, so its call continues.
   if (served.client.era === 'stateless') {
     if (reply.isGone) controller.abort()
     reply.onGone(() => (hangUp = setTimeout(() => controller.abort(), hangUpGraceMs)))
@@ -68,7 +71,7 @@ async function relayUncounted(
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   const timer =
     limitMs === undefined ? undefined : setTimeout(() => controller.abort(overdue), limitMs)
-  // DELETE does not find a call that is being admitted.
+  // A DELETE does not cancel a call that is still being admitted, so the end of the session is checked here.
   if (served.hasEnded?.() === true) {
     call.cancelled = { hasBegun: false }
     controller.abort()
@@ -76,7 +79,7 @@ async function relayUncounted(
   try {
     const end = await exchange(served, call, body, id, reply)
     isAnswered = end.kind === 'answered' || end.kind === 'refused'
-    // Whatever a server says to a request that was cancelled, other than its result, is due to that.
+    // After a cancellation, any answer of a server other than a result is caused by the cancellation.
     return call.cancelled === undefined || isResult(end)
       ? end
       : { kind: 'cancelled', ...call.cancelled }
@@ -87,7 +90,7 @@ async function relayUncounted(
   }
 }
 
-/** Why a request was ended that took too long. */
+/** Abort reason of a request that exceeded its time limit. */
 const overdue = new Error('the request is overdue')
 
 async function exchange(
@@ -151,13 +154,13 @@ async function readStream(
       void drain(messages, controller)
       return { kind: 'answered', received }
     }
-    // A response to anything else would reach the client as a result that nobody has counted.
+    // A response to another request is dropped: it would reach the client as a result of a call that was not counted.
     if (isResponse(received.message)) continue
     if (!reply.isGone) await unlessAborted(reply.send(received.text), controller.signal)
   }
 }
 
-/** A client that reads nothing must not keep a call open that has ended. */
+/** Rejects when the signal aborts, so that a client that does not read cannot keep an ended call open. */
 function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(new Error('the request has ended'))
@@ -178,7 +181,7 @@ async function drain(
   try {
     for (;;) if ((await messages.next()).done === true) return
   } catch {
-    // What comes after the response is of no interest.
+    // Errors after the response are ignored, because the request is already answered.
   } finally {
     clearTimeout(timer)
   }

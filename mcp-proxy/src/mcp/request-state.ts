@@ -3,28 +3,29 @@ import { canonicalOf } from '../protocol/raw-json.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
-/** The owner of a call that asks for input. A retry must come from the same customer, with the same tool and arguments. */
+/** The call to which a question for input belongs. A retry must have the same customer, tool and arguments. */
 export type RoundOwner = {
   readonly server: ServedServer
   readonly customerRef: string
   readonly toolName: string
-  /** JSON that the client wrote. */
+  /** Arguments as the JSON text that the client sent. */
   readonly argumentsText: string
 }
 
 export type Round = {
-  /** The origin's own state, which it gets back as it was; null where it sent none. */
+  /** The origin's own state, which is returned to the origin unchanged. Null if the origin sent none. */
   readonly originState: string | null
-  /** Whether the proxy asked, and not the origin. */
+  /** Whether the proxy's paywall asked, not the origin. */
   readonly isPaywall: boolean
 }
 
-/** Bytes of what is sealed beside the origin's state. */
+/** Maximum bytes that are sealed in addition to the origin's state. */
 const ownBytesMax = 1_024
 
 /**
- * Returns the `requestState` of a call that asks for input, or undefined if that of the origin takes more than `bytesMax`. It carries no id of the call: a round that asks is not counted, and a
- * state that is sent again, to whichever process, makes the origin work again, which is a call of its own.
+ * Returns the `requestState` for a call that asks for input, or undefined if the origin's state exceeds `bytesMax`. It contains no
+ * call id: a round that asks for input is not counted. If a client sends the same state again, to any process, the origin works
+ * again, which counts as a separate call.
  */
 export function sealRound(
   sealer: Sealer,
@@ -38,7 +39,7 @@ export function sealRound(
   return sealer.seal('request-state', sealed, bytesMax + ownBytesMax)
 }
 
-/** Returns undefined for a state that is not ours, has expired, or belongs to another call. */
+/** Returns undefined for a state that the proxy did not seal, that has expired, or that belongs to another call. */
 export function openRound(
   sealer: Sealer,
   owner: RoundOwner,

@@ -15,8 +15,8 @@ import { boundMessages, type Bound } from './open-requests.ts'
 import type { Visit } from './visit.ts'
 
 /**
- * Answers a POST for which there is no place. Its requests get errors of JSON-RPC in HTTP 200, which reach the model. They are not
- * recorded. Notifications and responses are passed to `serve`: they have places of their own.
+ * Answers a POST for which no place is free. Requests get JSON-RPC errors with HTTP 200, because only those reach the model. They
+ * are not recorded. Notifications and responses are passed to `serve`, because they have their own places.
  */
 export async function serveCrowded(
   visit: Visit,
@@ -27,7 +27,7 @@ export async function serveCrowded(
   const body = await readBody(request, refusedBodyBytesMax)
   if (body.kind === 'aborted') return
   if (body.kind === 'too-large') {
-    // Its id is not known, and more of it would take the memory that there is none of.
+    // The id of the request is unknown. Reading more of the body would use the memory that the limit protects.
     response.setHeader('connection', 'close')
     return sendCrowded(visit, bound)
   }
@@ -36,12 +36,12 @@ export async function serveCrowded(
   if (requests.length === 0) return serve(body.text)
   const errors = requests.map((each) => crowdedMessage(visit, bound, idOf(each)!))
   if (Array.isArray(parsed)) return sendJson(response, 200, JSON.stringify(errors))
-  // Clients fall back to sessions after a probe that fails with 4xx, and take any other failure for the end.
+  // Clients fall back to sessions after a `server/discover` that fails with 4xx. They treat any other failure as final.
   const status = methodOf(requests[0]!) === 'server/discover' ? 400 : 200
   sendMessage(response, status, errors[0]!)
 }
 
-/** Refuses what gets no response of JSON-RPC. */
+/** Refuses a request that gets no JSON-RPC response. */
 export function sendCrowded({ parts, response }: Visit, bound: Bound): void {
   parts.metrics.requestsRefused.inc({ bound })
   response.setHeader('retry-after', '2')
@@ -52,7 +52,7 @@ function isRequest(value: unknown): value is Message {
   return isMessage(value) && isCall(value) && idOf(value) !== undefined
 }
 
-/** Counts a refused request, and returns its answer. */
+/** Counts a refused request and returns its JSON-RPC error. */
 export function crowdedMessage({ parts }: Visit, bound: Bound, id: MessageId): Message {
   parts.metrics.requestsRefused.inc({ bound })
   return errorMessage(id, errorCodes.internal, boundMessages[bound])

@@ -49,7 +49,8 @@ export async function serveMcp(
   addCorsHeaders(response)
   if (request.method === 'OPTIONS') return sendPreflight(request, response)
   if (hasTokenInQuery(request)) {
-    // It is in the logs of everything on the way, also where the request has another token in its headers.
+    // A token in the query appears in the logs of all intermediaries. The request is refused even if its headers contain another
+    // token.
     const text = 'A token in the query is not accepted. Send it in the Authorization header.'
     response.setHeader('www-authenticate', challengeOf(server, 'invalid_request'))
     return sendMessage(response, 400, errorMessage(null, errorCodes.invalidRequest, text))
@@ -87,7 +88,7 @@ type Caller =
   | { readonly kind: 'accepted'; readonly customerRef: string | undefined }
   | { readonly kind: 'refused'; readonly hasToken: boolean }
 
-/** A server all of whose tools are public can be used without a token; a token that is given must count all the same. */
+/** Checks the token of a request. A server whose tools are all public needs no token, but a token that is sent must be valid. */
 async function authenticate(
   tokens: TokenVerifier,
   server: ServedServer,
@@ -106,7 +107,7 @@ async function authenticate(
     : { kind: 'accepted', customerRef: verified.customerRef }
 }
 
-/** The answer to a request repeats its id, where it is found without reading much for somebody unknown. */
+/** Returns the id for the error response. Only a small part of the body is read, because the caller is not authenticated. */
 async function idIn(request: IncomingMessage): Promise<MessageId | null> {
   if (request.method !== 'POST') return null
   const body = await readBody(request, refusedBodyBytesMax)
@@ -127,7 +128,7 @@ function sendUnauthorized(
 
 async function servePost(visit: Visit): Promise<void> {
   const { parts, server, request, response, caller } = visit
-  // Before the body is read, which takes memory.
+  // The place is taken before the body is read, because reading uses memory.
   const place = parts.openRequests.enter(server, caller)
   if (typeof place === 'string') {
     return serveCrowded(visit, place, (text) => serveText(visit, text, noPlace))
@@ -142,7 +143,7 @@ async function servePost(visit: Visit): Promise<void> {
     }
     await serveText(visit, body.text, place)
   } finally {
-    // Until then the answer takes memory.
+    // The place is kept until the response is closed, because the answer uses memory until then.
     whenClosed(response, place.leave)
   }
 }
@@ -180,7 +181,10 @@ async function serveText(visit: Visit, text: string, place: Place): Promise<void
   }
 }
 
-/** Callers without a token may call public tools alone: a tool that was added since, or one of the proxy's, needs one. */
+/**
+ * Returns whether a message needs no token. Only calls of public tools are allowed without one. Tools that were added since the
+ * last discovery, and the proxy's own tools, need a token.
+ */
 function isPublic({ tools }: ServedServer, message: Message): boolean {
   if (methodOf(message) !== 'tools/call') return true
   return tools.get(String(paramsOf(message)['name']))?.access === 'public'

@@ -54,7 +54,7 @@ export async function serveStateless(
   if (methodOf(message) !== 'subscriptions/listen') {
     return serveRequest(served, message, text, replyTo(visit))
   }
-  // It stays open for as long as its client likes, and counts as the stream that it is.
+  // A subscription stays open as long as the client wants, so it counts as a stream.
   const key = `listen ${randomUUID()}`
   const controller = parts.streams.open(key, server, visit.caller)
   if (typeof controller === 'string') {
@@ -79,10 +79,10 @@ function replyTo({ parts, request, response }: Visit): HttpReply {
   return new HttpReply(response, acceptsStream(request), parts.config.keepAliveMs)
 }
 
-/** How long a message waits at most for a stream of its session that is on its way to the origin. */
+/** Maximum milliseconds that a message waits while the stream of its session is being opened at the origin. */
 const openingMs = 1_000
 
-/** Serves what a client of the versions with sessions posts: one message, or the batch of 2025-03-26. */
+/** Serves a POST of a client of the versions with sessions: one message, or a batch of 2025-03-26. */
 export async function serveSessions(
   visit: Visit,
   messages: readonly Message[],
@@ -124,7 +124,10 @@ export async function serveSessions(
   )
 }
 
-/** The first request of a batch has the place that the batch was let in with. One that fails is answered: the others go on. */
+/**
+ * Serves one request of a batch. The first request uses the place of the batch. A request that fails gets an error response, so
+ * that the others continue.
+ */
 async function serveInBatch(
   visit: Visit,
   session: Session | 'none',
@@ -190,20 +193,24 @@ async function postIn(
   return parts.sessions.post(session, sent, body, id)
 }
 
-/** Notifications, and responses to what the origin asked. An origin that cannot be reached has nothing left to be told. */
+/** Forwards notifications, and responses to requests of the origin. A message to an origin that cannot be reached is dropped. */
 async function notifyOrigin(
   visit: Visit,
   session: Session | 'none',
   message: Message,
   text: string,
 ): Promise<void> {
-  // Before the origin is told, which may end its answer at once: that must not look like a failure of the origin.
+  // Mark the call as cancelled before the origin receives the cancellation. The origin may end its answer immediately, which must
+  // not be taken for a failure of the origin.
   const told = session === 'none' ? message : cancelIn(visit, session, message)
   const body = rewritten(text, message, told)
   await tellOrigin(visit, (signal) => postIn(visit, session, body, undefined, signal))
 }
 
-/** Cancels the request that a message cancels, if it does, and returns the message with the id that the origin knows it by. */
+/**
+ * Cancels the request that a message names, if the message is a cancellation. Returns the message with the id that the origin
+ * knows.
+ */
 function cancelIn({ parts }: Visit, { key }: Session, message: Message): Message {
   if (methodOf(message) !== 'notifications/cancelled') return message
   const params = paramsOf(message)

@@ -10,7 +10,7 @@ import { serveToolCall } from './serve-tool-call.ts'
 import { openSubscription } from './serve-subscription.ts'
 import type { ServedRequest } from './served-request.ts'
 
-/** Serves one request that has an id. `text` is what the message was parsed from. */
+/** Serves one request that has an id. `text` is the text from which `message` was parsed. */
 export async function serveRequest(
   served: ServedRequest,
   message: Message,
@@ -23,18 +23,19 @@ export async function serveRequest(
   const own = answerOwnResource(served, message, id)
   if (own !== undefined) return reply.finish(textOf(own))
   const subscription = openSubscription(served, message, reply)
-  // A server that never ends its answer would keep a place that others need. Subscriptions have places of their own.
+  // The time limit frees the place if a server never ends its answer. Subscriptions have no limit, because they have their own
+  // places.
   const limitMs = served.stopped === undefined ? served.parts.config.callMs : undefined
   const end = await relay(served, text, id, subscription.reply, limitMs).finally(subscription.end)
   const instead = answerWithoutResources(served, method, end, id)
   if (instead !== undefined) return reply.finish(textOf(instead))
   if (served.stopped?.aborted === true) {
-    // So a subscription ends that nothing is wrong with. Its client opens another one.
+    // A subscription ended by the proxy completes without an error. The client opens another one.
     return reply.finish(textOf(resultMessage(id, { resultType: 'complete' })))
   }
   if (end.kind !== 'answered') {
     const { status, message: error } = errorOf(end, id)
-    // A probe that is refused with 4xx makes clients fall back to the versions with sessions; other answers end their attempt.
+    // Clients fall back to the versions with sessions if `server/discover` is refused with 4xx. After other answers they stop.
     const isProbe = method === 'server/discover'
     const given = end.kind === 'refused' && ![401, 403].includes(end.status) ? end.status : 400
     return reply.finish(textOf(error), isProbe ? given : statusFor(served, end, status))
@@ -60,7 +61,7 @@ function watchTools(
   parts.toolWatch.listed(server, tools, isFirst && !isCursor(nextCursor))
 }
 
-/** A method that the origin does not know is 404 in the stateless versions. */
+/** In the stateless versions, a method that the origin does not know is answered with 404. */
 function statusFor(
   { client }: ServedRequest,
   end: { readonly kind: string; readonly status?: number },

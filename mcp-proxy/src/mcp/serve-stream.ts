@@ -9,7 +9,7 @@ import type { Bound } from './open-requests.ts'
 import { sendUnknownSession, sessionOf, type Visit } from './visit.ts'
 import { watchToolList } from './watch-tool-list.ts'
 
-/** GET and DELETE exist within sessions alone. */
+/** Refuses a method with 405. GET and DELETE exist only within sessions. */
 export function sendNotAllowed({ response }: Visit): void {
   response.setHeader('allow', 'POST, OPTIONS')
   const text = 'Method not allowed. Send messages with POST.'
@@ -30,7 +30,7 @@ export async function serveStream(visit: Visit): Promise<void> {
     if (answer.kind !== 'stream') return sendNotAllowed(visit)
     await passOn(visit, answer.messages)
   } catch {
-    // The client went away, a second stream took its place, or the origin broke off: the client opens it again.
+    // The client disconnected, a second stream replaced this one, or the origin closed it. The client opens the stream again.
   } finally {
     streams.close(session.key, controller)
     if (!visit.response.headersSent) sendNotAllowed(visit)
@@ -38,7 +38,7 @@ export async function serveStream(visit: Visit): Promise<void> {
   }
 }
 
-/** Clients go on without the stream, and may open it again. */
+/** Refuses a stream with 429. Clients continue without the stream and may open it again. */
 export function sendTooManyStreams(
   { parts, response }: Visit,
   bound: Bound,
@@ -57,7 +57,10 @@ const tooManyStreams: Readonly<Record<Bound, string>> = {
 
 const secondTryMs = 200
 
-/** An origin may not have noticed yet that the session's first stream is gone. */
+/**
+ * Opens the stream at the origin. Retries once after a 409, because the origin may not have noticed yet that the session's first
+ * stream has ended.
+ */
 async function openAtOrigin(
   { parts, server, trace }: Visit,
   session: Session,
@@ -83,7 +86,7 @@ async function passOn(
   })
   try {
     for await (const { message, text } of messages) {
-      // Responses have their place in the answers to requests, where calls are counted.
+      // Responses are dropped here: they belong in the answers to requests, where calls are counted.
       if (!isResponse(message)) await writeEvent(response, text)
     }
   } finally {
@@ -98,7 +101,7 @@ export async function serveDelete(visit: Visit): Promise<void> {
   if (session === 'none') return sendNotAllowed(visit)
   if (session === 'unknown') return sendUnknownSession(visit)
   return inOneWayPlace(visit, async () => {
-    // Before the origin is told, which may end its answers at once.
+    // Cancel the calls before the origin receives the DELETE, because it may end its answers immediately.
     parts.openCalls.cancelAllOf(session.key)
     await tellOrigin(visit, (signal) =>
       parts.sessions.end(session, { server, headers: trace, signal }),

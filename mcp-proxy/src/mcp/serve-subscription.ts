@@ -8,9 +8,9 @@ import { watchToolList } from './watch-tool-list.ts'
 const subscriptionMeta = 'io.modelcontextprotocol/subscriptionId'
 
 /**
- * Adds to a subscription of the stateless versions what only the proxy knows of: changes of the list of tools that come from the
- * configuration. Nothing is sent before the MCP server has acknowledged that it notifies of tools. Returns the reply to use, and a
- * function that ends it.
+ * Adds to a stateless subscription the notifications that only the proxy can send: changes of the tool list by configuration. None
+ * is sent before the MCP server has acknowledged that it notifies about tools. Returns the reply to use, and a function that ends
+ * the watch.
  */
 export function openSubscription(
   { parts, server }: Pick<ServedRequest, 'parts' | 'server'>,

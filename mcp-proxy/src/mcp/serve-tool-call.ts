@@ -28,9 +28,9 @@ type Call = SentCall & {
 }
 
 /**
- * Serves `tools/call`: access and limit, then the origin, then the record. The call is settled once, in the turn in which its last
- * byte is handed to the socket. Whatever goes wrong behind the proxy is a result or an error of JSON-RPC, never a status of HTTP:
- * only those reach the model.
+ * Serves `tools/call`: checks access and limit, sends the call to the origin, then records it. The call is settled once,
+ * synchronously before its last byte is passed to the socket. Every failure behind the proxy becomes a tool result or a JSON-RPC
+ * error, not an HTTP status, because only those reach the model.
  */
 export async function serveToolCall(
   served: ServedRequest,
@@ -65,7 +65,7 @@ export async function serveToolCall(
   }
   const begunAt = performance.now()
   const call = { ...sent, id, gated, round, reply, begunAt }
-  // Callers without a token reach public tools alone, which nothing is asked about.
+  // Callers without a token reach only public tools, which need no admission.
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
   await carryOut(call, admission)
@@ -146,7 +146,8 @@ function finish(call: Call, end: RelayEnd, settle: ((end: CallEnd) => void) | un
   const ended: CallEnd = failed
     ? { outcome: 'fail', durationMs, reason: 'the tool failed' }
     : { outcome: 'success', durationMs }
-  // A client without sessions that went away before this was written has cancelled the call. What is written counts always.
+  // A stateless client that disconnected before the result was written has cancelled the call. A result that was written always
+  // counts.
   const isUnseen = !failed && reply.isGone && served.client.era === 'stateless'
   const unseen: CallEnd = { outcome: 'fail', durationMs, isCancelled: true, isAnswered: true }
   reply.finish(text, 200, () => settle?.(isUnseen ? unseen : ended))
@@ -172,7 +173,7 @@ function paywallMessage(call: Call, answer: PaywallAnswer): Message {
   }
 }
 
-/** The stateless versions want to be told that a result is the last one. */
+/** Adds the `resultType` that the stateless versions require on a final result. */
 function completed({ client }: ServedRequest, result: JsonObject): JsonObject {
   return client.era === 'stateless' && !('resultType' in result)
     ? { resultType: 'complete', ...result }

@@ -14,7 +14,7 @@ import type { OpenCalls } from './open-calls.ts'
 import type { OpenRequests } from './open-requests.ts'
 import type { OpenStreams } from './open-streams.ts'
 
-/** The parts that serve messages of MCP. */
+/** The parts that serve MCP messages. */
 export type McpParts = {
   readonly config: McpProxyConfig
   readonly clock: Clock
@@ -26,31 +26,31 @@ export type McpParts = {
   readonly sealer: Sealer
   readonly openCalls: OpenCalls
   readonly openRequests: OpenRequests
-  /** Notifications, responses and ends of sessions. */
+  /** Places of notifications, responses and requests that end sessions. */
   readonly openOneWay: OpenRequests
   readonly streams: OpenStreams
   readonly toolWatch: ToolWatch
-  /** The server as it is configured now; undefined if it is not there any more. */
+  /** Returns the current configuration of the server, or undefined if the server no longer exists. */
   readonly readServer: (server: ServedServer) => Promise<ServedServer | undefined>
 }
 
-/** One request message, with all that is known of where it came from. */
+/** One request message, with everything known about its sender. */
 export type ServedRequest = {
   readonly parts: McpParts
   readonly server: ServedServer
-  /** Undefined for a caller without a token, who may use public tools. */
+  /** Undefined for a caller without a token, who may only use public tools. */
   readonly customerRef: string | undefined
   readonly client: ClientAbilities
-  /** Those that the origin gets, without those of the trace and of a session. */
+  /** Headers of the client that are sent to the origin, except those of the trace and of the session. */
   readonly clientHeaders: Readonly<Record<string, string>>
-  /** Name of the session and the request in it, by which the client can cancel it; undefined outside sessions. */
+  /** Key of the request within its session, by which the client can cancel it. Undefined outside sessions. */
   readonly callKey: string | undefined
-  /** The request's id at the origin, where that is not the client's. */
+  /** Id of the request at the origin, if it differs from the client's id. */
   readonly originId?: MessageId
-  /** Whether the client has ended the session since; undefined outside sessions. */
+  /** Returns whether the client has ended the session. Undefined outside sessions. */
   readonly hasEnded?: () => boolean
-  /** Ends a stream of notifications when the proxy stops. */
+  /** Signal that ends a stream of notifications when the proxy stops. */
   readonly stopped?: AbortSignal
-  /** Sends a message to the origin in the era of the client. */
+  /** Sends a message to the origin in the protocol era of the client. */
   readonly post: (body: string, id: MessageId, signal: AbortSignal) => Promise<OriginAnswer>
 }

@@ -6,20 +6,22 @@ import { isSessionOf, readSession } from '../sessions/session-state.ts'
 import { sessionKeyOf, type Session } from '../sessions/origin-sessions.ts'
 import type { McpParts } from './served-request.ts'
 
-/** One HTTP request to an MCP server, from a caller whose token was checked. */
+/** One HTTP request to an MCP server, from a caller whose token was verified. */
 export type Visit = {
   readonly parts: McpParts
   readonly server: ServedServer
   readonly customerRef: string | undefined
-  /** Whom open requests and streams are counted for. */
+  /** Key under which open requests and streams are counted. */
   readonly caller: string
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Headers of the trace, for the origin. */
+  /** Trace headers for the origin. */
   readonly trace: Readonly<Record<string, string>>
 }
 
-/** Returns 'none' where the request names no session, and 'unknown' for one that is not the caller's. */
+/**
+ * Returns the session that the request names, 'none' if it names no session, or 'unknown' for a session that is not the caller's.
+ */
 export function sessionOf({
   parts,
   server,
@@ -36,7 +38,7 @@ export function sessionOf({
   return isSessionOf(state, server, customerRef ?? '', clock.now()) ? { key, state } : 'unknown'
 }
 
-/** Returns the headers of MCP among `names` that the client sent. */
+/** Returns the headers listed in `names` that the client sent. */
 export function sentHeaders(
   request: IncomingMessage,
   names: readonly string[],
@@ -54,7 +56,7 @@ export function acceptsStream(request: IncomingMessage): boolean {
   return accept === undefined || accept.includes('text/event-stream') || accept.includes('*/*')
 }
 
-/** MCP wants 404: the client is to begin a new session. */
+/** Answers with 404, the status by which MCP tells clients to begin a new session. */
 export function sendUnknownSession({ response }: Visit, message?: Message): void {
   const id = message === undefined ? null : (idOf(message) ?? null)
   const error = errorMessage(id, errorCodes.unauthorized, 'Session not found. Initialize again.')

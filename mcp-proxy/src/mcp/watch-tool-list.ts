@@ -7,8 +7,8 @@ export const toolListChanged = 'notifications/tools/list_changed'
 type Watched = Pick<McpParts, 'readServer' | 'config'>
 
 /**
- * Calls `onChange` each time the list of tools is another one for clients because of what a provider has configured, or because
- * other tools were discovered. MCP servers announce their own changes, and some do not. Returns a function that ends it.
+ * Calls `onChange` each time the tool list changes for clients because the provider changed its configuration or a discovery found
+ * different tools. MCP servers should announce their own changes, but some do not. Returns a function that ends the watch.
  */
 export function watchToolList(
   { readServer, config }: Watched,
@@ -23,12 +23,12 @@ export function watchToolList(
     shown = listed
     onChange({ jsonrpc: '2.0', method: toolListChanged })
   }
-  // While the server cannot be read, nothing about it changes.
+  // A failed read is ignored: the next one compares again.
   const timer = setInterval(() => void look().catch(() => undefined), config.freshMs)
   return () => clearInterval(timer)
 }
 
-/** What lists depend on: which tools there are, and which of them have a paywall. They are the same for all customers. */
+/** Returns what a tool list depends on: the names of the tools and whether each has a paywall. It is the same for all customers. */
 function listedOf({ tools }: ServedServer): string {
   const listed = [...tools]
     .filter(([, { hasVanished }]) => hasVanished !== true)

@@ -2,26 +2,26 @@
 export type StreamEvent = {
   readonly data: string
   readonly id: string | undefined
-  /** Milliseconds that the server asks to wait before its stream is resumed. */
+  /** Milliseconds that the server asks the client to wait before it resumes the stream. */
   readonly retryMs: number | undefined
 }
 
-/** An event, or a line of one, is longer than the limit. */
+/** Thrown when an event, or one line of it, exceeds the limit. */
 export class EventTooLargeError extends Error {
   override readonly name = 'EventTooLargeError'
 }
 
 /**
- * Reads server-sent events out of pieces of text that end anywhere. Holds one unfinished event, of at most `charsMax`
- * characters. Events without `data` are returned only if they carry an id or a time to wait.
+ * Parses server-sent events from pieces of text that may end at any position. Buffers one incomplete event of at most `charsMax`
+ * characters. Events without `data` are only returned if they contain an id or a retry time.
  */
 export class EventParser {
   readonly #charsMax: number
-  /** Pieces of the line that has not ended. Joined once, so that a long line is not scanned again with each piece. */
+  /** Pieces of the incomplete line. They are joined once, so that a long line is not scanned again with each piece. */
   #rest: string[] = []
   #data: string[] = []
   #dataChars = 0
-  /** Of the event and the line that have not ended. */
+  /** Characters of the incomplete event and the incomplete line. */
   #chars = 0
   #id: string | undefined
   #retryMs: number | undefined
@@ -31,10 +31,10 @@ export class EventParser {
     this.#charsMax = charsMax
   }
 
-  /** Throws an EventTooLargeError. */
+  /** Returns the events that the piece completes. Throws an EventTooLargeError. */
   push(piece: string): StreamEvent[] {
     const events: StreamEvent[] = []
-    // A line ends with \n, \r or \r\n, and the two characters of the last one may come apart.
+    // A line ends with \n, \r or \r\n. The two characters of \r\n may arrive in different pieces.
     const text = this.#endedWithReturn && piece.startsWith('\n') ? piece.slice(1) : piece
     if (piece !== '') this.#endedWithReturn = piece.endsWith('\r')
     const [first = '', ...others] = text.split(/\r\n|\n|\r/)

@@ -1,26 +1,26 @@
 import type { Message } from '../protocol/messages.ts'
 
-/** A message with the text that it was parsed from, so that one that is not changed goes on as it came. */
+/** A message with the text from which it was parsed, so that an unchanged message is forwarded with its original text. */
 export type Received = { readonly message: Message; readonly text: string }
 
-/** What an MCP server answered to one POST. */
+/** Answer of an MCP server to one POST. */
 export type OriginAnswer =
-  /** It has nothing to say: 202, as to a notification. */
+  /** Status 202 or an empty body, as for a notification. */
   | { readonly kind: 'accepted' }
   | { readonly kind: 'message'; readonly received: Received; readonly sessionId?: string }
   | {
       readonly kind: 'stream'
-      /** Rejects with an OutboundError when the origin breaks off. */
+      /** Rejects with an OutboundError if the origin breaks the connection. */
       readonly messages: AsyncGenerator<Received, void>
       readonly sessionId?: string
     }
-  /** A status of 4xx, with the JSON-RPC error where the body holds one. */
+  /** A 4xx status, with the JSON-RPC error if the body contains one. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: Message | undefined }
   | OriginFailure
 
 export type OriginFailure = {
   readonly kind: 'failed'
-  /** A sentence that clients may see. It repeats nothing that the origin said. */
+  /** A sentence for clients. It contains no text that the origin sent. */
   readonly reason: string
 }
 

@@ -11,7 +11,7 @@ import { parseJson } from '../protocol/parse-json.ts'
 
 export type OriginRequest = {
   readonly server: ServedServer
-  /** Of MCP and of the trace. */
+  /** Headers of MCP and of the trace. */
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -22,14 +22,17 @@ export type OriginLimits = {
   readonly streamSilenceMs: number
 }
 
-/** Which connections a request takes. An answer is resumed over those that it came over. */
+/** The connection pool of a request. An answer is resumed over the same pool. */
 type Pool = 'calls' | 'streams'
 
 type Opened = OpenedAnswer & EventSource
 
 type Sent = { readonly method: OutboundRequest['method']; readonly body?: string }
 
-/** Requests to MCP servers of providers. Streams of notifications have connections of their own, so that calls find one free. */
+/**
+ * Sends requests to the MCP servers of providers. Streams of notifications use their own connections, so that they cannot block
+ * calls.
+ */
 export class OriginClient {
   readonly #calls: Pick<Outbound, 'of'>
   readonly #streams: Pick<Outbound, 'of'>
@@ -41,22 +44,24 @@ export class OriginClient {
     this.#limits = limits
   }
 
-  /** Sends one message; `id` is that of a request. Rejects only where `request.signal` ended it. */
+  /**
+   * Sends one message. `id` is the id of a request, or undefined for other messages. Rejects only if `request.signal` aborted it.
+   */
   post(request: OriginRequest, body: string, id: MessageId | undefined): Promise<OriginAnswer> {
     return this.#exchange(request, 'calls', { method: 'POST', body }, id)
   }
 
-  /** Sends a request whose answer stays open, as the stream of notifications that it is. Rejects as `post` does. */
+  /** Sends a request whose answer stays open, over the connections for streams. Rejects only if `request.signal` aborted it. */
   listen(request: OriginRequest, body: string, id: MessageId | undefined): Promise<OriginAnswer> {
     return this.#exchange(request, 'streams', { method: 'POST', body }, id)
   }
 
-  /** Ends a session. Rejects as `post` does. */
+  /** Ends a session at the origin. Rejects only if `request.signal` aborted it. */
   endSession(request: OriginRequest): Promise<OriginAnswer> {
     return this.#exchange(request, 'calls', { method: 'DELETE' }, undefined)
   }
 
-  /** Opens the stream of what the server sends by itself. Rejects as `post` does. */
+  /** Opens the stream of messages that the server sends by itself. Rejects only if `request.signal` aborted it. */
   openStream(request: OriginRequest): Promise<OriginAnswer> {
     return this.#exchange(request, 'streams', { method: 'GET' }, undefined)
   }
@@ -75,7 +80,7 @@ export class OriginClient {
     }
   }
 
-  /** Sends a request, which ends if the server says nothing for too long. */
+  /** Sends a request that is aborted if the server sends nothing for too long. */
   async #open(request: OriginRequest, pool: Pool, sent: Sent): Promise<Opened> {
     const { originSilenceMs, streamSilenceMs } = this.#limits
     const quiet = new Quiet(request.signal, pool === 'calls' ? originSilenceMs : streamSilenceMs)
@@ -164,7 +169,7 @@ const notMcp: OriginFailure = {
   reason: 'The MCP server answered with something that is not MCP.',
 }
 
-/** Ends a request whose origin says nothing for too long, or that its caller ends. */
+/** Aborts a request if the origin sends nothing for too long, or if the caller aborts it. */
 class Quiet {
   readonly #controller = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -216,7 +221,7 @@ function parseMessage(text: string): Message | undefined {
   return isMessage(parsed) ? parsed : undefined
 }
 
-/** An error with its id left out or null is one all the same. */
+/** Returns the JSON-RPC error of a body, even if its id is missing or null. */
 function errorIn(text: string): Message | undefined {
   const parsed = parseJson(text)
   const error = isPlainObject(parsed) ? parsed['error'] : undefined

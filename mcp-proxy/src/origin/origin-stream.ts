@@ -6,31 +6,32 @@ import { parseJson } from '../protocol/parse-json.ts'
 import { EventParser, type StreamEvent } from './event-parser.ts'
 import type { Received } from './origin-answer.ts'
 
-/** A stream of events while it is read. */
+/** A stream of events that is being read. */
 export type EventSource = {
   readonly body: Readable
-  /** Called with each piece that arrives. */
+  /** Called for each piece of data that arrives. */
   readonly heard: () => void
 }
 
 type Options = {
-  /** Of the request that the stream answers; once the answer is there, the stream is not resumed. */
+  /** Id of the request that the stream answers. After its response, the stream is not resumed. */
   readonly awaitedId: MessageId | undefined
   readonly charsMax: number
-  /** Ends the wait until the stream is resumed. */
+  /** Aborts the wait before the stream is resumed. */
   readonly signal: AbortSignal
-  /** Opens the stream again after an event; undefined where the server has none. */
+  /** Opens the stream again after the event `lastEventId`. Returns undefined if the server has no such stream. */
   readonly resume: (lastEventId: string) => Promise<EventSource | undefined>
 }
 
-/** Milliseconds until a stream is resumed whose server did not say how long to wait. */
+/** Milliseconds before a stream is resumed if its server sent no retry time. */
 const resumeAfterMs = 1_000
-/** A server that asks for more is not waited for. */
+/** Maximum milliseconds before a stream is resumed, even if the server asks for more. */
 const resumeAfterMsMax = 30_000
 
 /**
- * Returns the messages of a stream in order. A server may end its stream after an event with an id, and expects that it is
- * resumed from there: that is done here, since our own streams carry no ids. Returns when a stream ends that cannot be resumed.
+ * Returns the messages of a stream in order. A server may end its stream after an event with an id, and expects the client to
+ * resume from there. The proxy resumes it itself, because its own streams contain no event ids. Returns when a stream ends that
+ * cannot be resumed.
  */
 export async function* readOriginStream(
   first: EventSource,
@@ -67,7 +68,7 @@ async function* readEvents(
   }
 }
 
-/** Returns undefined for what is no message, as an event without data. */
+/** Returns undefined for data that is not a message, for example an event without data. */
 function receivedOf(text: string): Received | undefined {
   const message = parseJson(text)
   return isMessage(message) ? { message, text } : undefined

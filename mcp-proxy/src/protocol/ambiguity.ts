@@ -2,21 +2,22 @@ import { isPlainObject } from '@tollgate/schemas/json-object'
 import { paramsOf } from './messages.ts'
 import { endOfString } from './raw-json.ts'
 
-/** Deeper values are no arguments of a tool, and could exhaust the stack of whoever walks through them. */
+/** Maximum depth of a body. Deeper values are not useful as tool arguments, and could exhaust the stack of recursive code. */
 const depthMax = 128
 
 /**
- * Returns why an MCP server could read a body in another way than the proxy, as a sentence; undefined if there is one reading.
- * The server gets the text that the client wrote: one that takes the first of two equal names, or reads names without regard to
- * case, would run another tool than the one that was allowed and recorded. `text` is valid JSON, and `body` what it holds.
+ * Returns a sentence about why an MCP server could read a body differently than the proxy, or undefined if only one reading is
+ * possible. The server receives the client's original text. A server that uses the first of two members with the same name, or
+ * ignores case in names, would run another tool than the one that was admitted and recorded. `text` is valid JSON and `body` is its
+ * parsed value.
  */
 export function ambiguityOf(text: string, body: unknown): string | undefined {
   return problemOfText(text) ?? [body].flat().map(problemOfNames).find(Boolean)
 }
 
-/** Parsed values no longer show names that were there twice. */
+/** Checks the text, because a parsed value no longer shows duplicate members. */
 function problemOfText(text: string): string | undefined {
-  /** Names so far of the objects that are open; undefined for an array. */
+  /** Names seen so far in each open object. The entry of an array is undefined. */
   const open: (Set<string> | undefined)[] = []
   let name = ''
   for (let at = 0; at < text.length; at++) {
@@ -60,7 +61,10 @@ function problemOfNames(message: unknown): string | undefined {
   return name === undefined ? undefined : `${JSON.stringify(name)} must be written in its own case.`
 }
 
-/** Some parsers of JSON take `Method` for `method`, and letters of Unicode for those that they stand for. */
+/**
+ * Returns a name that some JSON parsers would match to a known one: they ignore case, or normalize compatibility characters of
+ * Unicode.
+ */
 function lookAlikeIn(names: readonly string[], known: readonly string[]): string | undefined {
   return names.find((name) => {
     if (known.includes(name)) return false

@@ -16,13 +16,13 @@ import { envelope, isStateless, sessionVersions, statelessVersions } from './ver
 export type Classified =
   | { readonly kind: 'sessions'; readonly messages: readonly Message[]; readonly isBatch: boolean }
   | { readonly kind: 'stateless'; readonly message: Message }
-  /** A notification of the stateless versions, which have none over HTTP: it is accepted and dropped. */
+  /** A notification under a stateless version. These versions have no notifications over HTTP, so it is accepted and dropped. */
   | { readonly kind: 'dropped' }
   | { readonly kind: 'refused'; readonly status: number; readonly answer: Message }
 
 /**
- * Returns which of the two eras of MCP a POST belongs to. The body decides: a header alone never makes a request stateless,
- * since clients of both eras begin with the same probe.
+ * Returns the protocol era of a POST. The body decides. A header alone never makes a request stateless, because clients of both
+ * eras begin with the same probe.
  */
 export function classify(
   body: unknown,
@@ -73,7 +73,7 @@ function classifyStateless(message: Message, headers: IncomingHttpHeaders): Clas
   }
 }
 
-/** Arrays exist in 2025-03-26 alone. */
+/** Batches exist only in 2025-03-26. */
 function classifyBatch(
   items: readonly unknown[],
   headers: IncomingHttpHeaders,
@@ -98,10 +98,13 @@ function classifyBatch(
   return problem ?? { kind: 'sessions', messages, isBatch: true }
 }
 
-/** A request without an id that counts must not pass as a notification: a careless server would work for it, unrecorded. */
+/**
+ * Returns what is wrong with the id of a request. A request without a valid id must not pass as a notification: some servers would
+ * execute it, and the call would not be recorded.
+ */
 function idProblem(message: Message): string | undefined {
   const id = idOf(message)
-  // Some servers cut fractions off, and read each lone surrogate as U+FFFD: two requests would have one id there.
+  // Some servers truncate fractions, and read each lone surrogate as U+FFFD. Two different ids would then be equal at the server.
   const isExact = typeof id === 'string' ? isStorableText(id) : Number.isSafeInteger(id ?? 0)
   if (!isExact) {
     return 'The id of a request must be a string of Unicode without U+0000, or an integer between -2^53 and 2^53.'
@@ -117,7 +120,8 @@ function sessions(message: Message, version: string | string[] | undefined): Cla
 
 function versionProblem(version: string | string[] | undefined): Classified | undefined {
   if (version === undefined || sessionVersions.has(String(version))) return undefined
-  // A response or notification under a stateless header is nobody's; its version is the least of its problems.
+  // A response or notification with the header of a stateless version belongs to no session, so it is refused because of its
+  // version.
   const known = [...sessionVersions, ...statelessVersions].join(', ')
   const text = `Unsupported protocol version ${String(version)}. Supported: ${known}.`
   return refused(400, null, errorCodes.refused, text)

@@ -1,18 +1,18 @@
 import { isPlainObject, type JsonObject } from '@tollgate/schemas/json-object'
 
-/** One JSON-RPC message, as it was parsed. Members that the proxy does not know stay in it. */
+/** One parsed JSON-RPC message. Members that the proxy does not know are kept. */
 export type Message = JsonObject
 
 export type MessageId = string | number
 
-/** Codes of JSON-RPC and of MCP that the proxy sends itself. */
+/** Codes of JSON-RPC and of MCP that the proxy itself sends. */
 export const errorCodes = {
   parse: -32_700,
   invalidRequest: -32_600,
   unknownMethod: -32_601,
   invalidParams: -32_602,
   internal: -32_603,
-  /** Of the versions with sessions: the server does not take the request. */
+  /** Code of the versions with sessions: the server does not accept the request. */
   refused: -32_000,
   unauthorized: -32_001,
   headerMismatch: -32_020,
@@ -23,7 +23,7 @@ export function isMessage(value: unknown): value is Message {
   return isPlainObject(value) && value['jsonrpc'] === '2.0' && (isCall(value) || isResponse(value))
 }
 
-/** A request or a notification. */
+/** Returns whether the message is a request or a notification. */
 export function isCall(message: Message): boolean {
   return typeof message['method'] === 'string'
 }
@@ -37,7 +37,7 @@ export function methodOf(message: Message): string {
   return typeof method === 'string' ? method : ''
 }
 
-/** Returns undefined for a notification, and for an id that JSON-RPC as MCP uses it does not allow. */
+/** Returns undefined for a notification, and for an id of a type that MCP does not allow. */
 export function idOf(message: Message): MessageId | undefined {
   const id = message['id']
   return typeof id === 'string' || typeof id === 'number' ? id : undefined
@@ -57,7 +57,7 @@ export function resultMessage(id: MessageId, result: JsonObject): Message {
   return { jsonrpc: '2.0', id, result }
 }
 
-/** `id` is null where the request has none, or could not be read. */
+/** Returns an error response. `id` is null if the request has no id, or if its id could not be read. */
 export function errorMessage(
   id: MessageId | null,
   code: number,

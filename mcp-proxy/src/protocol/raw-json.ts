@@ -1,11 +1,11 @@
 import { isPlainObject } from '@tollgate/schemas/json-object'
 
 /*
- * Parsing rounds integers beyond 2^53, and JSON.stringify writes what is left of them. These functions cut and join the text of
- * JSON instead. The text that they get is valid JSON.
+ * JSON.parse rounds integers beyond 2^53, and JSON.stringify writes the rounded value. These functions cut and join JSON text
+ * instead, so that all digits are kept. Their input must be valid JSON.
  */
 
-/** Returns the texts of an array's items. */
+/** Returns the JSON texts of an array's items. */
 export function itemsOf(text: string): string[] {
   const items: string[] = []
   let at = skipSpace(text, skipSpace(text, 0) + 1)
@@ -17,7 +17,9 @@ export function itemsOf(text: string): string[] {
   return items
 }
 
-/** Returns the texts of an object's members by their names. The last of equal names counts, as it does in JSON.parse. */
+/**
+ * Returns the JSON texts of an object's members by name. If a name occurs more than once, the last member counts, as in JSON.parse.
+ */
 export function membersOf(text: string): Map<string, string> {
   const members = new Map<string, string>()
   let at = skipSpace(text, skipSpace(text, 0) + 1)
@@ -38,8 +40,8 @@ export function objectOf(members: Iterable<readonly [name: string, text: string]
 }
 
 /**
- * Returns `after` as JSON. `before` is what `text` was parsed to: values that `after` has from there keep their text, and so the
- * digits of their numbers.
+ * Returns `after` as JSON. `before` is the value parsed from `text`. Values that `after` shares with `before` keep their text,
+ * including all digits of their numbers.
  */
 export function rewritten(text: string, before: unknown, after: unknown): string {
   if (after === before) return text
@@ -59,7 +61,10 @@ export function rewritten(text: string, before: unknown, after: unknown): string
   return JSON.stringify(after)
 }
 
-/** Items that were left out before an item move it: objects are found by what they are, others by their place. */
+/**
+ * Writes the items of an array. Removed items shift the positions of later ones, so objects are found by identity and other values
+ * by position.
+ */
 function rewrittenItems(
   text: string,
   before: readonly unknown[],
@@ -76,8 +81,8 @@ function rewrittenItems(
 }
 
 /**
- * Returns the same text for values that differ only in the order of members, in spaces or in the escapes of strings, and another
- * one for all others. Numbers are compared as they are written. Recurses as deep as the value is nested.
+ * Returns the same text for values that differ only in the order of members, in whitespace or in the escapes of strings. All other
+ * values get different texts. Numbers are compared as text. The recursion is as deep as the value is nested.
  */
 export function canonicalOf(text: string): string {
   return new Canonical(text).value()
@@ -148,7 +153,7 @@ class Canonical {
   }
 }
 
-/** Returns the place behind the closing quote of the string that begins at `start`. */
+/** Returns the position after the closing quote of the string that begins at `start`. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at)
@@ -158,7 +163,7 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-/** Returns the place behind the value that begins at `start`, however deep it is nested. */
+/** Returns the position after the value that begins at `start`. Works without recursion, so the nesting may be of any depth. */
 function endOfValue(text: string, start: number): number {
   let depth = 0
   for (let at = start; ;) {
@@ -191,7 +196,7 @@ function isOfLiteral(text: string, at: number): boolean {
   return !behindLiteral.has(text.charAt(at))
 }
 
-/** Returns where the next item or member begins, or where the container closes. `end` is where the one before ended. */
+/** Returns the position of the next item or member, or of the closing bracket. `end` is the position after the previous value. */
 function nextIn(text: string, end: number): number {
   const at = skipSpace(text, end)
   return text.charAt(at) === ',' ? skipSpace(text, at + 1) : at

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { methodOf, paramsOf, type Message } from './messages.ts'
 
-/** The member of `params` that `Mcp-Name` repeats. */
+/** The member of `params` that the header `Mcp-Name` repeats, by method. */
 const namedBy: ReadonlyMap<string, string> = new Map([
   ['tools/call', 'name'],
   ['prompts/get', 'name'],
@@ -9,8 +9,8 @@ const namedBy: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Returns how the headers of a stateless request contradict its body, as a sentence; undefined if they agree. Others on the way
- * route and limit by these headers, so that a request must not say one thing there and another one inside.
+ * Returns a sentence about how the headers of a stateless request contradict its body, or undefined if they agree. Intermediaries
+ * route and limit by these headers, so they must match the body.
  */
 export function mismatchOf(
   message: Message,
@@ -33,7 +33,10 @@ export function mismatchOf(
   return undefined
 }
 
-/** Text that ASCII does not hold comes as `=?base64?…?=` over UTF-8. Returns undefined for a marker around anything else. */
+/**
+ * Decodes a header value. Text outside ASCII is sent as UTF-8 in the form `=?base64?…?=`. Returns undefined if the content of that
+ * form is invalid.
+ */
 function decodeHeader(text: string): string | undefined {
   const [, encoded] = /^=\?base64\?(.*)\?=$/i.exec(text) ?? []
   if (encoded === undefined) return text

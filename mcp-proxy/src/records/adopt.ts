@@ -9,23 +9,23 @@ import { claimFolder, isAbandoned, releaseFolder, touchOwner } from './owner.ts'
 
 /** The journal of this process. */
 export type AdoptingJournal = {
-  /** Names what this process has taken over. No other process has it. */
+  /** Unique id of this process. It is part of the names of the folders that the process takes over. */
   readonly id: string
   readonly folder: string
   readonly append: (record: CallRecord) => void
   readonly isWritten: () => boolean
-  /** Resolves once a power loss does not take what was appended before. */
+  /** Resolves when everything appended before is on disk and survives a power loss. */
   readonly sync: () => Promise<void>
-  /** The process stops: what is left stays where it is, for the next one. */
+  /** Whether the process is stopping. The remaining records then stay in their folders for the next process. */
   readonly isStopping: () => boolean
 }
 
 export type Adopted = { records: number; damaged: number }
 
 /**
- * Copies what processes that have ended did not deliver to the journal of this process, then deletes their folders. Each folder is
- * renamed first. So one process alone takes it over, and a process that was only paused notices it (`journal.ts`). A crash in
- * between leaves records twice: with the same keys, which ingest counts once.
+ * Copies undelivered records of ended processes to the journal of this process, then deletes their folders. Each folder is renamed
+ * first. The rename lets only 1 process take it over, and lets a process that was only paused notice the loss (`journal.ts`). After
+ * a crash in between, records exist twice. Their keys are the same, so ingest counts them once.
  */
 export async function adoptAbandoned(
   root: string,
@@ -43,7 +43,7 @@ export async function adoptAbandoned(
   return adopted
 }
 
-/** Leaves the folders that this process has taken over and not finished to whichever looks first. */
+/** Releases the folders that this process has taken over but not finished, so that any process can take them over. */
 export function releaseAdopted(root: string, id: string): void {
   for (const name of readdirSync(root)) {
     if (name.startsWith(takenPrefix(id))) releaseFolder(join(root, name))
@@ -61,7 +61,10 @@ function takenPrefix(id: string): string {
   return `${adoptedPrefix}${id}.`
 }
 
-/** Returns the folder if it is this process's to adopt: taken over earlier, or abandoned and taken over now. */
+/**
+ * Returns the path of the folder if this process may adopt it: it took the folder over earlier, or the folder is abandoned and is
+ * taken over now.
+ */
 function take(root: string, name: string, id: string, nowMs: number): string | undefined {
   const folder = join(root, name)
   if (name.startsWith(takenPrefix(id))) return folder
@@ -70,7 +73,7 @@ function take(root: string, name: string, id: string, nowMs: number): string | u
   const taken = join(root, takenPrefix(id) + randomBytes(6).toString('hex'))
   try {
     renameSync(folder, taken)
-    // A process that dies before this leaves a folder whose owner is as silent as before.
+    // After a crash before this line, the folder still names its old owner, who still counts as ended.
     claimFolder(taken)
     return taken
   } catch (error) {
@@ -79,7 +82,9 @@ function take(root: string, name: string, id: string, nowMs: number): string | u
   }
 }
 
-/** Another process was faster, or took the folder over from this one, which must have been paused. */
+/**
+ * Ignores a missing folder. Another process took it over first, or took it over from this process while this process was paused.
+ */
 function throwUnlessGone(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
 }
@@ -95,16 +100,16 @@ async function adoptFolder(
     if (segment < position.segment) continue
     const offset = segment === position.segment ? position.offset : 0
     await adoptSegment(folder, { segment, offset }, journal, adopted)
-    // What could not be written yet is tried again by the next look, under the same keys.
+    // If the copies could not be written, the next run tries again with the same keys.
     if (!journal.isWritten() || journal.isStopping()) return
-    // The segment may have outlived a power loss already, and its copy must too.
+    // The original may already be safe from a power loss, so the copy must be on disk before the original is deleted.
     await journal.sync()
     unlinkSync(segmentPath(folder, segment))
   }
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Calls go on meanwhile: a journal may hold millions of records. */
+/** Copies a segment in steps, because it may contain millions of records and the process serves calls at the same time. */
 async function adoptSegment(
   folder: string,
   from: JournalPlace,
@@ -134,7 +139,10 @@ function segmentsOf(folder: string): number[] {
     .sort((one, other) => one - other)
 }
 
-/** A position that cannot be read, as after a power loss, delivers everything again. */
+/**
+ * Returns the start of the journal if the position cannot be read, for example after a power loss. All records are then delivered
+ * again.
+ */
 function readPosition(folder: string): JournalPlace {
   try {
     return JSON.parse(readFileSync(positionPath(folder), 'utf8')) as JournalPlace

@@ -2,7 +2,7 @@ import type { Environment } from '@tollgate/schemas/environment'
 import type { UsageInput } from '@tollgate/schemas/http/usages'
 import type { Outcome } from '@tollgate/schemas/meter-event'
 
-/** What is recorded of one call of a tool: all that ingest needs to count it, and for whom. */
+/** The record of one tool call: everything that ingest needs to count it. */
 export type CallRecord = {
   readonly environment: Environment
   readonly providerId: string
@@ -10,28 +10,34 @@ export type CallRecord = {
   readonly productRef: string
   readonly toolName: string
   readonly callId: string
-  /** Ingest counts one record per key and customer, however often this one is delivered. */
+  /** Ingest counts one record per key and customer, even if the record is delivered more than once. */
   readonly idempotencyKey: string
   readonly outcome: Outcome
   readonly durationMs: number
-  /** When the call was accepted, Unix milliseconds. It decides the billing period. */
+  /** Time at which the call was accepted, in Unix milliseconds. It decides the billing period. */
   readonly acceptedAtMs: number
-  /** The hold of the call, which ends with the record. */
+  /** The hold of the call. Ingest ends the hold when it accepts the record. */
   readonly reservationId?: string
-  /** Why it failed, for the provider. */
+  /** Reason of a failure, shown to the provider. */
   readonly reason?: string
-  /** 0: a repeat of a call that costs nothing. Otherwise the call counts one unit. */
+  /** 0 for a repeated call that is free. If absent, the call counts 1 unit. */
   readonly units?: 0
-  /** Which use of a client's key the call is, counted from 0, unless that is settled. */
+  /**
+   * Number of this use of a client's key, counted from 0. Absent if the record has no client key, or if its number can no longer
+   * change.
+   */
   readonly use?: { readonly key: string; readonly number: number }
 }
 
-/** Returns the record without its place among the uses of a key: ingest may have it already, from this process or another. */
+/** Returns the record without the number of its use, so that its key no longer changes. Ingest may already have the record. */
 export function settledUse({ use: _use, ...record }: CallRecord): CallRecord {
   return record
 }
 
-/** Longer names are no tools of any origin: MCP allows 128 characters. They must not make ingest refuse the record. */
+/**
+ * MCP allows names of 128 characters, so no origin has a tool with a longer name. Longer names are cut, because ingest would refuse
+ * the record.
+ */
 export const toolNameCharsMax = 128
 const reasonCharsMax = 512
 
@@ -57,7 +63,7 @@ export function usageOf(record: CallRecord): UsageInput {
   }
 }
 
-/** Text that every store takes: no lone surrogates, no U+0000. */
+/** Returns text that every store accepts: without lone surrogates and without U+0000. */
 export function storable(text: string, charsMax: number): string {
   return text.slice(0, charsMax).toWellFormed().replaceAll('\0', '\u{FFFD}')
 }

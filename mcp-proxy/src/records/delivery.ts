@@ -8,37 +8,40 @@ import type { RecordMetrics } from './metrics.ts'
 
 export type DeliveryParts = {
   readonly journal: Journal
-  /** All records are of one provider and environment. */
+  /** Sends records of one provider and environment. */
   readonly send: (records: readonly CallRecord[]) => Promise<Sent>
-  /** Keeps a record that ingest will never take, for an operator. Throws if it cannot be kept. */
+  /** Saves a record that ingest refuses permanently, for an operator. Throws if the record cannot be saved. */
   readonly setAside: (record: CallRecord, message: string) => void
-  /** Ingest counts the record from now on. */
+  /** Called when ingest has accepted the record. */
   readonly onRecorded: (record: CallRecord) => void
-  /** Another process has had this use of a client's key: appends the record as a later use. */
+  /** Called when another process has already used this number of a client's key. Appends the record with a later number. */
   readonly onUsedElsewhere: (record: CallRecord) => void
   readonly metrics: RecordMetrics
   readonly logger: Logger
 }
 
-/** Records that are read and not delivered: one provider whose records wait must not keep those of others back for long. */
+/**
+ * Maximum records that are read but not delivered. The window is large so that waiting records of one provider do not delay the
+ * others.
+ */
 const windowRecordsMax = 50_000
 const windowBytesMax = 64 * 1024 * 1024
 
 /**
- * Calls that end within it are sent together. Each request costs the services behind about as much as ten records; a customer near
- * the cap waits for it once.
+ * Records of calls that end within this time are sent together. A request costs the services behind about as much as 10 records. A
+ * customer near the cap waits for this time once.
  */
 const gatherMs = 25
 
-/** How long ingest may refuse to hear of one provider, while it takes the records of others, before they are set aside. */
+/** How long ingest may refuse the key of one provider, while it accepts records of others, before the records are set aside. */
 const forbiddenMsMax = 3_600_000
 
-/** In the order of the journal. */
+/** A record in the window, in the order of the journal. */
 type Entry = Waiting & { readonly next: JournalPlace; isDone: boolean }
 
 /**
- * Reads the journal and sends its records to ingest, each provider's on a lane of its own. What the journal calls delivered ends
- * before the first record that is not: after a restart some are sent again, under the same keys.
+ * Reads the journal and sends its records to ingest, with a separate lane for each provider. The acknowledged position stays before
+ * the first undelivered record. After a restart, records behind it are sent again with the same keys.
  */
 export class Delivery {
   readonly #parts: DeliveryParts
@@ -55,7 +58,7 @@ export class Delivery {
     this.#parts = parts
   }
 
-  /** There is something to read. */
+  /** Schedules a read of the journal. */
   wake(): void {
     if (this.#abort.signal.aborted) return
     this.#timer ??= setTimeout(() => {
@@ -64,13 +67,13 @@ export class Delivery {
     }, gatherMs)
   }
 
-  /** Age of the oldest record that waits, in milliseconds. */
+  /** Returns the age of the oldest undelivered record, in milliseconds. */
   oldestAgeMs(nowMs: number): number {
     const oldest = this.#window.find(({ isDone }) => !isDone)
     return oldest === undefined ? 0 : Math.max(0, nowMs - oldest.record.acceptedAtMs)
   }
 
-  /** Gives ingest that long to take what waits. What it does not take is delivered after the next start. */
+  /** Waits up to `graceMs` for ingest to accept the remaining records. Records that are left are delivered after the next start. */
   async stop(graceMs: number): Promise<void> {
     const until = performance.now() + graceMs
     while (!this.#parts.journal.isDrained && performance.now() < until) {
@@ -81,7 +84,7 @@ export class Delivery {
     clearTimeout(this.#timer)
   }
 
-  /** Another process delivers what is in the journal. Answers that are still to come change nothing. */
+  /** Ends the delivery because another process now delivers the records of this journal. Answers that arrive later are ignored. */
   abandon(): void {
     this.#isAbandoned = true
     this.#abort.abort()
@@ -97,7 +100,7 @@ export class Delivery {
         for (const { record, bytes, next } of records) {
           this.#place = next
           this.#windowBytes += bytes
-          // Damage has no record to deliver, and is passed over.
+          // A damaged line contains no record to deliver, so it is skipped.
           const isDone = record === undefined
           if (isDone) metrics.damaged.inc()
           const entry = { record: record!, bytes, next, isDone }
@@ -138,7 +141,8 @@ export class Delivery {
         this.#recordedAtMs = performance.now()
         metrics.delivered.inc(entries.length)
         for (const { record } of entries) {
-          // Before the first is acknowledged. A crash in between forgives the use.
+          // Append the record with its later number before the first one is acknowledged. After a crash in between, the use is
+          // free.
           if (usedElsewhere.has(record)) onUsedElsewhere(record)
           else onRecorded(record)
         }
@@ -168,7 +172,7 @@ export class Delivery {
   #finish(entries: readonly Waiting[]): void {
     for (const entry of entries) (entry as Entry).isDone = true
     this.#advance()
-    // The window has room again.
+    // The window may have room for more records now.
     this.wake()
   }
 

@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import type { CallRecord } from './call-record.ts'
 
 /*
- * One line per record: the CRC-32 of the rest in 8 hexadecimal digits, a blank, the record as JSON, a line feed. JSON holds no
- * line feed, so a reader finds the next record behind any damage.
+ * Each line is one record: the CRC-32 of the JSON as 8 hexadecimal digits, a space, the record as JSON, a line feed. JSON text
+ * contains no line feed, so a reader finds the next record after any damage.
  */
 
 const sumChars = 8
@@ -16,13 +16,13 @@ export function encodeFrame(record: CallRecord): Buffer {
 }
 
 export type DecodedFrame = {
-  /** Undefined: the line is damaged. */
+  /** Undefined if the line is damaged. */
   readonly record: CallRecord | undefined
   /** Bytes from the start of the buffer to the end of the line. */
   readonly end: number
 }
 
-/** Decodes all lines that end within the buffer. A last line without its end is left for a later read. */
+/** Decodes all lines that end within the buffer. An incomplete last line is left for a later read. */
 export function* decodeFrames(bytes: Buffer): Generator<DecodedFrame> {
   let start = 0
   for (;;) {

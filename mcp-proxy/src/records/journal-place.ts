@@ -1,4 +1,4 @@
-/** A place between two records. */
+/** A position between two records of the journal. */
 export type JournalPlace = { readonly segment: number; readonly offset: number }
 
 export function isBefore(one: JournalPlace, other: JournalPlace): boolean {

@@ -57,7 +57,7 @@ function readAll(journal: Journal, from: JournalPlace): Read[] {
   }
 }
 
-/** Far enough ahead for a folder whose owner nobody knows. */
+/** A time at which even a folder without a known owner counts as abandoned. */
 const later = Date.now() + 600_000
 
 function adoptInto(journal: Journal) {
@@ -75,7 +75,7 @@ function adoptInto(journal: Journal) {
   )
 }
 
-/** Takes bytes off the end of the newest segment, as a power loss does, and returns how many records lost some. */
+/** Cuts bytes off the end of the newest segment, as a power loss would. Returns how many records are damaged by the cut. */
 function tear(journal: Journal, bytes: number, lengths: readonly number[]): number {
   const { segment } = journal.end
   const path = segmentPath(journal.folder, segment)
@@ -128,7 +128,7 @@ test('what was appended and not acknowledged is read, across torn ends and proce
     fc.asyncProperty(steps, async (given: readonly Step[]) => {
       let journal = openJournal()
       let expected: { callId: string; bytes: number }[] = []
-      /** Acknowledged after the position was saved: they may come again. */
+      /** Records acknowledged after the position was saved. They may be delivered again. */
       let unsaved: typeof expected = []
       let place = start
       let number = 0
@@ -197,7 +197,7 @@ test('a journal whose folder is taken over knows what a shared disk may not have
   journal.append(recordOf('e'))
   expect([journal.isLost, journal.promiseRoom()]).toEqual([true, false])
   expect(journal.leftBehind().map(({ callId }) => callId)).toEqual(['c', 'd', 'e'])
-  // A sync of a folder that another process has read already saves nothing.
+  // A sync after another process has read the folder does not make records safe.
   await journal.sync()
   expect(journal.leftBehind()).toHaveLength(3)
   journal.close()

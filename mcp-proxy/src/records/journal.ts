@@ -17,34 +17,35 @@ import type { JournalPlace } from './journal-place.ts'
 import { Unsynced } from './unsynced.ts'
 
 export type JournalLimits = {
-  /** Bytes of records that are not delivered yet. */
+  /** Maximum bytes of undelivered records. */
   readonly bytesMax: number
-  /** Bytes after which the next segment begins. Whole segments are deleted once they are delivered. */
+  /** Bytes after which the next segment begins. A segment is deleted when all its records are delivered. */
   readonly segmentBytesMax: number
 }
 
 export type ReadRecord = {
-  /** Undefined: the line is damaged. */
+  /** Undefined if the line is damaged. */
   readonly record: CallRecord | undefined
   readonly bytes: number
-  /** Where the next record begins. */
+  /** Position of the next record. */
   readonly next: JournalPlace
 }
 
-/** Room that a call needs for its record: names of the longest length in UTF-8, and the reason of a failure. */
+/** Bytes reserved for the record of one call: names of maximum length in UTF-8, and the reason of a failure. */
 const recordBytesMax = 8_192
 const readBytes = 256 * 1024
 
 /**
- * Records of finished calls on their way to ingest, in the order in which the calls ended. One process writes and reads it.
+ * Records of ended calls on their way to ingest, in the order in which the calls ended. One process writes and reads a journal.
  *
- * A record is written with one system call before the call's answer ends, so that it outlives a `kill -9` of this process: the
- * kernel has it. A power loss takes what was not synced yet (`sync`). A process that dies within the write leaves a line without
- * its end, or with a wrong sum; such a call was not answered.
+ * A record is written with one system call before the call's answer ends. It survives a `kill -9` of this process, because the
+ * kernel has it. A power loss destroys records that are not synced yet (`sync`). A process that dies during the write leaves an
+ * incomplete line or a wrong checksum. The client of such a call got no answer.
  *
- * Another process that takes the folder over, because this one showed no sign of life, renames it first. So this one looks after
- * each write whether the folder is still there. If it is, the other process reads what was written. If not, it may have read the
- * folder before: whoever finds `isLost` appends the records of `leftBehind` to another journal.
+ * If this process shows no sign of life, another process takes the folder over and renames it first. After each write, this process
+ * therefore checks whether the folder still exists. If so, the other process will read the written record. If not, the other
+ * process may have read the folder before the write. When `isLost` is true, the records of `leftBehind` must be appended to another
+ * journal.
  */
 export class Journal {
   readonly folder: string
@@ -52,7 +53,7 @@ export class Journal {
   #segment = 0
   #oldest = 0
   #file: number | undefined
-  /** Bytes of the current segment that hold whole records. */
+  /** Bytes of the current segment that contain complete records. */
   #length = 0
   #delivered: JournalPlace = { segment: 0, offset: 0 }
   #saved: JournalPlace = this.#delivered
@@ -61,14 +62,14 @@ export class Journal {
   #promisedBytes = 0
   #isDirty = false
   #isLost = false
-  /** Segments that are complete, while they are synced. Resolve to what was wrong. */
+  /** Completed segments that are being synced. Each promise resolves to the error, or to undefined. */
   readonly #closing = new Set<Promise<Error | undefined>>()
-  /** The kernel of this machine has these records, and a shared disk perhaps not. */
+  /** Records that the kernel of this machine has, but that may not be on a shared disk yet. */
   readonly #unsynced = new Unsynced()
-  /** Records that could not be written when their calls ended. They are written before any other. */
+  /** Records that could not be written when their calls ended. They are written before any newer record. */
   #unwritten: Buffer[] = []
 
-  /** `promisedBytes` are the promises of a journal that this one replaces. */
+  /** `promisedBytes` is the room that was promised by the journal which this one replaces. */
   constructor(folder: string, limits: JournalLimits, promisedBytes = 0) {
     this.folder = folder
     this.#limits = limits
@@ -81,7 +82,7 @@ export class Journal {
     return this.#pendingBytes
   }
 
-  /** Records that wait in memory because the last write failed. */
+  /** Number of records in memory that could not be written yet. */
   get unwrittenCount(): number {
     return this.#unwritten.length
   }
@@ -95,19 +96,19 @@ export class Journal {
     return this.#isLost
   }
 
-  /** Looks whether the folder is still there, and returns whether it is. */
+  /** Checks whether the folder still exists, and returns the result. A missing folder was taken over by another process. */
   checkFolder(): boolean {
     if (!this.#isLost && !existsSync(this.folder)) this.#isLost = true
     return !this.#isLost
   }
 
-  /** Records that the process which took the folder over may not have seen, oldest first. */
+  /** Returns the records that the process which took the folder over may not have read, oldest first. */
   leftBehind(): CallRecord[] {
     const frames = [...this.#unsynced.frames, ...this.#unwritten]
     return [...decodeFrames(Buffer.concat(frames))].map(({ record }) => record!)
   }
 
-  /** Where the next record will be written. */
+  /** Position at which the next record will be written. */
   get end(): JournalPlace {
     return { segment: this.#segment, offset: this.#length }
   }
@@ -121,19 +122,24 @@ export class Journal {
     )
   }
 
-  /** Keeps room for the record of a call that is about to begin; false: the journal is full, or cannot be written to. */
+  /**
+   * Reserves room for the record of a call that is about to begin. Returns false if the journal is full or cannot be written to.
+   */
   promiseRoom(): boolean {
     if (!this.hasRoom) return false
     this.#promisedBytes += recordBytesMax
     return true
   }
 
-  /** Gives the room of a call back that will have no record, or whose record is about to be appended. */
+  /** Releases the reserved room of a call that will have no record, or whose record is about to be appended. */
   endPromise(): void {
     this.#promisedBytes -= recordBytesMax
   }
 
-  /** Never throws and never refuses: a record that cannot be written waits in memory and is written by `retryWrites`. */
+  /**
+   * Appends a record. Never throws and never refuses: a record that cannot be written is kept in memory and written by
+   * `retryWrites`.
+   */
   append(record: CallRecord): void {
     const frame = encodeFrame(record)
     this.#pendingBytes += frame.byteLength
@@ -141,7 +147,7 @@ export class Journal {
     this.retryWrites()
   }
 
-  /** Returns what is wrong with the disk; undefined: everything is written. */
+  /** Writes the records that could not be written before. Returns the error of the disk, or undefined if everything is written. */
   retryWrites(): Error | undefined {
     try {
       for (let frame = this.#unwritten[0]; frame !== undefined; frame = this.#unwritten[0]) {
@@ -163,7 +169,7 @@ export class Journal {
     const file = this.#file
     let written = 0
     try {
-      // A full disk takes a part of it, and says so at the next try.
+      // On a full disk, a write stores part of the frame and the next write fails.
       while (written < frame.byteLength) written += writeSync(file, frame, written)
     } catch (error) {
       if (written > 0) this.#dropTail(file)
@@ -173,7 +179,7 @@ export class Journal {
     this.#isDirty = true
   }
 
-  /** A part of a record must not stand before the next one: both would be one damaged line. */
+  /** Removes a partly written record. Together with the next record it would form one damaged line. */
   #dropTail(file: number): void {
     try {
       ftruncateSync(file, this.#length)
@@ -196,7 +202,7 @@ export class Journal {
     this.#length = 0
   }
 
-  /** Reads the records from a place on, at least one if there is one, at most about 256 KiB. */
+  /** Reads records from a position on: at least 1 if there is one, and at most about 256 KiB. */
   read(from: JournalPlace): ReadRecord[] {
     const { segment } = from
     const isCurrent = segment === this.#segment
@@ -209,19 +215,22 @@ export class Journal {
   }
 
   /**
-   * Everything before `place` is delivered: whole segments of it are deleted. Whoever reads the journal after this process begins at
-   * the place that was saved last, and delivers what came between the two again. Ingest knows the keys.
+   * Marks everything before `place` as delivered, and deletes segments that are delivered completely. A later process starts at the
+   * position that was saved last, so it delivers the records after it again. Ingest deduplicates them by key.
    */
   acknowledge(place: JournalPlace, bytes: number): void {
     this.#pendingBytes -= bytes
     this.#delivered = place
     this.#unsynced.forgetUpTo(place)
-    // Whoever has taken the folder over delivers the same records again.
+    // If another process has taken the folder over, it delivers the same records again.
     if (!this.checkFolder()) return
     for (; this.#oldest < place.segment; this.#oldest++) removeIfThere(this.#pathOf(this.#oldest))
   }
 
-  /** Saves how far the records are delivered. Calls go on meanwhile: a rename may wait for the disk for many milliseconds. */
+  /**
+   * Saves the delivered position. Runs asynchronously, because the rename may wait many milliseconds for the disk and calls must
+   * not wait.
+   */
   savePosition(): Promise<void> {
     this.#saving ??= this.#writePosition().finally(() => (this.#saving = undefined))
     return this.#saving
@@ -230,21 +239,21 @@ export class Journal {
   async #writePosition(): Promise<void> {
     const place = this.#delivered
     if (place === this.#saved || !this.checkFolder()) return
-    // Replaced in one step, so that a reader finds the old one or the new one.
+    // The file is replaced atomically, so a reader finds the old position or the new one.
     const path = positionPath(this.folder)
     await writeFile(`${path}.new`, JSON.stringify(place), { mode: 0o600 })
     await rename(`${path}.new`, path)
     this.#saved = place
   }
 
-  /** Whether everything is delivered. */
+  /** Whether all records are delivered. */
   get isDrained(): boolean {
     const { segment, offset } = this.#delivered
     const { end } = this
     return this.#unwritten.length === 0 && segment === end.segment && offset === end.offset
   }
 
-  /** Has the disk keep what was written before. A power loss takes the records that were written after the last of these. */
+  /** Flushes the written records to disk. A power loss destroys the records that were written after the last sync. */
   async sync(): Promise<void> {
     const file = this.#file
     const { end } = this
@@ -269,7 +278,7 @@ export class Journal {
   }
 }
 
-/** Resolves to what was wrong. */
+/** Resolves to the error, or to undefined. */
 function syncFile(file: number): Promise<Error | undefined> {
   return new Promise((resolve) => fsync(file, (error) => resolve(error ?? undefined)))
 }
@@ -278,7 +287,7 @@ export function segmentPath(folder: string, segment: number): string {
   return join(folder, `${segment.toString().padStart(10, '0')}.journal`)
 }
 
-/** Reads whole lines; a segment whose last line has no end ends before it, unless more is written. */
+/** Reads complete lines of a segment. An incomplete last line is not returned. */
 export function readSegment(
   path: string,
   from: JournalPlace,
@@ -299,7 +308,7 @@ function readRecords(file: number, from: JournalPlace, end: number | undefined):
     const bytes = Buffer.allocUnsafe(Math.max(wanted, 0))
     const got = readSync(file, bytes, 0, bytes.byteLength, from.offset)
     const records = placed(bytes.subarray(0, got), from)
-    // One line may be longer than what was read.
+    // If one line is longer than the bytes read, read more.
     if (records.length > 0 || got < size) return records
   }
 }
@@ -315,7 +324,7 @@ function placed(bytes: Buffer, from: JournalPlace): ReadRecord[] {
   return records
 }
 
-/** Holds where the first record begins that is not known to be delivered. */
+/** Path of the file with the position of the first record that is not known to be delivered. */
 export function positionPath(folder: string): string {
   return join(folder, 'position')
 }

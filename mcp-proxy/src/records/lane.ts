@@ -1,38 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallRecord } from './call-record.ts'
 
-/** What ingest said of a batch of one provider. */
+/** Answer of ingest to a batch of one provider. */
 export type Sent =
   | {
       readonly kind: 'accepted'
-      /** Uses of clients' keys that ingest had before. */
+      /** Records with a client key that ingest already had. */
       readonly known: ReadonlySet<CallRecord>
     }
-  /** The records cannot be taken, now or later. */
+  /** Ingest refuses the records permanently. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** The provider cannot be spoken for. An operator can change that. */
+  /** Ingest refuses the service key of this provider. An operator can fix that. */
   | { readonly kind: 'forbidden'; readonly message: string }
-  /** Ingest is away, or busy. `mayBeRecorded`: it may have taken the records all the same. */
+  /** Ingest is unavailable or busy. `mayBeRecorded`: it may have stored the records despite the error. */
   | { readonly kind: 'failed'; readonly message: string; readonly mayBeRecorded: boolean }
 
 export type Waiting = {
   readonly record: CallRecord
   readonly bytes: number
-  /** Ingest may have the record from an earlier request, so that knowing it says nothing of other processes. */
+  /**
+   * Whether ingest may have the record from an earlier request. A duplicate then does not prove that another process used the key.
+   */
   mayBeRecorded?: boolean
 }
 
 export type LaneParts = {
   readonly send: (records: readonly CallRecord[]) => Promise<Sent>
-  /** `usedElsewhere`: uses of clients' keys that another process has had. */
+  /** `usedElsewhere` are the records whose use of a client's key another process has already had. */
   readonly onDelivered: (
     entries: readonly Waiting[],
     usedElsewhere: ReadonlySet<CallRecord>,
   ) => void
-  /** Sets a record aside that ingest does not take. */
+  /** Sets aside a record that ingest refuses. */
   readonly onRefused: (entry: Waiting, message: string) => void
   readonly onFailure: (message: string, retryMs: number) => void
-  /** Whether a provider that is refused shall be given up: others are served meanwhile. */
+  /** Returns whether the records of a refused provider are set aside, because ingest accepts the records of others. */
   readonly givesUp: (forbiddenSinceMs: number) => boolean
   readonly signal: AbortSignal
 }
@@ -42,12 +44,12 @@ const bytesMax = 512 * 1024
 const retryMsMin = 50
 const retryMsMax = 30_000
 
-/** The records of one provider in one environment, in their order, one request at a time. */
+/** Sends the records of one provider in one environment, in their order, with 1 request at a time. */
 export class Lane {
   readonly #parts: LaneParts
   #queue: Waiting[] = []
   #isRunning = false
-  /** Records of the next request; smaller while one is looked for that ingest refuses. */
+  /** Maximum records of the next request. It is reduced while the lane searches for a record that ingest refuses. */
   #batchMax = recordsMax
   #retryMs = 0
   #forbiddenSinceMs: number | undefined
@@ -64,7 +66,7 @@ export class Lane {
     this.#queue.push(entry)
   }
 
-  /** Sends until nothing waits, for as long as it takes. Resolves at once if it is sending already. */
+  /** Sends until the queue is empty. Returns immediately if another run is in progress. */
   async run(): Promise<void> {
     if (this.#isRunning) return
     this.#isRunning = true
@@ -83,7 +85,7 @@ export class Lane {
         this.#succeed(batch, sent.known)
         return
       case 'refused':
-        // All of a request are recorded, or none: halves are tried until the one is found that is refused.
+        // Ingest records all records of a request or none. Halve the batch until the refused record is found.
         if (batch.length > 1) this.#batchMax = Math.ceil(batch.length / 2)
         else await this.#refuse(batch[0]!, sent.message)
         return
@@ -126,7 +128,7 @@ export class Lane {
     this.#queue.shift()
   }
 
-  /** Somewhere between half the pause and all of it, so that many processes do not come back at once. */
+  /** Waits between half of the pause and the full pause, so that many processes do not retry at the same time. */
   async #wait(message: string): Promise<void> {
     this.#retryMs = Math.min(retryMsMax, Math.max(retryMsMin, this.#retryMs * 2))
     const pauseMs = this.#retryMs * (0.5 + Math.random() / 2)

@@ -7,23 +7,23 @@ import { Journal, type JournalLimits } from './journal.ts'
 import { claimFolder, touchOwner } from './owner.ts'
 
 export type LiveJournalParts = {
-  /** Holds the folders of all processes. */
+  /** Folder that contains the journal folders of all processes. */
   readonly root: string
-  /** No other process has it. */
+  /** Unique id of this process. */
   readonly id: string
   readonly limits: JournalLimits
   readonly openDelivery: (journal: Journal) => Delivery
-  /** Another process delivers what was in the journal so far. */
+  /** Called when another process has taken over the records that were in the journal. */
   readonly onLost: () => void
-  /** A record of the lost journal is about to be in the new one too. */
+  /** Called before a record of the lost journal is appended to the new one. */
   readonly onCarriedOver: (record: CallRecord) => void
   readonly logger: Logger
 }
 
 /**
- * The journal that this process writes, and its delivery. A process that was paused may find that another one has taken its folder
- * over. It goes on in a new folder, to which it copies what the other one may not have seen. Ingest knows the keys of records that
- * are delivered by both.
+ * The journal that this process writes, and its delivery. After a pause, a process may find that another one has taken its folder
+ * over. It continues in a new folder, to which it copies the records that the other process may not have read. Some records are
+ * then delivered by both, and ingest deduplicates them by key.
  */
 export class LiveJournal {
   readonly #parts: LiveJournalParts
@@ -46,19 +46,22 @@ export class LiveJournal {
     return this.#delivery
   }
 
-  /** Never throws. The record is in a folder of this process, or waits for the disk. */
+  /** Appends a record to a folder of this process, or keeps it in memory until the disk accepts it. Never throws. */
   append(record: CallRecord): void {
     this.#journal.append(record)
     this.replaceIfLost()
   }
 
-  /** Tells processes on other hosts that this one lives. Throws if the disk is away. */
+  /** Shows processes on other hosts that this process is alive. Throws if the disk is not available. */
   touch(): void {
     if (this.#journal.checkFolder()) touchOwner(this.#journal.folder)
     this.replaceIfLost()
   }
 
-  /** Where no new folder can be made, records wait in memory, no call is admitted, and the next look tries again. */
+  /**
+   * Replaces a journal whose folder was taken over. If no new folder can be created, records are kept in memory, no call is
+   * admitted, and the next check tries again.
+   */
   replaceIfLost(): void {
     if (!this.#journal.isLost) return
     const { logger, openDelivery, onLost, onCarriedOver } = this.#parts

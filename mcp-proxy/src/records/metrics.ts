@@ -45,7 +45,7 @@ export function createRecordMetrics(registry: Registry) {
   }
 }
 
-/** Values that are read when metrics are collected. */
+/** Registers gauges whose values are read when metrics are collected. */
 export function registerJournalGauges(
   registry: Registry,
   readings: { readonly pendingBytes: () => number; readonly oldestAgeSeconds: () => number },

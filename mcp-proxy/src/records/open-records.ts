@@ -17,18 +17,18 @@ import { ownerTouchMs, releaseFolder } from './owner.ts'
 export type RecordsOptions = {
   readonly dataDir: string
   readonly limits: JournalLimits & {
-    /** Milliseconds between two syncs of the journal to the disk; 0: never. */
+    /** Milliseconds between two syncs of the journal to disk. 0 disables syncs. */
     readonly syncMs: number
-    /** Milliseconds that a stop waits for ingest to take what is left. */
+    /** Milliseconds that a stop waits for ingest to accept the remaining records. */
     readonly stopGraceMs: number
   }
   readonly send: DeliveryParts['send']
   readonly onRecorded: DeliveryParts['onRecorded']
-  /** The record of another process is about to be appended here, to be delivered by this one. */
+  /** Called before a record of another process is appended to the journal of this process. */
   readonly onAdopted: (record: CallRecord) => void
-  /** Another process has taken over the records that were appended and not recorded so far. */
+  /** Called when another process has taken over the appended records that are not recorded yet. */
   readonly onLost: () => void
-  /** Another process has had this use of a client's key. Returns the record to deliver in place of it. */
+  /** Called when another process has already used this number of a client's key. Returns the record to deliver instead. */
   readonly onUsedElsewhere: (record: CallRecord) => CallRecord
   readonly nowMs: () => number
   readonly logger: Logger
@@ -36,26 +36,28 @@ export type RecordsOptions = {
 }
 
 export type Records = {
-  /** Keeps room for one record, or says that there is none: then the call must not begin. */
+  /** Reserves room for one record. Returns false if there is none, and the call must then not begin. */
   promiseRoom(): boolean
   endPromise(): void
-  /** The record survives the end of this process. Never throws. */
+  /** Appends a record so that it survives the end of this process. Never throws. */
   append(record: CallRecord): void
   readonly health: HealthCheck
   stop(): Promise<void>
 }
 
-/** Between two tries to write what the disk did not take. */
+/** Milliseconds between two attempts to write records that the disk did not accept. */
 const writeAgainMs = 500
 
-/** What was delivered since the last time is delivered again by whoever comes after a process that was killed. */
+/**
+ * Milliseconds between two saves of the position. After a kill, the next process delivers the records since the last save again.
+ */
 const savePositionMs = 1_000
 
-/** Names of what is below the data folder. */
+/** Names of the folder and the file below the data folder. */
 const rootName = 'mcp-proxy'
 const refusedName = 'refused.ndjson'
 
-/** The journal of this process, and the delivery of it and of what processes that have ended left behind. */
+/** Opens the journal of this process, and starts its delivery and the adoption of records that ended processes left behind. */
 export async function openRecords(options: RecordsOptions): Promise<Records> {
   const { limits, logger, nowMs, onAdopted } = options
   const root = join(options.dataDir, rootName)
@@ -106,7 +108,7 @@ export async function openRecords(options: RecordsOptions): Promise<Records> {
     health: { name: 'journal', check: () => checkJournal(live.journal) },
     stop: async () => {
       const until = performance.now() + limits.stopGraceMs
-      // What is being adopted is delivered too, as far as there is time.
+      // An adoption in progress may finish within the grace period, so that its records are delivered too.
       await Promise.race([work.stop(), sleep(limits.stopGraceMs, undefined, { ref: false })])
       isStopping = true
       await work.stop()
@@ -148,7 +150,7 @@ type WorkParts = {
   readonly syncMs: number
 }
 
-/** Work that is repeated on timers. `stop` resolves when none of it is running. */
+/** Starts work that repeats on timers. `stop` resolves when none of it is running. */
 function startWork({ live, logger, adopt, syncMs }: WorkParts): {
   stop(): Promise<void>
 } {
@@ -209,7 +211,9 @@ function checkJournal(journal: Journal): Promise<void> {
   return Promise.resolve()
 }
 
-/** One line of JSON per record, with what ingest said. Whoever has repaired the cause can send them again. */
+/**
+ * Appends one line of JSON per record, with the message of ingest. An operator can send the records again after fixing the cause.
+ */
 function setAside(root: string, record: CallRecord, message: string): void {
   const line = JSON.stringify({ refusedAt: new Date().toISOString(), message, record })
   appendFileSync(join(root, refusedName), `${line}\n`, { mode: 0o600 })

@@ -3,18 +3,18 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { hasEnded, startTimeOf } from '@tollgate/platform/processes/process-identity'
 
-/* Which process a journal folder belongs to: a file in it, touched while the process lives. */
+/* The owner of a journal folder is stored in a file in it. The owner touches the file while it is alive. */
 
 type Owner = {
   readonly host: string
   readonly pid: number
-  /** Tells the process from a later one of the same number. */
+  /** Distinguishes the process from a later one with the same process id. */
   readonly startedAt: string | undefined
 }
 
 /**
- * A process on another host counts as ended after this long without a sign. One that was only paused notices that its folder is
- * gone, and goes on in another (`live-journal.ts`).
+ * Milliseconds without a touch after which a process on another host counts as ended. A process that was only paused notices that
+ * its folder is gone, and continues in another one (`live-journal.ts`).
  */
 const silentMsMax = 60_000
 
@@ -29,19 +29,19 @@ export function claimFolder(folder: string): void {
   writeFileSync(ownerPath(folder), JSON.stringify(owner), { mode: 0o600 })
 }
 
-/** Tells processes on other hosts that this one lives. Throws if the folder is gone. */
+/** Shows processes on other hosts that this process is alive. Throws if the folder is gone. */
 export function touchOwner(folder: string): void {
   const now = new Date()
   utimesSync(ownerPath(folder), now, now)
 }
 
-/** Leaves what is in the folder to whichever process looks first. */
+/** Releases the folder, so that any process can take it over. */
 export function releaseFolder(folder: string): void {
   const nobody: Owner = { host: '', pid: 0, startedAt: undefined }
   writeFileSync(ownerPath(folder), JSON.stringify(nobody), { mode: 0o600 })
 }
 
-/** Whether the process that wrote the folder has ended: nobody will deliver what is in it. */
+/** Returns whether the process that wrote the folder has ended, so that it will not deliver the records. */
 export function isAbandoned(folder: string, nowMs: number): boolean {
   try {
     const { host, pid, startedAt } = JSON.parse(readFileSync(ownerPath(folder), 'utf8')) as Owner
@@ -49,12 +49,14 @@ export function isAbandoned(folder: string, nowMs: number): boolean {
     if (host !== hostname()) return isSilent(ownerPath(folder), nowMs)
     return hasEnded(pid) || startTimeOf(pid) !== startedAt
   } catch {
-    // It died before it had said whose the folder is, or is about to say it.
+    // The owner file is missing: the process died before it wrote the file, or is about to write it.
     return isSilent(folder, nowMs)
   }
 }
 
-/** Another process may have taken the folder since it was listed. */
+/**
+ * Returns whether a path was not touched for too long. Returns false if another process has taken the folder since it was listed.
+ */
 function isSilent(path: string, nowMs: number): boolean {
   const touchedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
   return touchedMs !== undefined && nowMs - touchedMs > silentMsMax

@@ -1,12 +1,12 @@
 import { isBefore, type JournalPlace } from './journal-place.ts'
 
-/** Bytes that are kept; of more, the oldest records are given up. */
+/** Maximum bytes that are kept. If there are more, the oldest records are dropped. */
 const bytesMax = 16 * 1024 * 1024
 
-/** Given-up entries at the front of the array before it is made shorter. */
+/** Number of dropped entries at the front of the array after which the array is shortened. */
 const deadMax = 1_024
 
-/** Records that were written and that no sync has covered, in the order of the journal. */
+/** Written records that no sync has covered yet, in the order of the journal. */
 export class Unsynced {
   #entries: { readonly frame: Buffer; readonly end: JournalPlace }[] = []
   #first = 0
@@ -22,7 +22,7 @@ export class Unsynced {
     while (this.#bytes > bytesMax) this.#forgetFirst()
   }
 
-  /** The records that end at `place` or before are safe. */
+  /** Removes the records that end at or before `place`, because they are safe on disk. */
   forgetUpTo(place: JournalPlace): void {
     for (;;) {
       const next = this.#entries[this.#first]

@@ -4,15 +4,15 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
-/** Bytes of JSON that are sealed and opened where the caller gives no other number. */
+/** Default for the maximum bytes of JSON that are sealed and opened. */
 const bytesMaxUsual = 65_536
 
-/** What a sealed text is for. A text that was sealed for one purpose does not open for another. */
+/** Purpose of a sealed text. A text that was sealed for one purpose cannot be opened for another. */
 export type SealPurpose = 'session' | 'request-state'
 
 /**
- * Seals JSON that the proxy gives to clients and wants back unchanged and unread. The key is derived from the secret that the
- * services of an installation share, so that any replica opens what another one has sealed. Texts are base64url.
+ * Encrypts and authenticates JSON that the proxy gives to clients and that clients send back. The key is derived from the secret
+ * shared by the services of an installation, so that every replica opens texts of the others. Texts are base64url.
  */
 export class Sealer {
   readonly #key: Buffer
@@ -21,7 +21,7 @@ export class Sealer {
     this.#key = Buffer.from(hkdfSync('sha256', serviceSecret, '', 'tollgate mcp-proxy seal v1', 32))
   }
 
-  /** Returns undefined for a value that is longer as JSON than `open` takes with the same `bytesMax`. */
+  /** Seals a value. Returns undefined if the JSON of the value exceeds `bytesMax`, which `open` would refuse. */
   seal(purpose: SealPurpose, value: object, bytesMax = bytesMaxUsual): string | undefined {
     const text = JSON.stringify(value)
     if (Buffer.byteLength(text) > bytesMax) return undefined
@@ -32,7 +32,7 @@ export class Sealer {
     return Buffer.concat(sealed).toString('base64url')
   }
 
-  /** Returns undefined for a text that was altered, or was sealed for another purpose or with another secret. */
+  /** Opens a text. Returns undefined if it was changed, or was sealed for another purpose or with another secret. */
   open(purpose: SealPurpose, text: string, bytesMax = bytesMaxUsual): unknown {
     const bytes = Buffer.from(text, 'base64url')
     if (bytes.length <= nonceBytes + tagBytes) return undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { FreshCache } from './fresh-cache.ts'
 
-/** A cache whose source the test decides, at a time that the test sets. */
+/** Returns a cache with a source that the test controls, and a clock that the test sets. */
 function cacheOf(read: () => Promise<number>) {
   const time = { now: 1_000_000 }
   const clock = { now: () => time.now }

@@ -8,28 +8,28 @@ type Entry<Value> = {
 
 export type FreshCacheOptions = {
   readonly clock: Clock
-  /** Milliseconds after which a value is read again, while the old one is still returned. */
+  /** Milliseconds after which a value is read again. The old value is returned meanwhile. */
   readonly freshMs: number
-  /** Milliseconds for which a value is returned that could not be read again. */
+  /** Maximum age in milliseconds of a value that is returned although it could not be read again. */
   readonly staleMaxMs: number
   readonly entriesMax: number
 }
 
-/** Milliseconds that a request waits for a value to be read again, where it has an old one to use. */
+/** Milliseconds that a request waits for a new read if an old value is available. */
 const patienceMs = 500
-/** Milliseconds between two tries to read what could not be read. */
+/** Milliseconds between two attempts after a failed read. */
 const retryMs = 200
 
 /**
- * Values by key. One that was read before is returned at once; if it is older than `freshMs`, it is read again meanwhile, so
- * that no request waits for the database but the first one. A value that cannot be read again is used up to `staleMaxMs`.
+ * Caches values by key. A cached value is returned immediately. If it is older than `freshMs`, it is read again in the background,
+ * so that only the first request for a key waits for the database. If a read fails, the old value is used up to `staleMaxMs`.
  */
 export class FreshCache<Value> {
   readonly #options: FreshCacheOptions
   readonly #read: (key: string) => Promise<Value>
   readonly #entries: Recent<Entry<Value>>
   readonly #reading = new Map<string, Promise<Value>>()
-  /** When a read failed last, or took too long; undefined while reads succeed. */
+  /** Time of the last read that failed or took too long. Undefined while reads succeed. */
   #failedAt: number | undefined
 
   constructor(options: FreshCacheOptions, read: (key: string) => Promise<Value>) {
@@ -38,12 +38,12 @@ export class FreshCache<Value> {
     this.#read = read
   }
 
-  /** Whether a value of the key is kept, however old. */
+  /** Returns whether the cache has a value for the key, of any age. */
   has(key: string): boolean {
     return this.#entries.get(key) !== undefined
   }
 
-  /** Rejects with the reason of a read that failed, where no value is left to use. */
+  /** Returns the value of a key. Rejects with the error of the failed read if no usable value is cached. */
   async get(key: string): Promise<Value> {
     const { clock, freshMs, staleMaxMs } = this.#options
     const entry = this.#entries.get(key)
@@ -55,12 +55,12 @@ export class FreshCache<Value> {
     if (this.#failedAt !== undefined && now - this.#failedAt < retryMs) return entry.value
     const reading = this.refresh(key)
     reading.catch(() => undefined)
-    // A key that nobody asked for is not read again, so that its value may be much older than the others.
+    // A key that was not requested recently was not read again either, so its value may be much older than `freshMs`.
     const isIdle = age >= 2 * freshMs
     return isIdle && this.#failedAt === undefined ? this.#within(reading, entry) : entry.value
   }
 
-  /** Reads the key now, or waits for the reading that is under way. */
+  /** Reads the key now, or waits for a read that is already in progress. */
   refresh(key: string): Promise<Value> {
     const found = this.#reading.get(key)
     if (found !== undefined) return found
@@ -80,7 +80,7 @@ export class FreshCache<Value> {
     return value
   }
 
-  /** Returns what is read, or the old value where that fails or takes long. */
+  /** Returns the new value, or the old one if the read fails or takes too long. */
   async #within(reading: Promise<Value>, { value: old }: Entry<Value>): Promise<Value> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<Value>((resolve) => {

@@ -17,12 +17,12 @@ import { servedToolsOf } from './served-tools.ts'
 
 type Place = {
   readonly environment: Environment
-  /** Of the environment, with `{subdomain}` in it. */
+  /** URL template of the environment, which contains `{subdomain}`. */
   readonly template: string
   readonly subdomain: string
 }
 
-/** Reads a server as it is configured now; undefined where no product has the subdomain. */
+/** Reads the current configuration of a server. Returns undefined if no product has the subdomain. */
 export async function loadServer(
   sql: Queryable,
   secrets: Pick<Secrets, 'open'>,

@@ -2,7 +2,7 @@ import type { ToolAccess } from '@tollgate/domain/catalog/tool'
 import type { CancelledCalls } from '@tollgate/schemas/http/mcp'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** An MCP server as the proxy serves it: what a provider has configured, with its credentials opened. */
+/** An MCP server as the proxy serves it: the provider's configuration with decrypted credentials. */
 export type ServedServer = {
   readonly environment: Environment
   readonly providerId: string
@@ -10,42 +10,42 @@ export type ServedServer = {
   readonly productName: string
   readonly reference: string
   readonly subdomain: string
-  /** Its address for clients, and the audience of their access tokens. */
+  /** URL of the server for clients, and the audience of their access tokens. */
   readonly proxyUrl: string
   readonly issuer: string
   readonly originUrl: string
-  /** What the origin wants to see. Never shown, logged or sent anywhere else. */
+  /** Credentials for the origin. They are never shown, logged or sent to any other party. */
   readonly originHeaders: Readonly<Record<string, string>>
-  /** By name. A tool that is not among them was added since the origin was last asked. */
+  /** The tools by name. A tool that is missing was added to the origin after the last discovery. */
   readonly tools: ReadonlyMap<string, ServedTool>
-  /** The plan that is allowed every protected tool but those that are reserved for others. */
+  /** Reference of the plan that includes every protected tool, except tools reserved for other plans. */
   readonly defaultPlanRef: string | undefined
-  /** All plans of the product, also those that nobody can buy any more. */
+  /** All plans of the product, including those that are no longer on offer. */
   readonly plans: readonly ServedPlan[]
 }
 
-/** What a customer is shown of a plan. */
+/** The data of a plan that customers see. */
 export type ServedPlan = {
   readonly reference: string
   readonly name: string
   readonly type: string
-  /** Minor units of the currency. */
+  /** Price in minor units of the currency. */
   readonly price: number
   readonly currency: string
   readonly billingCycle?: string
-  /** Calls in a period; undefined if the plan has no cap of its own. */
+  /** Calls included in a period, or undefined if the plan has no cap of its own. */
   readonly units?: number
   readonly isOffered: boolean
 }
 
 export type ServedTool = {
   readonly access: ToolAccess
-  /** Empty unless `access` is 'plans'. */
+  /** References of the plans that include the tool. Empty unless `access` is 'plans'. */
   readonly planRefs: readonly string[]
-  /** Whether the default plan does not open the tool. */
+  /** Whether the default plan does not include the tool. */
   readonly onlyListedPlans?: boolean
-  /** Absent: as the proxy is configured. */
+  /** Policy for cancelled calls. If absent, the proxy's setting applies. */
   readonly cancelledCalls?: CancelledCalls
-  /** The MCP server did not list the tool when it was last asked. */
+  /** Whether the MCP server did not list the tool at the last discovery. */
   readonly hasVanished?: boolean
 }

@@ -2,8 +2,8 @@ import type { Tool } from '@tollgate/domain/catalog/tool'
 import type { ServedTool } from './served-server.ts'
 
 /**
- * Returns the tools by name. Those that the MCP server no longer lists are among them: it may still answer calls of them, or list
- * them again, and they must not open to more plans than the provider has said.
+ * Returns the tools by name, including tools that the MCP server no longer lists. The server may still answer their calls or list
+ * them again, and they must not become open to more plans than the provider configured.
  */
 export function servedToolsOf(tools: readonly Tool[]): ReadonlyMap<string, ServedTool> {
   return new Map(tools.map((tool) => [tool.name, servedToolOf(tool)]))

@@ -42,7 +42,7 @@ test('thousands of subdomains that nobody has are looked up together, and displa
   const names = Array.from({ length: 5_000 }, (_, number) => `random-${number}`)
   const found = await Promise.all(names.map(get))
   expect(new Set(found)).toEqual(new Set([undefined]))
-  // The first goes out alone; the others wait for it, and go out in batches.
+  // The first lookup is sent alone. The others wait for it and are sent in batches.
   expect(lookups.length).toBeLessThanOrEqual(7)
   expect(await get('acme')).toEqual({ subdomain: 'acme' })
   expect(loads).toEqual(['acme'])

@@ -6,7 +6,7 @@ import { SubdomainLookups } from './subdomain-lookups.ts'
 
 export type ServerSource = {
   readonly load: (environment: Environment, subdomain: string) => Promise<ServedServer | undefined>
-  /** Returns those of the subdomains that exist. */
+  /** Returns the subdomains that exist. */
   readonly listKnown: (
     environment: Environment,
     subdomains: readonly string[],
@@ -14,14 +14,13 @@ export type ServerSource = {
 }
 
 /**
- * The servers by their subdomains. Anybody can ask for any subdomain, and for another one at each request. So those that nobody has
- * are kept apart: they displace no server from memory, and are looked up together, not one by one. A subdomain that gets a server is
- * found after `freshMs`.
+ * The servers by subdomain. Any caller can request any number of unknown subdomains. Unknown ones are therefore stored separately,
+ * where they evict no server from memory, and are looked up in batches. A subdomain that gets a server is found after `freshMs`.
  */
 export class ServerDirectory {
   readonly #options: FreshCacheOptions
   readonly #servers: FreshCache<ServedServer | undefined>
-  /** When it was read that nobody has the subdomain. */
+  /** Times at which a subdomain was read and had no server. */
   readonly #absent: Recent<number>
   readonly #lookups: ReadonlyMap<Environment, SubdomainLookups>
 
@@ -37,7 +36,7 @@ export class ServerDirectory {
     )
   }
 
-  /** Rejects where a subdomain that is not in memory cannot be looked up. */
+  /** Returns undefined if no server has the subdomain. Rejects if a subdomain that is not in memory cannot be looked up. */
   async get(environment: Environment, subdomain: string): Promise<ServedServer | undefined> {
     const key = keyOf(environment, subdomain)
     if (this.#servers.has(key)) return this.#servers.get(key)

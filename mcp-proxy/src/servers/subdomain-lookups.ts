@@ -3,14 +3,14 @@ type Waiting = {
   readonly reject: (reason: unknown) => void
 }
 
-/** Names that wait for a read. More are refused. */
+/** Maximum names that wait for a read. Further names are refused. */
 const waitingMax = 10_000
-/** Names of one read. */
+/** Maximum names per read. */
 const namesMax = 1_000
 
 /**
- * Looks names up in the database, one read at a time: those that are asked for during a read wait for the next one together. So
- * however many are asked for, the database does the work of one caller.
+ * Looks up names in the database with 1 read at a time. Names requested during a read wait for the next one, which looks all of
+ * them up. The load on the database therefore does not grow with the number of callers.
  */
 export class SubdomainLookups {
   readonly #read: (names: readonly string[]) => Promise<ReadonlySet<string>>

@@ -8,7 +8,7 @@ import type { ServiceReply } from '../services/service-calls.ts'
 import type { ServedServer } from './served-server.ts'
 
 type ToolWatchOptions = {
-  /** Asks the control plane to list the server's tools anew, and to create and archive their meters. */
+  /** Requests a new discovery from the control plane, which lists the server's tools, and creates and archives their meters. */
   readonly discover: (server: ServedServer) => Promise<ServiceReply>
   /** Milliseconds between two discoveries of one server. */
   readonly pauseMs: number
@@ -21,7 +21,7 @@ type Turn = { readonly nextAtMs: number; readonly pauseMs: number }
 const serversMax = 10_000
 const pauseMsMax = 3_600_000
 
-/** Notices in the lists that pass through that a server has other tools than those known, and has them discovered again. */
+/** Compares the tool lists that pass through the proxy with the known tools, and starts a discovery if they differ. */
 export class ToolWatch {
   readonly #options: ToolWatchOptions
   readonly #turns = new Recent<Turn>(serversMax)
@@ -30,7 +30,7 @@ export class ToolWatch {
     this.#options = options
   }
 
-  /** `isWhole`: the list has all tools of the server, and is not one page of several. */
+  /** Processes a list. `isWhole`: the list contains all tools of the server and is not one of several pages. */
   listed(server: ServedServer, tools: readonly unknown[], isWhole: boolean): void {
     const names = new Set(tools.filter(isPlainObject).map(({ name }) => String(name)))
     const known = new Set(
@@ -49,7 +49,7 @@ export class ToolWatch {
     if (last !== undefined && now < last.nextAtMs) return
     this.#turns.set(key, { nextAtMs: now + pauseMs, pauseMs })
     const reply = await discover(server)
-    // What failed says nothing of the tools.
+    // A failed discovery says nothing about the tools.
     if (reply.kind !== 'replied' || reply.status !== 200) return
     const { added = [], removed = [] } = (isPlainObject(reply.body) ? reply.body : {}) as Discovered
     const { productRef } = server
@@ -57,7 +57,8 @@ export class ToolWatch {
       logger.info({ productRef, added, removed }, 'the tools of an MCP server have changed')
       return
     }
-    // Some servers show tools to clients that are able to use them. Those are not there for everybody, and are asked about seldom.
+    // Some servers show certain tools only to some clients. A discovery does not find those tools, so the pause before the next one
+    // is doubled.
     const longer = Math.min(2 * (last?.pauseMs ?? pauseMs), pauseMsMax)
     this.#turns.set(key, { nextAtMs: now + longer, pauseMs: longer })
   }

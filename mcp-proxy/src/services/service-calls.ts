@@ -4,7 +4,7 @@ import { Pool } from 'undici'
 import { parseJson } from '../protocol/parse-json.ts'
 
 export type ServiceCallsOptions = {
-  /** Origin of the service: `http://127.0.0.1:8787`. */
+  /** Origin of the service, for example `http://127.0.0.1:8787`. */
   readonly origin: string
   readonly secret: string
   readonly connectionsMax: number
@@ -12,12 +12,12 @@ export type ServiceCallsOptions = {
 
 export type ServiceReply =
   | { readonly kind: 'replied'; readonly status: number; readonly body: unknown }
-  /** No whole answer came in time. The service may have done what it was asked. */
+  /** No complete answer arrived in time. The service may have executed the request. */
   | { readonly kind: 'failed'; readonly message: string }
 
 const keysMax = 10_000
 
-/** JSON requests to another service of the installation, for a provider. */
+/** Sends JSON requests to another service of the installation, on behalf of a provider. */
 export class ServiceCalls {
   readonly #secret: string
   readonly #pool: Pool
@@ -46,7 +46,7 @@ export class ServiceCalls {
         signal: AbortSignal.timeout(timeoutMs),
       })
       const text = await response.body.text()
-      // Something in between may answer without JSON.
+      // An intermediary may answer with a body that is not JSON.
       return { kind: 'replied', status: response.statusCode, body: parseJson(text) }
     } catch (error) {
       return { kind: 'failed', message: (error as Error).message }
@@ -67,7 +67,7 @@ export class ServiceCalls {
   }
 }
 
-/** What an error body says, for logs. */
+/** Returns the message of an error body, for logs. */
 export function messageOf({ status, body }: { status: number; body: unknown }): string {
   const { message } = (body ?? {}) as { message?: unknown }
   return typeof message === 'string' ? `${status}: ${message}` : `status ${status}`

@@ -7,9 +7,9 @@ import { isAnswerTo } from '../origin/origin-stream.ts'
 import type { Message, MessageId } from '../protocol/messages.ts'
 import type { SessionState } from './session-state.ts'
 
-/** A client's session while a request of it is served. */
+/** A client's session while one of its requests is served. */
 export type Session = {
-  /** A digest of its id. */
+  /** Digest of the session id. */
   readonly key: string
   readonly state: SessionState
 }
@@ -18,18 +18,18 @@ export function sessionKeyOf(id: string): string {
   return createHash('sha256').update(id).digest('base64')
 }
 
-/** Milliseconds after which a server that is initialised again is given up, also if it goes on sending. */
+/** Milliseconds after which a repeated `initialize` is aborted, even if the server keeps sending. */
 const initializeMsMax = 300_000
 
-/** Each is as long as what its client said about itself. */
+/** Maximum session states in memory. The size of each depends on what its client sent in `initialize`. */
 const statesMax = 10_000
 
 type Send = (request: OriginRequest) => Promise<OriginAnswer>
 
 /**
- * The origin's sessions behind those of clients. An origin that restarted does not know its sessions any more; then it is
- * initialised again as the client once did, and the client notices nothing. The new id is remembered in memory: another replica
- * that does not know it makes one of its own in the same way.
+ * Maps the sessions of clients to sessions of the origin. An origin that restarted no longer knows its sessions. The proxy then
+ * repeats the client's `initialize`, and the client notices nothing. The new session id is only kept in memory: a replica that does
+ * not know it creates its own session in the same way.
  */
 export class OriginSessions {
   readonly #origin: OriginClient
@@ -37,7 +37,7 @@ export class OriginSessions {
   readonly #ended: Recent<true>
   readonly #states = new Recent<SessionState>(statesMax)
   readonly #renewing = new Map<string, Promise<string | undefined>>()
-  /** Name of this process, for the sessions that it begins. */
+  /** Id of this process, stored in the sessions that it begins. */
   readonly process = randomUUID()
 
   constructor(origin: OriginClient, rememberedMax: number) {
@@ -46,7 +46,7 @@ export class OriginSessions {
     this.#ended = new Recent(rememberedMax)
   }
 
-  /** Returns what was read before, or reads it: opening an id costs more than all else about it. */
+  /** Returns the cached state, or reads and caches it. Opening a session id is the most expensive step, so states are cached. */
   stateOf(key: string, read: () => SessionState | undefined): SessionState | undefined {
     const known = this.#states.get(key)
     if (known !== undefined) return known
@@ -60,14 +60,15 @@ export class OriginSessions {
   }
 
   /**
-   * Returns the id that a request has at the origin. Requests with one id at two processes must not meet there: a server sends a
-   * result to whoever asked last with its id. Where the session was begun, ids stay as they are; elsewhere they are drawn.
+   * Returns the id that a request gets at the origin. An MCP server sends a result to the most recent request with its id, so
+   * requests of 2 processes must not use the same id. The process that began the session keeps the client's ids. Other processes
+   * use random ids.
    */
   originIdOf({ state }: Session, id: MessageId): MessageId {
     return state.process === this.process ? id : randomUUID()
   }
 
-  /** Whatever the origin says to it, the session is over for us. */
+  /** Ends the session. It counts as ended for the proxy whatever the origin answers. */
   async end(session: Session, request: OriginRequest): Promise<void> {
     this.#ended.set(session.key, true)
     if (session.state.originSession === null) return
@@ -75,8 +76,8 @@ export class OriginSessions {
   }
 
   /**
-   * Sends a message within the session. Where the origin refuses the session, nothing was executed: it is initialised again and
-   * the message is sent once more.
+   * Sends a message within the session. If the origin refuses the session, it has executed nothing. The session is then initialized
+   * again and the message is sent once more.
    */
   post(
     session: Session,
@@ -114,13 +115,13 @@ export class OriginSessions {
     return { ...request, headers }
   }
 
-  /** Requests of one session that find it lost at the same time make one new session. */
+  /** Begins a new session at the origin. Requests that find the session lost at the same time share 1 new session. */
   #renew(session: Session, request: OriginRequest, lost: string): Promise<string | undefined> {
     const current = this.#idOf(session)
     if (current !== null && current !== lost) return Promise.resolve(current)
     const found = this.#renewing.get(session.key)
     if (found !== undefined) return found
-    // It outlives the request that found the session lost: others wait for it.
+    // The initialization has its own timeout instead of the request's signal, because other requests may also wait for it.
     const detached = { ...request, signal: AbortSignal.timeout(initializeMsMax) }
     const renewing = this.#initialize(session, detached).finally(() =>
       this.#renewing.delete(session.key),
@@ -146,7 +147,7 @@ export class OriginSessions {
   }
 }
 
-/** Rejects when the signal is aborted, also if the work goes on. */
+/** Rejects when the signal aborts, even if the work continues. */
 function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error)
@@ -156,7 +157,7 @@ function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Prom
   })
 }
 
-/** Reads an answer up to the response with the id; whatever else a stream holds is dropped. */
+/** Reads an answer up to the response with the id. All other messages of a stream are dropped. */
 export async function responseIn(
   answer: OriginAnswer,
   id: MessageId,
@@ -171,7 +172,10 @@ export async function responseIn(
   return undefined
 }
 
-/** By the rules of MCP it is 404. Some servers answer 400, with a text that names the session. */
+/**
+ * Returns whether an answer refuses the session. MCP requires 404. Some servers answer 400 with a message that mentions the
+ * session.
+ */
 function isAboutSession(answer: OriginAnswer): boolean {
   if (answer.kind !== 'refused') return false
   if (answer.status === 404) return true

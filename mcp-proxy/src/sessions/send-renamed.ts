@@ -4,7 +4,7 @@ import { isAnswerTo } from '../origin/origin-stream.ts'
 import { isResponse, type MessageId } from '../protocol/messages.ts'
 import { withId } from '../protocol/with-id.ts'
 
-/** Sends a request under another id than its client's, and returns the answer to it as one to the client's. */
+/** Sends a request with another id than the client's. Returns the answer with the client's id. */
 export async function sendRenamed(
   body: string,
   id: MessageId,
@@ -26,7 +26,10 @@ export async function sendRenamed(
   }
 }
 
-/** A response to anything else is dropped: it may have the client's id, and be that of a request at another process. */
+/**
+ * Renames responses in a stream. A response to another request is dropped: its id may equal the client's id while it answers a
+ * request of another process.
+ */
 async function* renamedIn(
   messages: AsyncGenerator<Received, void>,
   id: MessageId,

@@ -24,7 +24,7 @@ const state: SessionState = {
   expiresAtMs: 1_000,
 }
 
-/** Text that does not compress. */
+/** Returns text that does not compress. */
 const noise = (chars: number): string =>
   Array.from({ length: chars }, () => Math.random().toString(36)[2]).join('')
 
@@ -62,7 +62,7 @@ test('an id stays short: of a client with much to say, it keeps what the client 
   })
   const talkative = { ...initialize, capabilities: { experimental: noise(6_000) } }
   expect(sealSession(sealer, { ...state, ...initializedWith(talkative) })).toBeUndefined()
-  // Zeros compress well, and take their whole length in memory.
+  // Zeros compress well but use their full length in memory.
   const padded = { ...initialize, capabilities: { experimental: '0'.repeat(60_000) } }
   expect(sealSession(sealer, { ...state, ...initializedWith(padded) })).toBeUndefined()
 })

@@ -4,32 +4,35 @@ import { rewritten } from '../protocol/raw-json.ts'
 import type { Sealer } from '../sealing/sealer.ts'
 import type { ServedServer } from '../servers/served-server.ts'
 
-/** What a session id holds: everything that a replica needs to go on with a session that another one began. */
+/** Content of a session id: everything that a replica needs to continue a session that another replica began. */
 export type SessionState = {
   readonly environment: string
   /** Reference of the MCP server. */
   readonly server: string
-  /** Empty for a caller without a token. */
+  /** Reference of the customer. Empty for a caller without a token. */
   readonly customerRef: string
-  /** The origin's id; null where the origin has no sessions. */
+  /** Session id of the origin, or null if the origin has no sessions. */
   readonly originSession: string | null
   readonly version: string
-  /** Name of the process that began it. */
+  /** Id of the process that began the session. */
   readonly process: string
   /** The `params` of the client's `initialize`. */
   readonly initialize: JsonObject
-  /** The same as JSON that the client wrote, for doing it again at an origin that restarted. */
+  /** The same `params` as the JSON text that the client sent. It is sent again to an origin that restarted. */
   readonly initializeText: string
   readonly expiresAtMs: number
 }
 
-/** Node and many proxies take 8 to 16 KB of headers in all. */
+/** Maximum length of an id. Node and many proxies limit all headers together to 8 to 16 KB. */
 const idCharsMax = 4_096
 
-/** What is opened stays in memory for thousands of sessions, and text that repeats itself is short when it is sealed. */
+/**
+ * Maximum length of the state. Opened states stay in memory for thousands of sessions, and repetitive text is short only while
+ * sealed.
+ */
 const stateCharsMax = 8_192
 
-/** Returns undefined where the client said more about itself than an id can hold. */
+/** Returns the session id, or undefined if the client's `initialize` is too long for an id. */
 export function sealSession(sealer: Sealer, state: SessionState): string | undefined {
   const { environment, server, customerRef, originSession, version, process, expiresAtMs } = state
   const { initialize, initializeText } = state
@@ -42,14 +45,14 @@ export function sealSession(sealer: Sealer, state: SessionState): string | undef
   }
   const whole = sealed(initializeText)
   if (whole !== undefined) return whole
-  // Icons and descriptions of a client are of no use to a server; what it is able to do is.
+  // Keep the client's capabilities and drop its icons and descriptions, which servers do not need.
   const { protocolVersion, capabilities, clientInfo } = initialize
   const { name, version: clientVersion } = isPlainObject(clientInfo) ? clientInfo : {}
   const short = { protocolVersion, capabilities, clientInfo: { name, version: clientVersion } }
   return sealed(rewritten(initializeText, initialize, short))
 }
 
-/** Returns undefined for an id that is not ours. */
+/** Returns undefined for an id that the proxy did not create. */
 export function readSession(sealer: Sealer, id: string): SessionState | undefined {
   if (id.length > idCharsMax) return undefined
   const opened = sealer.open('session', id)
@@ -66,7 +69,7 @@ export function readSession(sealer: Sealer, id: string): SessionState | undefine
 
 type SealedIds = readonly [string, string, string, string | null, string, string]
 
-/** Whether the session was begun by this customer at this server, and has not expired. */
+/** Returns whether the session belongs to this customer and server, and has not expired. */
 export function isSessionOf(
   state: SessionState,
   server: ServedServer,

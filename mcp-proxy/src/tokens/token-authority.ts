@@ -4,9 +4,9 @@ import type { Database } from '@tollgate/platform/database/database'
 import { importJWK, type CryptoKey, type JWK } from 'jose'
 import { FreshCache, type FreshCacheOptions } from '../servers/fresh-cache.ts'
 
-/** The keys and revoked tokens that access tokens of one environment are checked against. */
+/** The keys and revoked tokens of one environment, used to verify access tokens. */
 export type TokenAuthority = {
-  /** By provider and `kid`. */
+  /** Public keys by provider and `kid`. */
   readonly keys: ReadonlyMap<string, CryptoKey>
   readonly revoked: ReadonlySet<string>
 }
@@ -15,12 +15,12 @@ export function keyName(providerId: string, kid: string): string {
   return `${providerId} ${kid}`
 }
 
-/** Reads keys and revoked tokens of an environment, both of all providers. */
+/** Returns a cache of the keys and revoked tokens per environment. An entry contains those of all providers. */
 export function tokenAuthorities(
   database: Pick<Database, 'in'>,
   options: FreshCacheOptions,
 ): FreshCache<TokenAuthority> {
-  // A key is imported once, and stays the same object while it is listed.
+  // Each key is imported once, and the imported object is reused.
   const imported = new Map<string, CryptoKey>()
   return new FreshCache(options, async (environment: string) => {
     const sql = database.in(environment)

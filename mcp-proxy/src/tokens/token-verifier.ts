@@ -10,15 +10,15 @@ export type Verified = { readonly customerRef: string; readonly tokenId: string 
 
 type Remembered = Verified & { readonly expiresAtMs: number; readonly keyName: string }
 
-/** Tokens whose signature is not checked again. */
+/** Maximum tokens whose verified signature is remembered. */
 const rememberedMax = 20_000
-/** Milliseconds between two readings of keys for the sake of tokens with a key that is not known. */
+/** Minimum milliseconds between two reads of keys that are caused by tokens with an unknown key. */
 const unknownKeyPauseMs = 500
 
 /**
- * Verifies access tokens of customers: JWT of type `at+jwt`, signed with ES256 by a key of the server's provider, with the
- * server's issuer and its address as the only audience. Signatures are checked once per token and server; expiry, revocation
- * and whether the key still counts are checked on each call.
+ * Verifies access tokens of customers: JWT of type `at+jwt`, signed with ES256 by a key of the server's provider, with the server's
+ * issuer, and with the server's URL as the only audience. The signature is verified once per token and server. Expiry, revocation
+ * and the validity of the key are checked on each call.
  */
 export class TokenVerifier {
   readonly #authorities: FreshCache<TokenAuthority>
@@ -31,14 +31,14 @@ export class TokenVerifier {
     this.#clock = clock
   }
 
-  /** Returns undefined for a token that does not count here. Rejects while keys cannot be read. */
+  /** Returns undefined for a token that is not valid for this server. Rejects if the keys cannot be read. */
   async verify(token: string, server: ServedServer): Promise<Verified | undefined> {
     const authority = await this.#authorities.get(server.environment)
     const digest = createHash('sha256').update(`${server.proxyUrl} ${token}`).digest('base64')
     const known = this.#remembered.get(digest)
     const found = known ?? (await this.#check(token, server, authority, digest))
     if (found === undefined || authority.revoked.has(found.tokenId)) return undefined
-    // A key that was just found may be newer than what was read before.
+    // The key of a token checked just now may be newer than `authority`, so only remembered tokens are checked.
     if (known !== undefined && !authority.keys.has(found.keyName)) return undefined
     if (found.expiresAtMs <= this.#clock.now()) return undefined
     return found
@@ -71,7 +71,10 @@ export class TokenVerifier {
     return remembered
   }
 
-  /** A key may be newer than what was read last. Anybody can name one that does not exist, so it is not read each time. */
+  /**
+   * Reads the keys again, because the key may be newer than the last read. Callers can send arbitrary key ids, so reads are
+   * rate-limited.
+   */
   async #keyAfterReread({ environment }: ServedServer, name: string) {
     const now = this.#clock.now()
     if (now - this.#rereadAt < unknownKeyPauseMs) return undefined
@@ -88,7 +91,10 @@ function kidOf(token: string): string {
   }
 }
 
-/** A token for several audiences could be passed on by one of them to another. */
+/**
+ * Returns the claims of a token, or undefined if they are invalid. A token with several audiences is refused: one audience could
+ * use it at another.
+ */
 function readClaims(
   payload: JWTPayload,
   server: ServedServer,

@@ -9,8 +9,8 @@ export type AuthorizingFront = {
 }
 
 /**
- * Starts a server that passes requests on as they are, with an access token added: the suite has no option for one. Its URL has
- * the path of `target`.
+ * Starts a server that forwards requests unchanged, with an access token added, because the conformance suite has no option for
+ * one. Its URL has the path of `target`.
  */
 export async function startAuthorizingFront(
   target: string,
@@ -19,7 +19,7 @@ export async function startAuthorizingFront(
   const { host, hostname, port, pathname } = new URL(target)
   const server = createServer((request, response) => {
     const { method, url, headers } = request
-    // Foreign hosts stay foreign.
+    // A foreign Host header is forwarded unchanged, so that the proxy can refuse it.
     const own = headers.host === `127.0.0.1:${portOf(server)}`
     const onward = send({
       ...{ hostname, port, method, path: url },

@@ -2,19 +2,19 @@ import type { CaseResult } from './run-suite.ts'
 
 type Results = ReadonlyMap<string, CaseResult>
 
-/** Differences that are right: what the proxy does otherwise than the origin, by scenario. */
+/** Intended differences between the proxy and the origin, by scenario. */
 const intended: Readonly<Record<string, string>> = {
   'server-sse-polling':
     'The proxy resumes streams of origins by itself, and sends no event ids that it could not replay.',
 }
 
-/** Returns one line for each scenario whose checks came out otherwise through the proxy, except where that is intended. */
+/** Returns one line for each scenario whose checks differ through the proxy, except intended differences. */
 export function listDifferences(direct: Results, proxied: Results): string[] {
   const names = [...new Set([...direct.keys(), ...proxied.keys()])]
   return names.flatMap((name) => {
     const [here, there] = [direct.get(name), proxied.get(name)]
     const isEqual = here?.checks.join() === there?.checks.join()
-    // What is intended warns at most.
+    // An intended difference may cause a warning but not a failure.
     if (isEqual || (intended[name] !== undefined && there?.verdict === 'warned')) return []
     const found = there?.findings.join('; ') ?? ''
     return [
@@ -23,7 +23,7 @@ export function listDifferences(direct: Results, proxied: Results): string[] {
   })
 }
 
-/** Returns a table for people: each scenario, and what came of it directly and through the proxy. */
+/** Returns a table of the scenarios, with the result of each directly and through the proxy. */
 export function describeResults(title: string, direct: Results, proxied: Results): string {
   const width = Math.max(...[...direct.keys()].map((name) => name.length))
   const lines = [...direct].map(([name, { verdict }]) => {
@@ -33,7 +33,7 @@ export function describeResults(title: string, direct: Results, proxied: Results
   return [`${title}: scenario, directly, through the proxy`, ...lines].join('\n')
 }
 
-/** Returns findings by scenario, without those of `expected`. */
+/** Returns the findings of failed scenarios, without those of `expected`. */
 export function failuresIn(
   results: Results,
   expected: ReadonlySet<string>,

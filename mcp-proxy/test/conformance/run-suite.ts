@@ -9,24 +9,24 @@ import type { Suite } from './suites.ts'
 const run = promisify(execFile)
 const releasesCommand = fileURLToPath(new URL('../../../tools/node-releases.mjs', import.meta.url))
 
-/** What the suite found in one scenario. */
+/** Result of one scenario of the suite. */
 export type CaseResult = {
   readonly verdict: 'passed' | 'warned' | 'failed'
-  /** Check ids with their statuses, in the order of the suite, without information that is no finding. */
+  /** Check ids with their statuses, in the order of the suite. Purely informative entries are left out. */
   readonly checks: readonly string[]
-  /** What failed or was warned of. */
+  /** Messages of failures and warnings. */
   readonly findings: readonly string[]
 }
 
 type Check = { readonly id: string; readonly status: string; readonly errorMessage?: string }
 
-/** Returns the path of a program of Node 22, which is installed where it is missing. */
+/** Returns the path of Node 22, and installs it if it is missing. */
 export async function findNode22(): Promise<string> {
   const { stdout } = await run(process.execPath, [releasesCommand, '22'])
   return stdout.trim()
 }
 
-/** Runs the suite against the URL. Returns its results by scenario; throws if the suite itself did not run. */
+/** Runs the suite against the URL. Returns its results by scenario. Throws if the suite itself could not run. */
 export async function runSuite(
   node: string,
   { program, parameters }: Suite,
@@ -35,7 +35,7 @@ export async function runSuite(
   const folder = await mkdtemp(join(tmpdir(), 'tollgate-conformance-'))
   try {
     const command = [program, 'server', '--url', url, ...parameters, '-o', folder]
-    // The exit code says that a check failed, which the results say case by case.
+    // The exit code only says that a check failed. The results contain the details.
     const output = await run(node, command, { maxBuffer: 64 * 1024 * 1024 }).catch(
       (error: unknown) => error as { stdout: string; stderr: string },
     )

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 /** One run of the official conformance suite against a server. */
 export type Suite = {
   readonly name: string
-  /** The suite's program, for Node 22 and newer: it uses file-system functions that Node 20 lacks. */
+  /** Program of the suite. It needs Node 22 or later, because it uses file-system functions that Node 20 lacks. */
   readonly program: string
   readonly parameters: readonly string[]
 }
@@ -22,8 +22,8 @@ export const suites: readonly Suite[] = [
 ]
 
 /**
- * Cases that fail against the origin itself: `io.modelcontextprotocol/tasks` is an extension, which the suite runs without
- * counting it, and which the official SDK cannot serve in 2026-07-28.
+ * Scenarios that fail directly at the origin. `io.modelcontextprotocol/tasks` is an extension. The suite runs it without counting
+ * it, and the official SDK cannot serve it in 2026-07-28.
  */
 export const beyondTheSdk: ReadonlySet<string> = new Set([
   'tasks-lifecycle',

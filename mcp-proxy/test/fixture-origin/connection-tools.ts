@@ -4,7 +4,7 @@ import { faults, faultyTool, type Fault } from './faulty-responses.ts'
 import type { OriginControls } from './origin-controls.ts'
 import { pause, text } from './samples.ts'
 
-/** Tools that change the lists, take long, or lose the connection. */
+/** Adds tools that change the lists, take long, or lose the connection. */
 export function addConnectionTools(
   server: McpServer,
   era: 'legacy' | 'modern',
@@ -56,7 +56,7 @@ export function addConnectionTools(
       signal.addEventListener('abort', () => markCancelled(controls), { once: true })
       for (let step = 1; step <= steps && !signal.aborted; step += 1) {
         await pause(stepMs)
-        // Without a connection there is nobody to tell.
+        // The connection may be closed, so the notification may fail.
         await reportProgress(context, step, steps).catch(() => undefined)
       }
       return text(`${steps} steps`)

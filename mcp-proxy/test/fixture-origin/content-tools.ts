@@ -1,7 +1,7 @@
 import { fromJsonSchema, type CallToolResult, type McpServer } from '@modelcontextprotocol/server'
 import { emptyWav, imageBlock, text, textBlock } from './samples.ts'
 
-/** The schema that the suite expects back keyword by keyword. */
+/** Schema that the suite compares keyword by keyword. */
 const schema2020 = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -63,7 +63,7 @@ const results: Readonly<Record<string, CallToolResult>> = {
   },
 }
 
-/** Tools that answer with fixed content, and those whose schemas the suite inspects. */
+/** Adds tools that return fixed content, and tools whose schemas the suite checks. */
 export function addContentTools(server: McpServer): void {
   for (const [name, result] of Object.entries(results)) {
     server.registerTool(name, { description: `Returns the content of ${name}.` }, () => result)

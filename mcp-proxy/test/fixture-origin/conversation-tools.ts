@@ -3,7 +3,7 @@ import { pause, text } from './samples.ts'
 
 const stepMs = 50
 
-/** Tools that send notifications or requests to the client before they answer. */
+/** Adds tools that send notifications or requests to the client before they answer. */
 export function addConversationTools(server: McpServer, legacy: boolean): void {
   server.registerTool(
     'test_tool_with_logging',
@@ -52,7 +52,7 @@ export async function reportProgress(
   })
 }
 
-/** Requests to the client exist in the versions with sessions only. */
+/** Adds tools that send requests to the client. Such requests exist only in the versions with sessions. */
 function addSamplingAndElicitation(server: McpServer): void {
   server.registerTool(
     'test_sampling',

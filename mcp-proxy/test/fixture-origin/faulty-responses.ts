@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 
-/** Ways in which an origin fails to answer a call. */
+/** Ways in which the origin fails to answer a call. */
 export const faults = ['ends', 'resets', 'refuses', 'fails', 'sends no JSON'] as const
 
 export type Fault = (typeof faults)[number]
 
-/** The tool whose calls are answered here, before the SDK sees them: `how` is its argument. */
+/** The tool whose calls are answered before the SDK processes them. Its argument `how` selects the fault. */
 export const faultyTool = 'test_faulty_response'
 
 const progress = {
@@ -28,7 +28,7 @@ export function sendFault(how: Fault, response: ServerResponse): void {
   }
 }
 
-/** Returns how the call is to fail, or undefined if the message is no such call. */
+/** Returns the requested fault, or undefined if the message is not a call of the faulty tool. */
 export function findFault(body: unknown): Fault | undefined {
   const { method, params } = (body ?? {}) as {
     method?: string

@@ -14,7 +14,7 @@ type Round = { readonly step: number }
 const askName = askFor('What is your name?', 'name', 'string')
 const askConfirmation = askFor('Please confirm', 'ok', 'boolean')
 
-/** Tools whose calls take several rounds: the client answers questions and calls again. */
+/** Adds tools whose calls take several rounds: the client answers questions and calls again. */
 export function addInputRequiredTools(server: McpServer, states: RequestStateCodec<Round>): void {
   const add = (
     name: string,
@@ -80,7 +80,7 @@ export function addInputRequiredTools(server: McpServer, states: RequestStateCod
     if (Object.keys(mcpReq.inputResponses ?? {}).length > 0) return text('Answered.')
     return inputRequired({ inputRequests })
   })
-  // The SDK refuses the question, with the code of a missing capability, for a client that did not declare it.
+  // If the client did not declare the capability, the SDK refuses the question with the code of a missing capability.
   server.registerTool(
     'test_missing_capability',
     { description: 'Needs a client that can sample.' },

@@ -12,7 +12,7 @@ export type LegacySessions = {
   closeAll(): Promise<void>
 }
 
-/** Sessions of the versions before 2026-07-28, which live as long as this process. */
+/** Creates sessions of the versions before 2026-07-28. They last as long as this process. */
 export function createLegacySessions(createServer: () => McpServer): LegacySessions {
   const sessions = new Map<string, Session>()
 

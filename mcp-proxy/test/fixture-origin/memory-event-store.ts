@@ -1,6 +1,6 @@
 import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server'
 
-/** Events of one session, so that a client can resume a stream that was closed. */
+/** Creates a store of the events of one session, so that a client can resume a closed stream. */
 export function createMemoryEventStore(): EventStore {
   const events: { readonly streamId: string; readonly message: JSONRPCMessage }[] = []
   return {
@@ -10,7 +10,7 @@ export function createMemoryEventStore(): EventStore {
       const streamId = events[Number(lastId) - 1]?.streamId ?? ''
       for (const [index, event] of [...events].entries()) {
         const isLater = index >= Number(lastId) && event.streamId === streamId
-        // The priming event of a stream has no message of its own.
+        // The priming event of a stream contains no message.
         if (isLater && 'jsonrpc' in event.message) await send(String(index + 1), event.message)
       }
       return streamId

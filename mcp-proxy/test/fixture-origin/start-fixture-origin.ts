@@ -22,23 +22,23 @@ import type { OriginControls, ReceivedCall } from './origin-controls.ts'
 export type FixtureOrigin = {
   readonly url: string
   readonly port: number
-  /** Every `tools/call` that it received, in order. */
+  /** Every `tools/call` that the origin received, in order. */
   readonly calls: readonly ReceivedCall[]
   /** Headers of the requests, in order. */
   readonly requests: readonly IncomingMessage['headers'][]
-  /** Forgets its sessions, as a restart does. */
+  /** Drops all sessions, as a restart would. */
   forgetSessions(): Promise<void>
   stop(): Promise<void>
 }
 
 type FixtureOptions = {
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number
-  /** A header that it demands, as an origin behind credentials does. */
+  /** A header that the origin requires on each request. */
   readonly credential?: { readonly header: string; readonly value: string }
 }
 
-/** Starts an MCP server of both eras on loopback: sessions for the older versions, none for 2026-07-28. */
+/** Starts an MCP server of both eras on loopback, with sessions for the older versions and without for 2026-07-28. */
 export async function startFixtureOrigin(options: FixtureOptions = {}): Promise<FixtureOrigin> {
   const calls: ReceivedCall[] = []
   const requests: IncomingMessage['headers'][] = []
@@ -71,7 +71,7 @@ export async function startFixtureOrigin(options: FixtureOptions = {}): Promise<
       response.writeHead(401).end()
       return
     }
-    // Its own type says that `method` may be undefined, which the package's type does not.
+    // The type of Node allows an undefined `method`, which the type of the package does not.
     const incoming = request as NodeIncomingMessageLike
     const text = await readText(request)
     const body = parseJson(text)

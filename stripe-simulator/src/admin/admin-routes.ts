@@ -55,7 +55,7 @@ const habits = z
   })
   .partial()
 
-/** What happens to one object that nobody asked for over the API: the bank decides, the customer answers. */
+/** An event of one object that is not caused by the API: a decision of the bank or an action of the customer. */
 type Happening = {
   readonly path: string
   readonly kind: Kind
@@ -133,10 +133,10 @@ const happenings: readonly Happening[] = [
   },
 ]
 
-/** One operation under `/_simulator/`. `answer` throws a ZodError for a body that it does not understand. */
+/** One operation under `/_simulator/`. `answer` throws a ZodError for an invalid body. */
 export type AdminRoute = {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** `:id` stands for one segment. */
+  /** Path below the prefix. `:id` matches one segment. */
   readonly path: string
   readonly answer: (parts: AdminParts, body: unknown, id: string) => Answer | Promise<Answer>
 }
@@ -196,7 +196,7 @@ function stateOf({ clock, faults, webhooks }: AdminParts): object {
   }
 }
 
-/** What comes due on the way has happened when this is answered. */
+/** Moves the clock. All actions that become due by then are executed before the answer. */
 function moveClock({ clock, pages }: AdminParts, change: z.infer<typeof clockChange>): void {
   const { now, advanceSeconds = 0, isHeld } = change
   try {

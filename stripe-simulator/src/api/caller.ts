@@ -3,7 +3,7 @@ import type { Mode } from '../store/records.ts'
 
 export type Caller = { readonly mode: Mode; readonly isBrowser: boolean }
 
-/** Any key of the right form is one of the simulated account: it has nothing worth guarding. */
+/** Returns the caller of an API key. Any well-formed key is valid, because the simulated account contains nothing confidential. */
 export function callerOf(authorization: string | undefined, formKey: unknown): Caller {
   const key = keyFrom(authorization) ?? (typeof formKey === 'string' ? formKey : undefined)
   if (key === undefined) {
@@ -16,7 +16,7 @@ export function callerOf(authorization: string | undefined, formKey: unknown): C
   return { mode: found[2] as Mode, isBrowser: found[1] === 'pk' }
 }
 
-/** A browser has the publishable key only, and for one intent its client secret. */
+/** Checks a request of a browser, which only has the publishable key and the client secret of one intent. */
 export function requireProof(
   isForBrowsers: boolean,
   expected: string | undefined,

@@ -16,12 +16,12 @@ const kindOf: Readonly<Record<string, Kind>> = {
 }
 const depthMax = 4
 
-/** Not there as long as there is nothing to tell. */
+/** Fields that are absent while they have no value. */
 const optional: ReadonlySet<string> = new Set(['failure_balance_transaction'])
 
 type Fields = Record<string, unknown>
 
-/** Puts whole objects in place of their ids, along paths such as `data.latest_charge.balance_transaction`. */
+/** Replaces ids by whole objects along paths such as `data.latest_charge.balance_transaction`. */
 export function expandAll(world: World, body: object, paths: readonly string[]): object {
   const expanded = structuredClone(body) as Fields
   for (const path of paths) {

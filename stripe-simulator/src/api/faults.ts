@@ -1,6 +1,6 @@
 /**
- * What goes wrong with a request: before it has had its effect, or after. An error is what the idempotency key remembers,
- * as Stripe's own does; after a reset and a hang it remembers the answer that nobody got.
+ * A fault of a request, before or after its effect. As in Stripe, an idempotency key remembers the injected error. After a reset or
+ * a hang, it remembers the answer that the client did not receive.
  */
 export type Fault = {
   readonly kind:
@@ -10,18 +10,18 @@ export type Fault = {
     | 'reset_after'
     | 'hang_before'
     | 'hang_after'
-    /** Answered 429 before anything was looked at. */
+    /** Answered with 429 before the request is processed. */
     | 'rate_limit'
-    /** Works on the request for `delayMs`, with its key in use. */
+    /** Delays the request by `delayMs` while its idempotency key is in use. */
     | 'slow'
   readonly method?: string | undefined
-  /** As the operation's path reads in the API: `/v1/payment_intents/:id/confirm`. */
+  /** Path of the operation as in the API, for example `/v1/payment_intents/:id/confirm`. */
   readonly path?: string | undefined
   readonly times: number
   readonly delayMs?: number | undefined
 }
 
-/** The faults that are to come, each for so many requests that fit it. */
+/** The armed faults. Each applies to a number of matching requests. */
 export class Faults {
   #armed: Fault[] = []
 

@@ -4,7 +4,7 @@ import type { Mode } from '../store/records.ts'
 import type { Pages } from '../store/pages.ts'
 import type { Answer } from '../answer.ts'
 
-/** Stripe keeps keys for at least that long; we for exactly that long. */
+/** Stripe keeps idempotency keys for at least 24 hours. The simulator keeps them for exactly that time. */
 const keptMs = 24 * 3_600_000
 
 type Remembered = Answer & { readonly fingerprint: string; readonly atMs: number }
@@ -13,14 +13,14 @@ export function keyOf(mode: Mode, key: string): string {
   return `key/${mode}/${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** Of what must be the same for a key to be given again. */
+/** Returns a digest of everything that must be equal when a key is used again. */
 export function fingerprintOf(method: string, path: string, body: string): string {
   return createHash('sha256')
     .update(JSON.stringify([method, path, body]))
     .digest('hex')
 }
 
-/** What was answered to the same request before; throws when the key stood for another one. */
+/** Returns the earlier answer to the same request. Throws if the key was used for a different request. */
 export function recall(
   pages: Pages,
   storedKey: string,
@@ -59,7 +59,7 @@ export function keyInUse(): StripeApiError {
   )
 }
 
-/** Forgets the keys that no longer count. */
+/** Deletes expired keys. */
 export function pruneKeys(pages: Pages, nowMs: number): void {
   const expired = new Map<string, undefined>()
   for (const [key, text] of pages.range('key/', 'ascending')) {

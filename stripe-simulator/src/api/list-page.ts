@@ -16,7 +16,7 @@ export type TimeRange =
       readonly lte?: number | undefined
     }
 
-/** A page as Stripe answers it, the newest first. */
+/** Returns a page in Stripe's format, newest objects first. */
 export function listPage<Of extends Kind>(
   world: World,
   kind: Of,

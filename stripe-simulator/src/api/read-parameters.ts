@@ -2,15 +2,15 @@ import { parse } from 'qs'
 import { z } from 'zod'
 import { invalidParameter, type StripeApiError } from '../errors.ts'
 
-/** Values of the form, before a schema has looked at them. */
+/** Parsed form values before validation. */
 export type Form = Readonly<Record<string, unknown>>
 
-/** Of a query or a body: `a[b]=1` nests, `a[0]=1` and `a[]=1` are lists. */
+/** Parses a query or a body. `a[b]=1` is a nested value, `a[0]=1` and `a[]=1` are lists. */
 export function parseForm(text: string): Form {
   return parse(text, { depth: 10, parameterLimit: 1_000, arrayLimit: 100, allowPrototypes: false })
 }
 
-/** Throws what Stripe answers to a parameter that is missing, wrong or not known. */
+/** Validates parameters. Throws Stripe's error for a missing, invalid or unknown parameter. */
 export function readParameters<Parameters>(schema: z.ZodType<Parameters>, form: Form): Parameters {
   const result = schema.safeParse(form)
   if (result.success) return result.data
@@ -49,7 +49,7 @@ export const integer = z
   .transform(Number)
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 export const text = z.string().max(5_000)
-/** Empty text takes it away. */
+/** An empty string removes all metadata. */
 export const metadata = z.union([
   z.literal(''),
   z.record(z.string().max(40), z.string().max(500)).refine((all) => Object.keys(all).length <= 50),
@@ -60,7 +60,7 @@ export const currency = z
   .regex(/^[a-zA-Z]{3}$/)
   .transform((code) => code.toLowerCase())
 
-/** Seconds since 1970: one, or bounds. */
+/** A Unix time in seconds, or bounds of it. */
 export const timeRange = z.union([
   integer,
   z.strictObject({

@@ -5,16 +5,16 @@ import { readParameters, type Form } from './read-parameters.ts'
 
 export type Route = {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** `:id` stands for one segment. */
+  /** Path of the operation. `:id` matches one segment. */
   readonly path: string
-  /** Who only has the publishable key may ask too, with the client secret of the object. */
+  /** Whether a caller with only the publishable key may use it, with the client secret of the object. */
   readonly isForBrowsers: boolean
   readonly answer: (world: World, id: string, form: Form) => Answer
 }
 
 type Options = { readonly isForBrowsers?: true }
 
-/** One operation: its parameters are read before it sees anything. */
+/** Returns one operation. Its parameters are validated before `answer` is called. */
 export function route<Parameters>(
   method: Route['method'],
   path: string,

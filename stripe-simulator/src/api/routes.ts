@@ -45,7 +45,7 @@ import { webhookEndpointRoutes } from './webhook-endpoint-routes.ts'
 const common = { expand: expand.optional() }
 const nothing = z.strictObject(common)
 const forBrowsers = { isForBrowsers: true } as const
-/** What a browser proves with that the intent is its own. */
+/** Parameters with which a browser proves that an intent belongs to it. */
 const browserProof = { client_secret: text.optional(), key: text.optional() }
 
 const customerFields = {
@@ -250,7 +250,7 @@ const intents: readonly Route[] = [
   ),
 ]
 
-/** Retrieved by its id, and listed by what it belongs to. */
+/** Returns routes that read an object by id, and list objects by their owner. */
 function readRoutes(kind: Kind, path: string, owners: readonly string[]): readonly Route[] {
   const filters = Object.fromEntries(owners.map((owner) => [owner, text.optional()]))
   const schema = z.strictObject({ ...page, created: timeRange.optional(), ...filters })
@@ -350,7 +350,7 @@ const events: readonly Route[] = [
   ),
 ]
 
-/** What the simulator knows of Stripe's API. */
+/** All operations of Stripe's API that the simulator supports. */
 export const routes: readonly Route[] = [
   ...customers,
   ...paymentMethods,

@@ -14,9 +14,9 @@ import type { Route } from './route.ts'
 export type ApiRequest = {
   readonly method: string
   readonly path: string
-  /** The operation; undefined if there is none at this path. */
+  /** The operation, or undefined if the path has none. */
   readonly route: Route | undefined
-  /** The segment of the path that `:id` stands for; empty if the operation has none. */
+  /** Segment of the path that matches `:id`. Empty if the operation has none. */
   readonly id: string
   readonly query: string
   readonly body: string
@@ -24,7 +24,7 @@ export type ApiRequest = {
   readonly idempotencyKey: string | undefined
 }
 
-/** What becomes of a request: an answer, or none. */
+/** Outcome of a request: an answer, or none. */
 export type Reply =
   | {
       readonly kind: 'answer'
@@ -39,7 +39,7 @@ export type ApiParts = {
   readonly pages: Pages
   readonly clock: SimulatedClock
   readonly faults: Faults
-  /** Keys whose requests are being worked on. */
+  /** Idempotency keys of requests in progress. */
   readonly inUse: Set<string>
 }
 
@@ -54,7 +54,10 @@ const limited: Answer = {
   },
 }
 
-/** One request to Stripe's API. Its effect, its events and what its key remembers become durable together, or not at all. */
+/**
+ * Serves one request to Stripe's API. Its effect, its events and the answer stored for its key become durable together or not at
+ * all.
+ */
 export async function serveApi(parts: ApiParts, request: ApiRequest): Promise<Reply> {
   const requestId = newId('req_')
   const answered = (answer: Answer): Reply => ({
@@ -163,14 +166,14 @@ async function work(
   return afterwards(fault, answered(act(parts, request, call, requestId, instead)))
 }
 
-/** What still goes wrong once the answer is there. */
+/** Applies a fault that occurs after the effect. */
 function afterwards(fault: Fault | undefined, reply: Reply): Reply {
   if (fault?.kind === 'reset_after') return { kind: 'reset' }
   if (fault?.kind === 'hang_after') return { kind: 'hang' }
   return reply
 }
 
-/** The effect, and what is answered: `instead`, where that is given. */
+/** Executes the request and returns its answer, or `instead` if that is given. */
 function act(
   parts: ApiParts,
   request: ApiRequest,
@@ -189,7 +192,7 @@ function act(
     if (!(error instanceof StripeApiError)) throw error
     const answer = { status: error.status, body: { error: error.body } }
     if (!error.isRemembered) return answer
-    // What was changed before it was refused is dropped with its world.
+    // Changes made before the refusal are dropped with their world, so a new world stores the answer.
     const fresh = worldOf(parts, request, call, requestId)
     remember(fresh, call, answer)
     fresh.commit()

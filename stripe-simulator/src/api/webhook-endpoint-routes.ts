@@ -16,7 +16,7 @@ const fields = {
 const path = '/v1/webhook_endpoints'
 
 export const webhookEndpointRoutes: readonly Route[] = [
-  // The secret is told this once.
+  // The secret is only returned by this operation.
   route('POST', path, z.strictObject(fields), (world, wanted) => {
     const endpoint = createEndpoint(world, wanted)
     return ok({ ...present(endpoint), secret: endpoint.simulator.secret })

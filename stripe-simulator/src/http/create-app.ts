@@ -15,12 +15,12 @@ import { sendJson, type Origin } from './send.ts'
 export type AppParts = ApiParts &
   AdminParts &
   Origin & {
-    /** Told of what is a bug of the simulator. */
+    /** Called for errors that are bugs of the simulator. */
     readonly onError: (error: unknown) => void
   }
 
 const bodyBytesMax = 1_048_576
-/** As many bytes as Node accepts for all headers and the address: no id is too long to be looked up. */
+/** Node's limit for all headers and the URL together, so that no id is too long to be looked up. */
 const idLengthMax = 16_384
 
 const notFound: Answer = { status: 404, body: { error: { message: 'Not Found' } } }
@@ -36,16 +36,16 @@ export function createApp(parts: AppParts): FastifyInstance {
       : sendJson(parts, reply, notFound)
   const app = Fastify({
     bodyLimit: bodyBytesMax,
-    // Longer than a client keeps an idle connection, so that it is never the server who hangs up first.
+    // Longer than clients keep idle connections open, so that the server never closes a connection first.
     keepAliveTimeout: 60_000,
-    // Closing ends requests that a fault left without an answer.
+    // Closing the server ends requests that a fault left unanswered.
     forceCloseConnections: true,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: idLengthMax },
-    // Paths that cannot be decoded.
+    // Called for paths that cannot be decoded.
     frameworkErrors: (_error, request, reply) => void answerNotFound(request, reply),
   })
-  // Bodies stay text: an idempotency key stands for the body as it was sent.
+  // Bodies stay text, because idempotency keys are compared with the body as sent.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   app.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -60,7 +60,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   return app
 }
 
-/** The answer to a request that Fastify refuses; undefined for a bug of the simulator. */
+/** Returns the answer to a request that Fastify refuses, or undefined for a bug of the simulator. */
 function answerToMalformed({ code, statusCode = 500, message }: FastifyError): Answer | undefined {
   if (statusCode >= 500) return undefined
   const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE'

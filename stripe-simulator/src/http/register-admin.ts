@@ -12,7 +12,7 @@ const notJson: Answer = { status: 415, body: { error: { message: 'Send applicati
 export function registerAdmin(app: FastifyInstance, parts: AdminParts & Origin): void {
   void app.register(
     (admin, _options, done) => {
-      // A browser sends a form of any other page without asking. It cannot send JSON.
+      // A browser sends a form from any page without a preflight request, but not JSON. So only JSON is accepted.
       admin.addHook('onRequest', async (request, reply) => {
         const isJson = request.headers['content-type']?.startsWith('application/json') === true
         if (request.method === 'POST' && !isJson) return sendJson(parts, reply, notJson)
@@ -44,7 +44,7 @@ export function registerAdmin(app: FastifyInstance, parts: AdminParts & Origin):
   )
 }
 
-/** What a test did wrong; undefined for a bug of the simulator. */
+/** Returns the answer to an invalid request of a test, or undefined for a bug of the simulator. */
 function refusalOf(error: unknown): Answer | undefined {
   if (error instanceof StripeApiError) return { status: error.status, body: { error: error.body } }
   if (error instanceof z.ZodError || error instanceof SyntaxError) {

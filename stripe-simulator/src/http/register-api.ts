@@ -16,7 +16,7 @@ export function registerApi(app: FastifyInstance, parts: ApiParts & Origin): voi
   }
 }
 
-/** Answers a request to Stripe's API; `route` is undefined if there is no such operation. */
+/** Answers a request to Stripe's API. `route` is undefined if the operation does not exist. */
 export async function answerApi(
   parts: ApiParts & Origin,
   route: Route | undefined,

@@ -12,7 +12,7 @@ import { addressOf, bodyOf, idOf } from './read-request.ts'
 import { sendPage } from './send.ts'
 
 export function registerPages(app: FastifyInstance, parts: PageParts): void {
-  // The address holds a digest of the content, so browsers may keep it.
+  // The URL contains a digest of the content, so browsers may cache it permanently.
   app.get('/_simulator/pages.css', (_request, reply) =>
     reply
       .type('text/css; charset=utf-8')

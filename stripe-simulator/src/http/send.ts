@@ -3,12 +3,12 @@ import type { Answer } from '../answer.ts'
 import { simulatorOrigin } from '../objects/present.ts'
 import type { PageAnswer } from '../pages/intent-pages.ts'
 
-/** Where the server listens: what objects say of their own addresses begins with it. */
+/** URL at which the server listens. Links to the simulator in objects begin with it. */
 export type Origin = { readonly origin: () => string }
 
 export function sendJson({ origin }: Origin, reply: FastifyReply, answer: Answer): FastifyReply {
   const text = JSON.stringify(answer.body).replaceAll(simulatorOrigin, origin())
-  // As bytes, because Fastify adds a charset to JSON that is text, which Stripe does not send.
+  // Sent as bytes, because Fastify adds a charset to JSON text, which Stripe does not send.
   return reply.code(answer.status).type('application/json').send(Buffer.from(text))
 }
 

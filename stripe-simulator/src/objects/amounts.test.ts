@@ -7,7 +7,7 @@ test.each([
   [500, 'jpy', '¥500'],
   [500, 'mga', 'MGA 500'],
   [12_500, 'kwd', 'KWD 12.500'],
-  // Stripe counts hundredths of these, though their states have none.
+  // In Stripe, these currencies have 2 decimals, although officially they have none.
   [10_000, 'ugx', 'UGX 100.00'],
   [10_000, 'isk', 'ISK 100.00'],
 ])('%i of %s is %s', (amount, currency, words) => {

@@ -1,16 +1,16 @@
 import { invalid } from '../errors.ts'
 
-/** The least that can be charged, in minor units; Stripe turns its minimum of half a dollar into round amounts. */
+/** Minimum charge in minor units. Stripe converts its minimum of 0.50 dollars into round amounts. */
 const minimums: Readonly<Record<string, number>> = {
   ...{ usd: 50, eur: 50, gbp: 30, sek: 300, nok: 300, dkk: 250, chf: 50, cad: 50, aud: 50 },
   ...{ nzd: 50, sgd: 50, brl: 50, inr: 50, jpy: 50, krw: 500, hkd: 400, pln: 200, mxn: 1000 },
   ...{ aed: 200, ron: 200, myr: 200, thb: 1000, czk: 1500, huf: 17_500 },
 }
 const otherMinimum = 50
-/** Eight digits. */
+/** Maximum charge in minor units: 8 digits. */
 const maximum = 99_999_999
 
-/** Amounts of these must be divisible: their last digits are there for the looks. */
+/** Amounts in these currencies must be divisible by this number, because their last digits are not used. */
 const divisors: Readonly<Record<string, number>> = {
   ...{ isk: 100, ugx: 100 },
   ...{ bhd: 10, jod: 10, kwd: 10, omr: 10, tnd: 10 },
@@ -44,7 +44,7 @@ export function requireChargeable(amount: number, currency: string): void {
   }
 }
 
-/** 2.9 percent and 30 of the smallest unit. */
+/** Returns the fee: 2.9 percent plus 30 minor units. */
 export function feeOf(amount: number): number {
   return Number((BigInt(amount) * 29n + 500n) / 1_000n) + 30
 }
@@ -54,7 +54,10 @@ const withoutDecimals = new Set(
 )
 const withThreeDecimals = new Set(['bhd', 'jod', 'kwd', 'omr', 'tnd'])
 
-/** For people: `$54.00`. Of currencies whose smallest unit Stripe sees otherwise than their states do, as Stripe does. */
+/**
+ * Formats an amount for people, for example `$54.00`. The number of decimals is that of Stripe, which differs from the official one
+ * for some currencies.
+ */
 export function amountWords(amount: number, currency: string): string {
   const digits = withoutDecimals.has(currency) ? 0 : withThreeDecimals.has(currency) ? 3 : 2
   const format = new Intl.NumberFormat('en-US', {

@@ -2,7 +2,7 @@ import { newId, type World } from '../store/world.ts'
 import type { Balance, BalanceTransaction } from '../store/records.ts'
 import { emit } from './event-log.ts'
 
-/** What came in can be paid out after two days. */
+/** Seconds after which received money can be paid out. */
 const pendingSeconds = 2 * 86_400
 
 export type Movement = {
@@ -13,11 +13,11 @@ export type Movement = {
   readonly currency: string
   readonly source: string
   readonly description?: string | null
-  /** It can be paid out later only. */
+  /** Whether the money can be paid out only later. */
   readonly isPending?: boolean
 }
 
-/** Moves money of our balance, which is the sum of all its movements. */
+/** Changes the account's balance, which is the sum of all movements. */
 export function move(world: World, movement: Movement): BalanceTransaction {
   const { amount, fee = 0, currency, isPending = false } = movement
   const id = newId('txn_')

@@ -6,7 +6,7 @@ import { emit } from './event-log.ts'
 import type { Charge, PaymentIntent, PaymentMethod } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
-/** One try of a payment intent, with what came of it. */
+/** Creates the charge of one attempt of a payment intent, with its result. */
 export function chargeCard(
   world: World,
   intent: PaymentIntent,
@@ -53,7 +53,7 @@ export function chargeCard(
   return charge
 }
 
-/** A charge that was pending has come to its end. */
+/** Ends a pending charge. */
 export function endCharge(world: World, id: string, error: CardError | undefined): Charge {
   const charge = world.require('charge', id)
   if (error === undefined) return collect(world, charge)
@@ -68,7 +68,7 @@ export function endCharge(world: World, id: string, error: CardError | undefined
   return failed
 }
 
-/** The money is on our balance. */
+/** Adds the money of a charge to the balance. */
 function collect(world: World, charge: Charge): Charge {
   const card = testCard(charge.simulator.number)
   const transaction = move(world, {

@@ -47,7 +47,7 @@ export function updateCustomer(world: World, id: string, change: CustomerChange)
   return customer
 }
 
-/** The customer's cards go with it. */
+/** Deletes a customer and detaches its cards. */
 export function deleteCustomer(world: World, id: string): object {
   const customer = requireCustomer(world, id)
   for (const method of world.list('payment_method', id)) {

@@ -4,11 +4,14 @@ import { move } from './balance.ts'
 import { emit } from './event-log.ts'
 import type { Dispute } from '../store/records.ts'
 
-/** What the bank takes for a dispute, in minor units. */
+/** Fee of the bank for a dispute, in minor units. */
 const disputeFee = 1_500
 const evidenceSeconds = 9 * 86_400
 
-/** The cardholder asks for their money back: an inquiry takes nothing yet, a chargeback all that is not refunded. */
+/**
+ * Opens a dispute: the cardholder requests the money back. An inquiry withdraws nothing. A chargeback withdraws everything that is
+ * not refunded.
+ */
 export function openDispute(
   world: World,
   chargeId: string,
@@ -55,7 +58,7 @@ export function openDispute(
 
 export type DisputeEnding = 'won' | 'lost' | 'warning_closed'
 
-/** The bank has decided. An inquiry can only be closed. */
+/** Closes a dispute with the bank's decision. An inquiry can only end as `warning_closed`. */
 export function closeDispute(world: World, id: string, ending: DisputeEnding): Dispute {
   const dispute = world.require('dispute', id)
   const isInquiry = dispute.status === 'warning_needs_response'
@@ -79,7 +82,7 @@ export function closeDispute(world: World, id: string, ending: DisputeEnding): D
   return reinstated
 }
 
-/** Evidence with the words that decide it, as in Stripe's test mode. */
+/** Submits evidence. As in Stripe's test mode, certain texts decide the dispute. */
 export function submitEvidence(world: World, id: string, text: string | undefined): Dispute {
   const dispute = world.require('dispute', id)
   if (text === 'winning_evidence') return closeDispute(world, id, 'won')

@@ -3,7 +3,7 @@ import { present } from './present.ts'
 
 export const apiVersion = '2026-10-28.endive'
 
-/** Tells the endpoints that want to know. What it shows is the object as it is now. */
+/** Stores an event and queues its deliveries to the subscribed endpoints. The event contains the current state of the object. */
 export function emit(world: World, type: string, object: object, previous?: object): void {
   const id = newId('evt_')
   const endpoints = [...world.list('webhook_endpoint')].filter(

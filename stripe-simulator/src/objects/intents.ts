@@ -6,9 +6,7 @@ import { presentIntent } from './present.ts'
 import type { LastError, PaymentIntent, PaymentMethod, SetupIntent } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
-/*
- * What payment intents and setup intents have in common.
- */
+/* Common parts of payment intents and setup intents. */
 
 export type Confirmation = {
   readonly payment_method?: string | undefined
@@ -22,7 +20,7 @@ export const authenticationRequired: CardError = {
   message: 'Your card was declined. This transaction requires authentication.',
 }
 
-/** Whether the bank wants to ask its customer about this card now. */
+/** Returns whether the bank requires authentication of the cardholder for this card now. */
 export function asksCustomer(method: PaymentMethod, isOffSession: boolean): boolean {
   const { authentication } = testCard(method.simulator.number)
   if (authentication === undefined) return false
@@ -50,7 +48,7 @@ export function lastError(
   }
 }
 
-/** The attempt has failed, and this is kept: the answer is an error that shows how the intent stands now. */
+/** Returns the answer to a failed attempt: an error that contains the current state of the intent. The failed attempt is stored. */
 export function failed(intent: PaymentIntent | SetupIntent, error: LastError): Answer {
   const standing = presentIntent(intent)
   const shownIntent =

@@ -1,6 +1,6 @@
 import type { Metadata } from '../store/records.ts'
 
-/** Empty text takes one away; empty text in place of them all takes all away. */
+/** Changes of metadata. An empty value removes its key, and an empty string instead of the object removes all keys. */
 export type MetadataChange = '' | Readonly<Record<string, string>>
 
 export function changedMetadata(metadata: Metadata, change: MetadataChange | undefined): Metadata {

@@ -1,12 +1,12 @@
-/** A test card that the card page offers to click, and the documentation lists. */
+/** A test card offered on the card page and listed in the documentation. */
 export type OfferedCard = {
   readonly name: string
-  /** In groups of four digits, as printed on cards. */
+  /** Card number in groups of 4 digits. */
   readonly number: string
   readonly effect: string
 }
 
-/** The most useful cards of `test-cards.ts`. The first one fills the form when the customer has not chosen yet. */
+/** The most useful cards of `test-cards.ts`. The first one is the default in the form. */
 export const offeredCards: readonly [OfferedCard, ...OfferedCard[]] = [
   {
     name: 'Succeeds',

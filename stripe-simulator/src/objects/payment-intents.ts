@@ -19,7 +19,7 @@ import { presentIntent } from './present.ts'
 import type { PaymentIntent, PaymentMethod } from '../store/records.ts'
 import { testCard, type CardError } from './test-cards.ts'
 
-/** How long a card that takes its time takes, on the simulated clock. */
+/** Seconds of the simulated clock that a slow payment takes. */
 const processingSeconds = 5
 
 export type NewPaymentIntent = Confirmation & {
@@ -74,7 +74,7 @@ export function createPaymentIntent(world: World, wanted: NewPaymentIntent): Ans
   world.add('payment_intent', intent, customer === null ? [] : [customer])
   emit(world, 'payment_intent.created', intent)
   if (wanted.confirm !== true) return ok(presentIntent(intent))
-  // Named once, a token has become a payment method: the try is made with that one.
+  // The token has already created a payment method, so that method is confirmed.
   return confirmPaymentIntent(world, id, { ...wanted, payment_method: method?.id })
 }
 
@@ -133,7 +133,7 @@ export function confirmPaymentIntent(world: World, id: string, given: Confirmati
   return charge(world, tried, method)
 }
 
-/** The customer's bank has asked them. */
+/** Ends the authentication of the cardholder by the bank. */
 export function authenticatePayment(world: World, id: string, isAccepted: boolean): Answer {
   const intent = world.require('payment_intent', id)
   if (intent.status !== 'requires_action') throw unexpectedState(intent, 'authenticate')
@@ -162,7 +162,7 @@ export function cancelPaymentIntent(world: World, id: string, reason: string | u
   return ok(presentIntent(canceled))
 }
 
-/** The end of a payment that took its time. */
+/** Ends a slow payment. */
 export function settlePayment(world: World, id: string, isPaid: boolean): void {
   const intent = world.require('payment_intent', id)
   if (intent.status !== 'processing') return
@@ -214,7 +214,7 @@ function succeed(
   return paid
 }
 
-/** For later charges, where it was asked for; a card that belongs to nobody is used up by its first payment. */
+/** Saves the card for later charges if requested. A card without a customer can only be used for one payment. */
 function keepCard(world: World, intent: PaymentIntent, method: PaymentMethod): void {
   const isSetUp = method.simulator.isSetUp || intent.setup_future_usage === 'off_session'
   const isKept = intent.setup_future_usage !== null && intent.customer !== null

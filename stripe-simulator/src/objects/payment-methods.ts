@@ -80,7 +80,7 @@ export function createPaymentMethod(
   return method
 }
 
-/** By its id, or a new one where a token stands for its card. */
+/** Returns a payment method by id, or creates one if the id is a token of a test card. */
 export function requirePaymentMethod(world: World, id: string, param?: string): PaymentMethod {
   const number = numberOfToken(id)
   if (number === undefined) {
@@ -107,7 +107,7 @@ export function attachPaymentMethod(world: World, id: string, customer: string):
   return giveTo(world, method, customer)
 }
 
-/** Listed with the customer from then on. */
+/** Attaches a payment method to a customer and adds it to the customer's list. */
 export function giveTo(world: World, method: PaymentMethod, customer: string): PaymentMethod {
   const attached: PaymentMethod = { ...method, customer }
   world.put('payment_method', attached)
@@ -138,7 +138,7 @@ export function detachPaymentMethod(world: World, id: string): PaymentMethod {
   return detached
 }
 
-/** For a payment or a set-up of that customer, or of nobody. */
+/** Returns a payment method for a payment or setup of this customer. It must belong to this customer or to none. */
 export function requireUsable(world: World, id: string, customer: string | null): PaymentMethod {
   const method = requirePaymentMethod(world, id, 'payment_method')
   if (method.customer !== null && method.customer !== customer) {

@@ -14,7 +14,7 @@ export type NewPayout = {
   readonly metadata?: MetadataChange | undefined
 }
 
-/** On its way after a day and paid after two, unless somebody says otherwise before. */
+/** Creates a payout. It is in transit after 1 day and paid after 2 days, unless it is moved, failed or canceled before. */
 export function createPayout(world: World, wanted: NewPayout): Payout {
   const { amount, currency } = wanted
   if (amount < 1) throw invalid('Invalid positive integer', { param: 'amount' })
@@ -63,7 +63,7 @@ export function createPayout(world: World, wanted: NewPayout): Payout {
 
 const order: readonly Payout['status'][] = ['pending', 'in_transit', 'paid']
 
-/** Forward only: what comes late changes nothing. */
+/** Moves a payout forward. A late or repeated move changes nothing. */
 export function movePayout(world: World, id: string, status: 'in_transit' | 'paid'): Payout {
   const payout = world.require('payout', id)
   const isForward =
@@ -77,7 +77,7 @@ export function movePayout(world: World, id: string, status: 'in_transit' | 'pai
   return moved
 }
 
-/** Also after it was paid: the bank has sent the money back. */
+/** Fails a payout, even after it was paid: the bank has returned the money. */
 export function failPayout(world: World, id: string): Payout {
   const payout = world.require('payout', id)
   if (payout.status === 'failed' || payout.status === 'canceled') {

@@ -1,9 +1,9 @@
 import type { PaymentIntent, SetupIntent } from '../store/records.ts'
 
-/** Stands for the address of this simulator, which may be another one when the answer is read again. */
+/** Placeholder for the URL of the simulator, which may be different when a stored answer is sent again. */
 export const simulatorOrigin = 'https://simulator.invalid'
 
-/** A record as it leaves the simulator: without what only the simulator knows, and with what the customer must do. */
+/** Returns a record as the API shows it: without the simulator's internal fields, and with the next action of an intent. */
 export function present(record: object): object {
   return isIntent(record) ? presentIntent(record) : shown(record)
 }

@@ -6,7 +6,7 @@ import { changedMetadata, type MetadataChange } from './metadata.ts'
 import type { Charge, Refund } from '../store/records.ts'
 import { testCard } from './test-cards.ts'
 
-/** How long a refund that does not end at once takes, on the simulated clock. */
+/** Seconds of the simulated clock until a pending refund ends, or a succeeded one fails. */
 const refundSeconds = 5
 
 export type NewRefund = {
@@ -74,7 +74,7 @@ export function createRefund(world: World, wanted: NewRefund): Refund {
   return refund
 }
 
-/** A refund that succeeded can fail yet: the money comes back to our balance, and can be given back anew. */
+/** Ends a refund. A succeeded refund can still fail. The money then returns to the balance and can be refunded again. */
 export function endRefund(world: World, id: string, status: 'succeeded' | 'failed'): Refund {
   const refund = world.require('refund', id)
   if (refund.status === status) return refund

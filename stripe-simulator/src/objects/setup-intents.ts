@@ -51,7 +51,10 @@ export function createSetupIntent(world: World, wanted: NewSetupIntent): Answer 
   return confirmSetupIntent(world, id, { ...wanted, payment_method: method?.id })
 }
 
-/** The bank is asked whenever the card has ever to be authenticated: that is what a set-up is for. */
+/**
+ * Confirms a setup intent. Authentication is required for each card that may require it later, because that is the purpose of a
+ * setup.
+ */
 export function confirmSetupIntent(world: World, id: string, given: Confirmation): Answer {
   const intent = world.require('setup_intent', id)
   if (intent.status === 'succeeded' || intent.status === 'canceled') {

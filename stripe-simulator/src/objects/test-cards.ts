@@ -1,27 +1,27 @@
 import type { LastError } from '../store/records.ts'
 
-/** Why a card is turned down. */
+/** Reason of a decline. */
 export type CardError = Pick<LastError, 'code' | 'decline_code' | 'advice_code' | 'message'>
 
 /**
- * When the bank wants to ask its customer: at every payment; unless the card was set up for later charges; or only when
- * they are there, for it is taken as set up.
+ * When the bank requires authentication: at every payment, unless the card was set up for later charges, or only on-session because
+ * the card counts as already set up.
  */
 export type Authentication = 'always' | 'unless_set_up' | 'on_session'
 
-/** What a card number does, as in Stripe's own table of test cards. */
+/** Behaviour of a card number, as in Stripe's table of test cards. */
 export type TestCard = {
   readonly brand: string
   readonly authentication?: Authentication
-  /** At every charge. */
+  /** Error of every charge. */
   readonly chargeError?: CardError
-  /** When it is given to a customer, or set up. */
+  /** Error of attaching the card to a customer or setting it up. */
   readonly attachError?: CardError
   readonly refund?: 'pending' | 'fails_later'
   readonly dispute?: { readonly reason: string; readonly isInquiry: boolean }
-  /** The payment stays in `processing` for a while. */
+  /** If set, a payment stays in `processing` for some seconds and then has this result. */
   readonly settlesLater?: 'succeeded' | 'failed'
-  /** What it pays can be paid out at once. */
+  /** Whether received money can be paid out immediately. */
   readonly isAvailableAtOnce?: true
 }
 
@@ -85,7 +85,8 @@ const cards: Readonly<Record<string, TestCard>> = {
   '4000000000000259': visa({ dispute: { reason: 'fraudulent', isInquiry: false } }),
   '4000000000002685': visa({ dispute: { reason: 'product_not_received', isInquiry: false } }),
   '4000000000001976': visa({ dispute: { reason: 'product_not_received', isInquiry: true } }),
-  // The simulator's own: Stripe has no card that expires once it is saved, and none that takes its time.
+  // Cards of the simulator itself. Stripe has no test card that expires after it is saved, and none whose payments stay in
+  // `processing`.
   '4000000000010027': visa({
     chargeError: { code: 'expired_card', message: 'Your card has expired.' },
   }),
@@ -93,7 +94,7 @@ const cards: Readonly<Record<string, TestCard>> = {
   '4000000000010019': visa({ settlesLater: 'failed' }),
 }
 
-/** Names that stand for a new payment method with that card. */
+/** Tokens that create a new payment method with the given card. */
 const tokens: Readonly<Record<string, string>> = {
   pm_card_visa: '4242424242424242',
   pm_card_visa_debit: '4000056655665556',
@@ -134,7 +135,7 @@ export function numberOfToken(token: string): string | undefined {
   return tokens[token]
 }
 
-/** Undefined for a number that is no test card: no real card number belongs here. */
+/** Returns undefined for a number that is not a test card. Real card numbers are not accepted. */
 export function findTestCard(number: string): TestCard | undefined {
   return Object.hasOwn(cards, number) ? cards[number] : undefined
 }
@@ -145,5 +146,5 @@ export function testCard(number: string): TestCard {
   return card
 }
 
-/** For people who look for one. */
+/** All tokens, listed in the state of the simulator. */
 export const tokenNames: readonly string[] = Object.keys(tokens)

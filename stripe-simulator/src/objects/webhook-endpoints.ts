@@ -53,7 +53,7 @@ export function updateEndpoint(
   return changed
 }
 
-/** The endpoint that the simulator was started with: made, or changed to what it was told this time. */
+/** Creates the configured webhook endpoint, or updates it to the current configuration. */
 export function ensureConfiguredEndpoint(world: World, url: string, secret: string): void {
   const description = 'Configured at the start of the simulator'
   const known = [...world.list('webhook_endpoint')].find((each) => each.description === description)

@@ -2,19 +2,19 @@ import { offeredCards, type OfferedCard } from '../objects/offered-cards.ts'
 import { escapeHtml, hidden } from './html.ts'
 
 export type CardFormContent = {
-  /** What the card is for, as a sentence. */
+  /** Sentence about what the card is used for. */
   readonly purpose: string
   /** Label of the button that submits the form. */
   readonly submit: string
-  /** Why the last attempt failed. */
+  /** Message about why the last attempt failed. */
   readonly complaint: string | undefined
-  /** Parameters that the page needs in its address and in its form. */
+  /** Parameters that the page needs in its URL and in its form. */
   readonly context: Readonly<Record<string, string>>
   readonly number: string
   readonly month: string
   readonly year: string
   readonly securityCode: string
-  /** Puts the focus on the submit button: the customer has just clicked a test card. */
+  /** Whether the submit button gets the focus, because the customer has just chosen a test card. */
   readonly isJustChosen: boolean
 }
 

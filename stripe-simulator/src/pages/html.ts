@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 const readPublic = (path: string): string =>
   readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
-/** The stylesheet of all pages: that of the hosted pages, and on top of it what only these have. Its address changes with it. */
+/** Stylesheet of all pages: that of the hosted pages and the simulator's own. Its URL changes with its content. */
 export const stylesheet = `${readPublic('../control-plane/public/pages.css')}
 ${readPublic('public/simulator.css')}`
 const digest = createHash('sha256').update(stylesheet).digest('hex').slice(0, 16)

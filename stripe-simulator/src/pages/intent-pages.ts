@@ -17,12 +17,12 @@ export type PageAnswer =
   | { readonly kind: 'page'; readonly status: number; readonly html: string }
   | { readonly kind: 'redirect'; readonly url: string }
 
-/** What the person's browser sends: the query of a page, or the fields of its form. */
+/** Input from the browser: the query of a page, or the fields of its form. */
 export type Fields = Readonly<Record<string, unknown>>
 
 type Open = { readonly world: World; readonly intent: PaymentIntent | SetupIntent }
 
-/** Shows the question of the customer's bank: 3-D Secure. */
+/** Shows the page on which the customer's bank requests authentication (3-D Secure). */
 export function showAuthentication(parts: PageParts, id: string, fields: Fields): PageAnswer {
   const open = findIntent(parts, id, fields)
   if (open === undefined) return noIntent()
@@ -54,7 +54,7 @@ export function answerAuthentication(parts: PageParts, id: string, fields: Field
   return leave(ended, ended.simulator.returnUrl)
 }
 
-/** Shows the card form, in place of Stripe's own. `return_url` is where the browser goes after a success. */
+/** Shows the card form that replaces Stripe's. After a success, the browser is redirected to `return_url`. */
 export function showCardForm(parts: PageParts, id: string, fields: Fields): PageAnswer {
   return cardPage(parts, id, fields)
 }
@@ -127,7 +127,7 @@ function findIntent({ pages, clock }: PageParts, id: string, fields: Fields): Op
   return undefined
 }
 
-/** Back to whoever sent the person here, with what Stripe adds to the address. */
+/** Redirects to the return URL with the parameters that Stripe adds. */
 function leave(intent: PaymentIntent | SetupIntent, returnUrl: string | null): PageAnswer {
   if (returnUrl === null) return alreadyEnded(intent)
   const url = new URL(returnUrl)
@@ -151,7 +151,7 @@ function isOpen({ status }: PaymentIntent | SetupIntent): boolean {
   return status === 'requires_payment_method' || status === 'requires_confirmation'
 }
 
-/** An address of the web alone: a script in it would run as the page it is clicked on. */
+/** Returns the return URL if it is an HTTP URL. A `javascript:` URL would run as a script of the page. */
 function returnUrlOf(fields: Fields): string | null {
   const url = textOf(fields['return_url'])
   return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? url : null

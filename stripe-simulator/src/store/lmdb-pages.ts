@@ -1,10 +1,10 @@
 import { openEnvironment, type LmdbStore } from '@tollgate/platform/lmdb/environment'
 import type { Order, Pages } from './pages.ts'
 
-/** Sorts after every key that begins the same: keys are ASCII. */
+/** Sorts after every key with the same prefix, because keys are ASCII. */
 const end = '\x7f'
 
-/** Pages in a folder. What was committed survives the end of the process, however it ends. */
+/** Pages stored in a folder. Committed changes survive any end of the process. */
 export class LmdbPages implements Pages {
   readonly #store: LmdbStore
 

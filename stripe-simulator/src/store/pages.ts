@@ -1,11 +1,11 @@
 export type Order = 'ascending' | 'descending'
 
-/** What is kept, as texts under texts. A change becomes visible and durable as a whole. */
+/** A store of texts by key. A commit becomes visible and durable as a whole. */
 export interface Pages {
   get(key: string): string | undefined
-  /** Entries whose key begins so, in the order of their keys or the other way round, from beyond `past` on. */
+  /** Returns the entries whose key has the prefix, in the given order, starting after `past`. */
   range(prefix: string, order: Order, past?: string): Iterable<readonly [string, string]>
-  /** Undefined removes. */
+  /** Applies changes. An undefined value removes its key. */
   commit(changes: ReadonlyMap<string, string | undefined>): void
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /*
- * What is kept is what Stripe answers, less what depends on who asks. What only the simulator knows of an object stands
- * under `simulator` and is left out of answers.
+ * Records contain what Stripe's API returns, except fields that depend on the caller. Internal fields of the simulator are in
+ * `simulator` and not part of answers.
  */
 
 export type Mode = 'test' | 'live'
@@ -64,9 +64,9 @@ export type PaymentMethod = Base<'payment_method'> & {
   readonly metadata: Metadata
   readonly simulator: {
     readonly number: string
-    /** The customer has proven to their bank who they are, for later charges too. */
+    /** Whether the customer has authenticated the card for later charges. */
     readonly isSetUp: boolean
-    /** Without a customer it can be used once; after it was detached, never. */
+    /** Whether the card can no longer be used: it was used once without a customer, or was detached from one. */
     readonly isUsedUp: boolean
   }
 }
@@ -253,7 +253,7 @@ export type WebhookEndpoint = Base<'webhook_endpoint'> & {
   readonly simulator: { readonly secret: string }
 }
 
-/** Sums of one currency. */
+/** Balance of one currency. */
 export type Balance = Base<'balance_of_currency'> & {
   readonly available: number
   readonly pending: number

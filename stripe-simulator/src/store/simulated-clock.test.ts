@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { MemoryPages } from './pages.ts'
 import { SimulatedClock } from './simulated-clock.ts'
 
-/** Time passes with each look at it. */
+/** Returns a clock whose time advances with each reading. */
 function clockThatTicks(): { clock: SimulatedClock; restarted: () => SimulatedClock } {
   let realMs = 1_000
   const pages = new MemoryPages()

@@ -3,7 +3,7 @@ import type { Pages } from './pages.ts'
 
 const key = 'clock'
 
-/** The time of the simulated Stripe: it runs as fast as the real one, and can be moved forward or held. */
+/** The clock of the simulator. It runs as fast as the real clock, and can be moved forward or held. */
 export class SimulatedClock implements Clock {
   readonly #pages: Pages
   readonly #real: Clock
@@ -23,13 +23,13 @@ export class SimulatedClock implements Clock {
     return this.#setting.heldAtMs ?? this.#real.now() + this.#setting.offsetMs
   }
 
-  /** Throws RangeError for a time that has passed: what happened then would not happen again. */
+  /** Moves the clock to a time. Throws RangeError for a past time, because actions of that time would not be executed again. */
   moveTo(timeMs: number, isHeld: boolean): void {
     if (timeMs < this.now()) throw new RangeError('The clock cannot be moved back.')
     this.#keep(timeMs - this.#real.now(), isHeld ? timeMs : undefined)
   }
 
-  /** Forward from where it stands at this call, whatever passes meanwhile. */
+  /** Moves the clock forward by an amount from its time at this call. */
   moveBy(ms: number, isHeld: boolean): void {
     const realMs = this.#real.now()
     const timeMs = (this.#setting.heldAtMs ?? realMs + this.#setting.offsetMs) + ms

@@ -3,18 +3,18 @@ import { missing } from '../errors.ts'
 import type { Kind, Mode, Records } from './records.ts'
 import type { Pages } from './pages.ts'
 
-/** What will happen by itself once its time has come. */
+/** An action that is executed when its time has come. */
 export type DueAction =
   | { readonly do: 'settle_payment'; readonly id: string; readonly isPaid: boolean }
   | { readonly do: 'end_refund'; readonly id: string; readonly status: 'succeeded' | 'failed' }
   | { readonly do: 'make_available'; readonly id: string }
   | { readonly do: 'move_payout'; readonly id: string; readonly status: 'in_transit' | 'paid' }
 
-/** An event on its way to an endpoint. */
+/** A delivery of an event to an endpoint. */
 export type Delivery = {
   readonly event: string
   readonly endpoint: string
-  /** Those that have failed. */
+  /** Number of failed attempts. */
   readonly attempts: number
 }
 
@@ -24,13 +24,13 @@ export type WorldOptions = {
   readonly pages: Pages
   readonly mode: Mode
   readonly nowMs: number
-  /** Of the request that it is made for: events tell. */
+  /** The API request that causes the changes, which is part of its events. */
   readonly request?: { readonly id: string; readonly idempotencyKey: string | undefined }
 }
 
 /**
- * The objects of one mode as one request sees and changes them. Nothing is kept before `commit`, and then all of it at
- * once: objects, what follows from them later, and the events with their deliveries.
+ * The objects of one mode as one request reads and changes them. Nothing is stored before `commit`. It stores everything together:
+ * objects, due actions, and events with their deliveries.
  */
 export class World {
   readonly mode: Mode
@@ -46,7 +46,7 @@ export class World {
     this.request = request
   }
 
-  /** Unix seconds. */
+  /** Current time in Unix seconds. */
   get now(): number {
     return Math.floor(this.nowMs / 1_000)
   }
@@ -56,14 +56,14 @@ export class World {
     return text === undefined ? undefined : (JSON.parse(text) as Records[Of])
   }
 
-  /** Throws what Stripe answers when there is none; `param` is the parameter that named it. */
+  /** Returns an object. Throws Stripe's error if it does not exist. `param` is the parameter that contained the id. */
   require<Of extends Kind>(kind: Of, id: string, param?: string): Records[Of] {
     const record = this.find(kind, id)
     if (record === undefined) throw missing(kind, id, param)
     return record
   }
 
-  /** A new object. It is listed under each of the objects it belongs to. */
+  /** Adds a new object, and lists it under each object to which it belongs. */
   add<Of extends Kind>(kind: Of, record: Records[Of], belongsTo: readonly string[] = []): void {
     this.put(kind, record)
     const number = this.#nextNumber()
@@ -73,7 +73,7 @@ export class World {
     }
   }
 
-  /** The object has come to belong to another one. */
+  /** Adds an existing object to the list of an owner. */
   addToList(kind: Kind, id: string, owner: string): void {
     this.#changes.set(`${this.#listKey(kind, owner)}${this.#get(this.#placeKey(id))}`, id)
   }
@@ -82,7 +82,7 @@ export class World {
     this.#changes.set(this.#objectKey(kind, record.id), JSON.stringify(record))
   }
 
-  /** Of an object that belongs to no other. */
+  /** Removes an object that belongs to no other object. */
   remove(kind: Kind, id: string): void {
     const number = this.#get(this.#placeKey(id))
     this.#changes.set(this.#objectKey(kind, id), undefined)
@@ -90,7 +90,7 @@ export class World {
     this.#changes.set(`${this.#listKey(kind, '')}${number}`, undefined)
   }
 
-  /** The newest first, those older than `after`. What this request itself has added is not among them. */
+  /** Returns objects older than `after`, newest first. Objects that this request added are not included. */
   *list<Of extends Kind>(kind: Of, owner = '', after?: string): Iterable<Records[Of]> {
     const prefix = this.#listKey(kind, owner)
     const past = after === undefined ? undefined : prefix + this.#get(this.#placeKey(after))
@@ -100,19 +100,19 @@ export class World {
     }
   }
 
-  /** Does it after so many seconds of the simulated clock. */
+  /** Schedules an action after some seconds of the simulated clock. */
   later(seconds: number, action: DueAction): void {
     const key = `due/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
     this.#changes.set(key, JSON.stringify({ mode: this.mode, action }))
   }
 
-  /** Sends it after so many seconds of the simulated clock. */
+  /** Schedules a delivery after some seconds of the simulated clock. */
   deliver(delivery: Delivery, seconds = 0): void {
     const key = `delivery/${this.#afterSeconds(seconds)}/${this.#nextNumber()}`
     this.#changes.set(key, JSON.stringify({ ...delivery, mode: this.mode }))
   }
 
-  /** What must be kept together with all else. */
+  /** Stores another value in the same commit. */
   set(key: string, value: string | undefined): void {
     this.#changes.set(key, value)
   }
@@ -142,7 +142,7 @@ export class World {
     return `list/${this.mode}/${kind}/${owner}/`
   }
 
-  /** Grows with every use, so that what is listed under it is in the order it was made. */
+  /** Returns an increasing number, so that lists are in the order of creation. */
   #nextNumber(): string {
     const number = Number(this.#get('number') ?? '0') + 1
     this.#changes.set('number', String(number))
@@ -150,7 +150,7 @@ export class World {
   }
 }
 
-/** Of both modes, those that were to be sent before the time, the oldest first. */
+/** Returns the deliveries of both modes that are due at the given time, oldest first. */
 export function* dueDeliveries(pages: Pages, untilMs: number): Iterable<DueDelivery> {
   for (const [key, text] of pages.range('delivery/', 'ascending')) {
     if (Number(key.split('/')[1]) > untilMs) return
@@ -160,7 +160,7 @@ export function* dueDeliveries(pages: Pages, untilMs: number): Iterable<DueDeliv
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Such as `pi_` with 24 letters and digits. */
+/** Returns a random id, for example `pi_` followed by 24 letters and digits. */
 export function newId(prefix: string): string {
   return prefix + Array.from({ length: 24 }, () => alphabet[randomInt(alphabet.length)]).join('')
 }

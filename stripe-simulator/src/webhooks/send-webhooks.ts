@@ -6,17 +6,17 @@ import type { Pages } from '../store/pages.ts'
 import type { SimulatedClock } from '../store/simulated-clock.ts'
 import { dueDeliveries, World, type DueDelivery } from '../store/world.ts'
 
-/** How webhooks are treated. */
+/** Settings for the delivery of webhooks. */
 export type WebhookHabits = {
-  /** Nothing is sent but by a flush. */
+  /** Whether webhooks are only sent by a flush. */
   readonly isHeld: boolean
-  /** Milliseconds of the simulated clock that each waits. */
+  /** Milliseconds of the simulated clock by which each webhook is delayed. */
   readonly delayMs: number
-  /** Among those that are sent together. */
+  /** Order of the webhooks that are sent together. */
   readonly order: 'created' | 'reversed' | 'shuffled'
-  /** How often each is sent. */
+  /** How many times each webhook is sent. */
   readonly copies: number
-  /** So many of the next are lost. */
+  /** Number of the next webhooks that are dropped. */
   readonly dropNext: number
 }
 
@@ -31,7 +31,7 @@ export const usualHabits: WebhookHabits = {
 export type WebhookParts = {
   readonly pages: Pages
   readonly clock: SimulatedClock
-  /** Where this simulator is reached, for the links in what it sends. */
+  /** URL of the simulator, for links in webhooks. */
   readonly origin: () => string
 }
 
@@ -41,7 +41,7 @@ const timeoutMs = 10_000
 const batchMax = 100
 const parallelMax = 8
 
-/** Sends what was to be sent before a time of the simulated clock, once. Returns how many were taken. */
+/** Sends the deliveries that are due at a time of the simulated clock, once. Returns their number. */
 export async function sendWebhooks(
   parts: WebhookParts,
   habits: WebhookHabits,
@@ -60,7 +60,7 @@ export async function sendWebhooks(
       else await send(parts, each, habits.copies)
     }
   }
-  // One at a time where the order is to be seen.
+  // Deliveries are sent one at a time if their order matters.
   const workers = habits.order === 'shuffled' ? parallelMax : 1
   await Promise.all(Array.from({ length: workers }, worker))
   return due.length
@@ -76,7 +76,7 @@ function inOrder(due: DueDelivery[], order: WebhookHabits['order']): readonly Du
   return due
 }
 
-/** A delivery is forgotten once it was answered 2xx: killed before that, the simulator sends it again. */
+/** Sends a delivery and removes it after a 2xx answer. If the simulator is killed before that, the delivery is sent again. */
 async function send(parts: WebhookParts, delivery: DueDelivery, copies: number): Promise<void> {
   const { pages, clock } = parts
   const { mode, key, event: eventId, endpoint: endpointId, attempts } = delivery
@@ -129,7 +129,7 @@ function forget({ pages }: WebhookParts, { key }: DueDelivery): void {
   pages.commit(new Map([[key, undefined]]))
 }
 
-/** Sends what comes due until it is told to stop. */
+/** Sends due deliveries until it is stopped. */
 export class WebhookSender {
   habits: WebhookHabits = usualHabits
   readonly #parts: WebhookParts
@@ -149,7 +149,7 @@ export class WebhookSender {
     await this.#running
   }
 
-  /** All that is there now, whatever it waits for. Returns how many there were. */
+  /** Sends all pending deliveries, whatever their due time. Returns their number. */
   flush(): Promise<number> {
     return sendWebhooks(this.#parts, this.habits, this.#takeDrop, Infinity)
   }

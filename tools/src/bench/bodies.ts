@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export type BodyFiles = {
-  /** One usage record of about 250 bytes each. */
+  /** File of bodies with 1 usage record of about 250 bytes each. */
   readonly single: string
-  /** 100 such records each. */
+  /** File of bodies with 100 such records each. */
   readonly bulk: string
   readonly limits: string
 }

@@ -11,7 +11,7 @@ export type ContestResult = {
   readonly ours: WrkResult
 }
 
-/** Runs both in turn, so that a slow moment of the machine meets both, and takes the medians. */
+/** Runs both loads alternately, so that a slow moment of the machine affects both. Returns the medians. */
 export async function compareServers(contest: Contest, repeats: number): Promise<ContestResult> {
   const ceiling: WrkResult[] = []
   const ours: WrkResult[] = []

@@ -2,7 +2,7 @@ import type { BodyFiles } from './bodies.ts'
 import { compareServers, type ContestResult } from './compare-servers.ts'
 import type { WrkLoad } from './wrk.ts'
 
-/** Where both servers are, and how long each load runs. */
+/** URLs of both servers, and the duration of each load. */
 export type Arena = {
   readonly ceilingUrl: string
   readonly baseUrl: string

@@ -141,7 +141,7 @@ const instance = await startInstance({
   environment: {
     ...process.env,
     ...engines?.environment,
-    // It stops processes for a while, to measure what the others do without them.
+    // Some measurements suspend processes to measure the others without them. The supervisor must not kill a suspended process.
     TOLLGATE_HUNG_AFTER_SECONDS: '86400',
   },
 })
@@ -198,7 +198,7 @@ async function measureEnginesAlone(engines: BenchEngines) {
   return { ceilings, clients: await measureKafkaClients(engines) }
 }
 
-/** The other clients are there for development alone, as this measurement is. */
+/** Measures the Kafka clients. They are loaded dynamically, because the other clients are development dependencies. */
 async function measureKafkaClients({ ports }: BenchEngines): Promise<ClientRates[]> {
   say('measuring clients of Kafka ...')
   const { measureClients } = await import('./kafka-clients/measure-clients.ts')

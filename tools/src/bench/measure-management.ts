@@ -15,7 +15,7 @@ type ManagementRate = { readonly perSecond: number; readonly p99Ms: number }
 export type ManagementResult = {
   readonly name: string
   readonly ours: ManagementRate
-  /** The same statements by the same driver, from this process to PostgreSQL. */
+  /** Rate of the same statements with the same driver, sent directly from this process to PostgreSQL. */
   readonly direct: ManagementRate
 }
 
@@ -29,13 +29,13 @@ export type ManagementOptions = {
   readonly say: (line: string) => void
 }
 
-/** Callers at a time, and as many connections as the control plane has to a schema of PostgreSQL. */
+/** Number of concurrent callers, and of connections, which is that of the control plane per schema of PostgreSQL. */
 const callers = 16
 const connections = 8
 
 const limits = { openPortalLinksMax: 50 }
 
-/** What a backend asks of a customer, among many customers. */
+/** Measures the requests that a backend sends about a customer, with many customers in the database. */
 export async function measureManagement(options: ManagementOptions): Promise<ManagementResult[]> {
   const { client, databaseUrl, productRef, customers, say } = options
   const making = { customers, patienceMs: 600_000, say }
@@ -119,7 +119,7 @@ function activeOf(customerRef: string) {
   return { customerRef, statuses: ['active'] as const, rowsMax: 1_000 }
 }
 
-/** In turn, so that a slow moment of the machine meets both; the medians. */
+/** Measures both alternately, so that a slow moment of the machine affects both. Returns the medians. */
 async function compare(
   ours: Ask,
   direct: Ask,
@@ -141,7 +141,7 @@ function medians(rates: readonly ManagementRate[]): ManagementRate {
   }
 }
 
-/** Callers that ask about another customer each time, one question after the other. */
+/** Runs concurrent callers. Each sends one request after the other, about another customer each time. */
 async function measure(
   ask: Ask,
   references: readonly string[],
@@ -149,7 +149,8 @@ async function measure(
 ): Promise<ManagementRate> {
   let next = 0
   return await measureLanes(callers, seconds, () => {
-    // A stride that has no divisor in common with the number spreads them, so that no cache has them by chance.
+    // The stride has no common divisor with the number of customers. It spreads the requests, so that caches do not contain them by
+    // chance.
     const number = (next++ * 7_919) % references.length
     return ask(references[number]!, number)
   })

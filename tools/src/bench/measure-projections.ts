@@ -8,9 +8,9 @@ import { processorSeconds } from '../load/process-clock.ts'
 export type ProjectionRate = {
   readonly records: number
   readonly perSecond: number
-  /** Records per second of processor time of the projection's own process. */
+  /** Records per second of CPU time of the projection's process. */
   readonly perCore: number
-  /** The same with the processor time of the engine it writes to. */
+  /** Records per second of CPU time of the projection and of the engine to which it writes. */
   readonly perCoreWithEngine: number
 }
 
@@ -33,8 +33,8 @@ const projections = {
 } as const
 
 /**
- * Holds both projections, fills the log, then lets one run at a time and measures how fast it works the backlog off:
- * nothing else runs meanwhile.
+ * Suspends both projections, fills the log, then resumes one projection at a time and measures how fast it processes the backlog.
+ * No other load runs meanwhile.
  */
 export async function measureProjections(
   options: BacklogOptions,
@@ -91,11 +91,11 @@ async function measure(
   }
 }
 
-/** What earlier loads left in the log is not part of the measurement. */
+/** Waits until the projections have caught up, so that records of earlier loads are not measured. */
 export async function untilCaughtUp({ adminUrls }: RunFile): Promise<void> {
   for (const { service } of Object.values(projections)) {
     const deadline = Date.now() + patienceMs
-    // The gauge is set once a second; one reading of zero may be from before the last load.
+    // The gauge is updated once per second, so a single reading of 0 may be older than the last load.
     for (let zeros = 0; zeros < 3;) {
       if (Date.now() > deadline) throw new Error(`${service} did not catch up`)
       const lag = await readMetric(adminUrls[service] ?? '', 'tollgate_projection_lag_records')

@@ -4,14 +4,14 @@ import { quantile } from '../load/statistics.ts'
 export type Visibility = {
   readonly p50Ms: number
   readonly p99Ms: number
-  /** A check with nothing new to see, for comparison. */
+  /** Latency of a check without new usage, for comparison. */
   readonly idleP50Ms: number
   readonly idleP99Ms: number
-  /** Checks that did not show exactly one unit less. */
+  /** Number of checks that did not show exactly 1 unit less. */
   readonly wrong: number
 }
 
-/** From the answer of a usage call to the answer of a limit check that shows it. */
+/** Measures the time from the answer of a usage call to the answer of a limit check that shows it. */
 export async function measureVisibility(
   client: TollgateClient,
   productRef: string,

@@ -7,7 +7,7 @@ import type { EngineCeilings } from './engines/engine-ceilings.ts'
 import type { UsageContests } from './contests.ts'
 import type { BenchResult, DataPlaneResult } from './run-bench.ts'
 
-/** Rates beside the ceiling of the same run; a rate alone says more about the machine than about us. */
+/** Returns rates next to the ceiling of the same run, because a rate alone mostly describes the machine. */
 export function reportText({ dataPlane, management }: BenchResult): string {
   return [
     `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}; load generator and all parts included`,
@@ -49,7 +49,7 @@ function dataPlaneText(result: DataPlaneResult): string {
   )
 }
 
-/** Beside the same statements made directly on PostgreSQL, in the same run. */
+/** Returns rates next to the same statements sent directly to PostgreSQL in the same run. */
 function managementText(management: BenchResult['management']): string {
   const header = ['management API', 'PostgreSQL/s', 'ours/s', 'ratio', 'PostgreSQL p99', 'p99 ms']
   return formatTable(
@@ -65,7 +65,7 @@ function managementText(management: BenchResult['management']): string {
   )
 }
 
-/** Beside what bounds them, in the same run. */
+/** Returns rates next to their ceilings in the same run. */
 export function billingText(results: readonly BillingResult[]): string {
   const header = [
     ...['renewals', 'due', 'runners', 'ceiling', 'ceiling/s', 'ours/s', 'ratio', 'per core'],
@@ -91,7 +91,7 @@ export function billingText(results: readonly BillingResult[]): string {
   )
 }
 
-/** Beside what each engine does by itself: what is lost there is ours. */
+/** Returns rates next to the maximum of each engine. The difference is the cost of Tollgate. */
 export function engineCeilingsText(result: DataPlaneResult, ceilings: EngineCeilings): string {
   const { usage, limits, sink } = result
   const row = (name: string, tool: string, ceiling: number, ours: number): string[] => [

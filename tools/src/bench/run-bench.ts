@@ -13,12 +13,12 @@ export const benchParts = ['data-plane', 'management'] as const
 type BenchPart = (typeof benchParts)[number]
 
 export type BenchOptions = {
-  /** All parts where none is named. */
+  /** The part to measure. If absent, all parts are measured. */
   readonly only?: BenchPart
   readonly seconds: number
   readonly repeats: number
   readonly backlog: number
-  /** That the management API is asked about. */
+  /** Number of customers for the measurement of the management API. */
   readonly customers: number
 }
 
@@ -31,13 +31,13 @@ export type DataPlaneResult = {
   readonly limits: ContestResult
   readonly visibility: Visibility
   readonly usage: UsageContests
-  /** With everything behind the log stopped: what ingest costs by itself. */
+  /** Rates while all consumers of the log are stopped: the cost of ingest itself. */
   readonly usageAlone: UsageContests
   readonly counters: ProjectionRate
   readonly sink: ProjectionRate
 }
 
-/** What the measurements are made on. */
+/** The installation and client used by the measurements. */
 type Bench = {
   readonly instance: Instance
   readonly client: TollgateClient
@@ -51,7 +51,7 @@ const measuredCustomers = 100
 const visibilitySamples = 500
 const behindTheLog = ['aggregator-counters', 'aggregator-sink', 'chdb-gateway']
 
-/** `processes`: of stores that are not the instance's own, by the names that those have. */
+/** Runs the benchmark. `processes` are the process ids of external stores, under the names of the embedded ones. */
 export async function runBench(
   instance: Instance,
   processes: Readonly<Record<string, number>>,
@@ -70,7 +70,7 @@ export async function runBench(
     const { only } = options
     const dataPlane =
       only === 'management' ? undefined : await runDataPlane(bench, ceilingUrl, folder)
-    // Last: so many customers are published meanwhile.
+    // The management API is measured last, because publishing so many customers would disturb the other measurements.
     return { dataPlane, management: only === 'data-plane' ? [] : await runManagement(bench) }
   } finally {
     client.close()
@@ -84,7 +84,7 @@ async function runDataPlane(
 ): Promise<DataPlaneResult> {
   const { baseUrl, sandboxKey: key } = instance.credentials
   const { productRef, customerRefs } = product
-  // The first check of a customer makes the purchase; it is not what is measured.
+  // The first check of a customer creates the purchase, so it is not measured.
   for (const customerRef of customerRefs) await client.checkLimit(customerRef, productRef)
   const files = await writeBodyFiles(folder, productRef, customerRefs)
   const arena = { ceilingUrl, baseUrl, key, files, ...options }
@@ -112,7 +112,7 @@ async function runManagement({
   say,
 }: Bench): Promise<ManagementResult[]> {
   say('measuring the management API ...')
-  // Nothing is answered of a customer whose usage is not counted yet.
+  // The API does not answer for a customer whose usage is not counted yet.
   await untilCaughtUp(runFile)
   const databaseUrl = runFile.environment['TOLLGATE_DATABASE_URL'] ?? ''
   const { productRef } = product

@@ -7,7 +7,7 @@ const program = fileURLToPath(new URL('../../dist/bench/ceiling/main.js', import
 
 export type CeilingServer = { readonly baseUrl: string; stop(): void }
 
-/** In a process of its own, as ours is. */
+/** Starts the ceiling server in its own process, like Tollgate's server. */
 export async function startCeiling(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<CeilingServer> {

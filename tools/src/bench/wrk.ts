@@ -8,7 +8,7 @@ const script = fileURLToPath(new URL('../../src/bench/post-bodies.lua', import.m
 
 export type WrkLoad = {
   readonly url: string
-  /** One JSON body per line; sent in turn. */
+  /** File with one JSON body per line. The bodies are sent in turn. */
   readonly bodiesFile: string
   readonly key: string
   readonly connections: number
@@ -22,7 +22,10 @@ export type WrkResult = {
   readonly errors: number
 }
 
-/** The generator must cost less than the server it measures; those written in JavaScript measure themselves. */
+/**
+ * Installs wrk if it is missing. The load generator must use less CPU than the measured server. Generators written in JavaScript
+ * would mostly measure themselves.
+ */
 export async function requireWrk(): Promise<void> {
   if (await isInstalled()) return
   if (userInfo().uid !== 0) {
@@ -34,7 +37,7 @@ export async function requireWrk(): Promise<void> {
 }
 
 async function isInstalled(): Promise<boolean> {
-  // Without arguments wrk prints its usage and fails; only a missing program is ENOENT.
+  // Without arguments, wrk prints its usage and fails. Only a missing program fails with ENOENT.
   return run('wrk', ['--version']).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',

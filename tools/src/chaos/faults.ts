@@ -10,20 +10,20 @@ export type World = {
   readonly installation: InstallationUnderTest
   readonly countersStoppedMs: number
   readonly patienceMs: number
-  /** Holds the load until ClickHouse has all that was acknowledged, then lets it go on. */
+  /** Pauses the load until ClickHouse contains everything acknowledged, then resumes it. */
   readonly untilStored: () => Promise<void>
 }
 
 type Damage = {
-  /** What was done, in a few words. */
+  /** Short description of the fault. */
   readonly detail: string
-  /** Makes good what the installation cannot, when the sums of the round were compared. */
+  /** Repairs, after the sums of the round are compared, damage that the installation cannot repair itself. */
   readonly undo?: () => void
 }
 
 type Fault = (world: World, random: SeededRandom) => Promise<Damage>
 
-/** Services that can be killed alone. */
+/** Services that can be killed separately. */
 export const services = [
   'aggregator-counters',
   'aggregator-sink',
@@ -57,7 +57,7 @@ const faults: Readonly<Record<string, Fault>> = {
 
 export const faultNames: readonly string[] = [...Object.keys(faults), ...services]
 
-/** Does the damage, and resolves when the installation runs again. A service is started again by its supervisor. */
+/** Causes the fault, and resolves when the installation is running again. The supervisor starts a killed service again. */
 export async function strike(name: string, world: World, random: SeededRandom): Promise<Damage> {
   const fault = faults[name]
   if (fault !== undefined) return await fault(world, random)
@@ -69,7 +69,7 @@ export function totalKills({ kills }: InstallationUnderTest): number {
   return [...kills.values()].reduce((sum, each) => sum + each, 0)
 }
 
-/** Counting stands still while usage is recorded and limits are checked. */
+/** Stops counting while usage is recorded and limits are checked. */
 async function stopCounters({ installation, countersStoppedMs }: World): Promise<Damage> {
   const pid = await installation.pidOf('aggregator-counters')
   process.kill(pid, 'SIGSTOP')
@@ -81,7 +81,7 @@ async function stopCounters({ installation, countersStoppedMs }: World): Promise
   return { detail: `for ${countersStoppedMs / 1000} s` }
 }
 
-/** What a power cut or a restored backup leaves: a ClickHouse that lacks rows which the sink's position says are stored. */
+/** Simulates a power loss or a restored backup: ClickHouse lacks rows that are stored according to the sink's position. */
 async function putOlderClickHouseBack(
   { installation }: World,
   random: SeededRandom,
@@ -95,8 +95,8 @@ async function putOlderClickHouseBack(
 }
 
 /**
- * Damages a segment of the log whose records are stored, and loses the hot state with it: the counts must come back from
- * ClickHouse. The damage is undone after the round, or an older ClickHouse of a later round would lack what nothing has.
+ * Damages a segment of the log whose records are stored, and deletes hot state, so that the counts must be rebuilt from ClickHouse.
+ * The damage is undone after the round. Otherwise a later round with an older ClickHouse would lack records that exist in no store.
  */
 async function damageSegment(
   { installation, patienceMs, untilStored }: World,

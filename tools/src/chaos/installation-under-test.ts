@@ -6,12 +6,12 @@ import { startUnderKills } from './start-kills.ts'
 
 type OlderCopy = { putBack(): Promise<void> }
 
-/** An installation that is killed and started again. Counts its kills by the name of what was killed. */
+/** An installation that is killed and started again. It counts its kills by the name of the killed process. */
 export class InstallationUnderTest {
   readonly kills = new Map<string, number>()
   readonly #options: InstanceOptions
   #instance: Instance
-  /** Of ClickHouse's folder, until it is used. */
+  /** Copy of ClickHouse's folder, until it is used. */
   #olderCopy: OlderCopy | undefined
 
   private constructor(options: InstanceOptions, instance: Instance) {
@@ -31,7 +31,7 @@ export class InstallationUnderTest {
     return this.#instance.credentials
   }
 
-  /** Kills the whole tree and starts it again; `whileDown` does what it likes to the data folder in between. */
+  /** Kills the whole process tree and starts it again. `whileDown` may change the data folder in between. */
   async killTree(whileDown: () => Promise<void> = async () => {}): Promise<void> {
     await this.#killTree()
     await whileDown()
@@ -39,7 +39,7 @@ export class InstallationUnderTest {
     this.#instance = await startInstance(this.#options)
   }
 
-  /** Kills the whole tree, and kills again while it starts. */
+  /** Kills the whole process tree, and kills processes again during the start. */
   async killDuringStart(random: SeededRandom, killsMax: number): Promise<void> {
     await this.#killTree()
     this.#instance = await startUnderKills(this.#options, random, {
@@ -49,7 +49,7 @@ export class InstallationUnderTest {
     })
   }
 
-  /** Kills the whole tree and starts it with the ClickHouse of an earlier kill, which lacks what came since. */
+  /** Kills the whole process tree and starts it with the ClickHouse of an earlier kill, which lacks newer rows. */
   async putOlderClickHouseBack(): Promise<void> {
     const copy = this.#olderCopy
     if (copy === undefined) throw new Error('No older copy of ClickHouse was kept')

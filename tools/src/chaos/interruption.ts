@@ -1,9 +1,9 @@
-/** Somebody wants the run to end now: not a failure of what is tested. */
+/** The user interrupted the run. This is not a failure of the tested installation. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
 }
 
-/** Its signal aborts with an InterruptedError at Ctrl-C. A second Ctrl-C ends the process as always. */
+/** Returns a signal that aborts with an InterruptedError at Ctrl-C. A second Ctrl-C ends the process as usual. */
 export function interruptible(): AbortSignal {
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -12,7 +12,7 @@ export function interruptible(): AbortSignal {
   return interruption.signal
 }
 
-/** As the work ends, or rejects as soon as the signal aborts; what the work still does is on its own then. */
+/** Settles like `work`, or rejects as soon as the signal aborts. The work itself is not cancelled. */
 export function unlessAborted<Result>(
   signal: AbortSignal | undefined,
   work: Promise<Result>,

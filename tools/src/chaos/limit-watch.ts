@@ -7,28 +7,28 @@ import { isTrue, type CustomerLedger } from '../load/ledger.ts'
 export type LimitWatchCounts = {
   readonly asked: number
   readonly answered: number
-  /** How long each answer took. */
+  /** Milliseconds that each answer took. */
   readonly answeredMs: readonly number[]
   /**
-   * Answers that lack units acknowledged before the question, or hold units that nobody had sent, and refusals of what is
-   * right. One line each.
+   * Answers that lack units acknowledged before the check or include units that were not sent, and refusals of valid checks. One
+   * line each.
    */
   readonly untrue: readonly string[]
 }
 
 export type LimitWatch = {
-  /** What was seen since the last call of this. */
+  /** Returns the counts since the last call. */
   take(): LimitWatchCounts
   stop(): Promise<void>
 }
 
 export type LimitWatchOptions = {
-  /** One for each public address. The next one is asked where the first does not answer, as a load balancer does. */
+  /** One client for each public URL. If one does not answer, the next one is used, as a load balancer would. */
   readonly clients: readonly TollgateClient[]
   readonly random: SeededRandom
   readonly productRef: string
   readonly ledgers: readonly CustomerLedger[]
-  /** Questions at a time. Default 2. */
+  /** Number of concurrent checks. Default 2. */
   readonly lanes?: number
 }
 
@@ -36,8 +36,8 @@ const restMs = 50
 const untrueMax = 20
 
 /**
- * Asks for limits without a break, whatever happens meanwhile, and holds every answer to what the clients know: all
- * that was acknowledged before the question is in it, and nothing that was not sent before the answer.
+ * Checks limits continuously and compares every answer with what the clients know: it must include everything acknowledged before
+ * the check, and nothing that was not sent before the answer.
  */
 export function watchLimits(options: LimitWatchOptions): LimitWatch {
   const { random, productRef, ledgers, lanes = 2 } = options
@@ -46,7 +46,7 @@ export function watchLimits(options: LimitWatchOptions): LimitWatch {
   async function ask(): Promise<number> {
     const ledger = random.pick(ledgers)
     const acked = ledger.units
-    // Of the stretch in which it was asked, whenever the answer comes.
+    // A check is counted in the stretch in which it began, even if the answer arrives later.
     const own = counts
     own.asked++
     const askedAtMs = performance.now()
@@ -95,7 +95,7 @@ class Counts implements LimitWatchCounts {
   }
 }
 
-/** What is left, or why not; none when nobody could tell now. */
+/** Returns the remaining units, an error if the check was refused, or 'none' if no process could answer. */
 async function askAnyone(
   clients: readonly TollgateClient[],
   random: SeededRandom,
@@ -108,7 +108,7 @@ async function askAnyone(
       const client = clients[(first + at) % clients.length]!
       return (await client.checkLimit(customerRef, productRef)).remaining
     } catch (error) {
-      // An answer is an answer of the whole; only after a broken connection the next one is asked.
+      // Any HTTP answer is final. The next client is only used after a broken connection.
       if (error instanceof UnexpectedAnswerError) return error.status < 502 ? error : 'none'
     }
   }

@@ -2,18 +2,20 @@ import { createSeededRandom } from '../client/seeded-random.ts'
 import { services } from './faults.ts'
 
 export type PlanSizes = {
-  /** Kills of the whole process tree. */
+  /** Number of kills of the whole process tree. */
   readonly rounds: number
-  /** Kills of each service alone. */
+  /** Number of kills of each single service. */
   readonly singles: number
-  /** Starts in which processes are killed. */
+  /** Number of starts during which processes are killed. */
   readonly starts: number
   readonly stops: number
   readonly copies: number
   readonly damages: number
 }
 
-/** Every round of an embedded run, in an order that the seed repeats. The first one is a kill of the whole tree. */
+/**
+ * Returns the rounds of an embedded run, in an order that is the same for the same seed. The first one is a kill of the whole tree.
+ */
 export function planRounds(sizes: PlanSizes, seed: number): string[] {
   const times = (name: string, count: number): string[] => Array.from({ length: count }, () => name)
   const trees = times('tree', sizes.rounds)

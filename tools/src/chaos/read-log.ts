@@ -8,7 +8,7 @@ import { decodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 import { meterEventValues } from '@tollgate/schemas/meter-event-values'
 import { usageTopic } from '@tollgate/schemas/topics'
 
-/** What the log has of one product, each record once: a retry after a kill may be appended again. */
+/** Totals of one product in the log, without duplicates. A retry after a kill may append a record again. */
 export type LogTotals = { readonly units: number; readonly records: number }
 
 export type ReadLog = () => Promise<LogTotals>
@@ -17,7 +17,7 @@ const topic = usageTopic('sandbox')
 const microsPerUnit = 1_000_000
 const readLimits = { recordsMax: 10_000, bytesMax: 8 * 1024 * 1024 }
 
-/** Reads the log behind the back of the services; each call reads what was appended since the last one. */
+/** Returns a function that reads the log directly. Each call reads the records appended since the last one. */
 export function createLogReading(
   environment: Readonly<Record<string, string | undefined>>,
   dataDir: string,
@@ -25,7 +25,7 @@ export function createLogReading(
 ): ReadLog {
   const settings = { ...eventLogSettings, dataDir: dataDirSetting }
   const config = readSettings(settings, { ...environment, [dataDirSetting.variable]: dataDir })
-  // What it has to say is part of the chaos.
+  // Its messages are expected during chaos, so they are not logged.
   const logger = createLogger('chaos', 'silent')
   const ids = new Set<string>()
   const nextOffsets = new Map<number, number>()
@@ -48,7 +48,7 @@ export function createLogReading(
     }
   }
   return async () => {
-    // Opened each time: the writer may have made its files anew since.
+    // The log is opened each time, because the writer may have created its files again.
     const use = { topics: [topic], values: meterEventValues, logger }
     const log = await openEventLogForReading(config, use)
     try {

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
-/** Something at the address that answers everything so. */
+/** Starts a server that gives the same answer to every request. Returns its URL. */
 async function answering(status: number, body: string): Promise<string> {
   const server = createServer((_, response) => response.writeHead(status).end(body))
   servers.push(server)

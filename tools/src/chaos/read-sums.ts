@@ -11,23 +11,28 @@ export type SumsContext = {
   readonly productRef: string
   readonly meterRef: string
   readonly readLog: ReadLog
-  /** How long the sums may take to be read and to reach what was acked, beside what storing all of it again takes. */
+  /**
+   * Milliseconds in which the sums must be readable and reach the acknowledged units. The time to store all records again is added.
+   */
   readonly patienceMs: number
 }
 
-/** The patience ran out on questions that got no answer: not sums that differ, but no sums. */
+/** The patience ran out while requests got no answer. There are no sums to compare. */
 export class SumsUnreadableError extends Error {
   override readonly name = 'SumsUnreadableError'
 }
 
 const dayMs = 86_400_000
 const pollMs = 50
-/** Behind an older ClickHouse all records of the run may have to be stored again, on a machine that is busy. */
+/**
+ * Minimum rate on a busy machine at which records are stored again. After an older ClickHouse was put back, that may be all records
+ * of the run.
+ */
 const storedAgainPerSecondMin = 10_000
-/** After the sums agree, a duplicate that is still on its way would show within this time. */
+/** Milliseconds to wait after the sums agree. A duplicate that is still in flight would show within this time. */
 const settleMs = 150
 
-/** Reads what is counted and stored while no load runs, waiting for ClickHouse to reach what was acked. */
+/** Reads the counted and stored sums while no load runs. Waits until ClickHouse contains everything acknowledged. */
 export async function readSums(
   context: SumsContext,
   ledgers: readonly CustomerLedger[],
@@ -43,7 +48,7 @@ export async function readSums(
   return { ...sums, logged: units, loggedRecords: records }
 }
 
-/** The first sums that are enough, or the last ones within the patience. */
+/** Returns the first sums that satisfy `isEnough`, or the last ones when the patience has run out. */
 async function readUntil(
   context: SumsContext,
   ledgers: readonly CustomerLedger[],
@@ -55,7 +60,7 @@ async function readUntil(
       const sums = await readOnce(context, ledgers)
       if (isEnough(sums) || Date.now() >= deadline) return sums
     } catch (error) {
-      // The part that answers may be the one that is starting again.
+      // The service that must answer may be restarting.
       if (Date.now() >= deadline) throw unreadable(context, ledgers, error)
     }
     await sleep(pollMs)

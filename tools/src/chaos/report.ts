@@ -2,7 +2,7 @@ import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import type { Round } from './run-chaos.ts'
 import { doubleRecords, lostRecords, type Sums } from './sums.ts'
 
-/** One line, and one for each answer that cannot be. */
+/** Returns 1 line, and 1 line for each incorrect answer. */
 export function roundLine(round: Round, number: number): string {
   const { fault, detail, sums, limitChecks, untrue } = round
   const line = [
@@ -17,7 +17,7 @@ export function roundLine(round: Round, number: number): string {
   return [line, ...untrue.map((each) => `     ! ${each}`)].join('\n')
 }
 
-/** What the whole run did, and the sums at its end. */
+/** Returns the totals of the run and the sums at its end. */
 export function summary(rounds: readonly Round[]): string {
   const last = rounds.at(-1)
   if (last === undefined) return 'Nothing was hurt.'

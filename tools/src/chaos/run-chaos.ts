@@ -14,17 +14,17 @@ import { sumsAgree, type Sums } from './sums.ts'
 
 export type Round = {
   readonly fault: string
-  /** What was hit, in a few words. */
+  /** Short description of what was affected. */
   readonly detail: string
-  /** From the start of the load to the fault. */
+  /** Milliseconds from the start of the load to the fault. */
   readonly struckAfterMs: number
-  /** From the fault until every request sent before or during it had its answer. */
+  /** Milliseconds from the fault until every request sent before or during it was answered. */
   readonly answeredAfterMs: number
   readonly retries: number
-  /** Of the whole run so far. */
+  /** Number of kills since the start of the run. */
   readonly kills: number
   readonly limitChecks: { readonly asked: number; readonly answered: number }
-  /** Answers to limit checks that cannot be, one line each. */
+  /** Incorrect answers to limit checks, one line each. */
   readonly untrue: readonly string[]
   readonly sums: Sums
   readonly isExact: boolean
@@ -33,32 +33,32 @@ export type Round = {
 export type ChaosOptions = {
   readonly instance: InstanceOptions
   readonly seed: number
-  /** Names of faults; one round each, in this order. */
+  /** Names of faults. Each is one round, in this order. */
   readonly plan: readonly string[]
   readonly lanes: number
   readonly customers: number
   readonly countersStoppedMs: number
-  /** How long the sums of a round may take to be read and to reach what was acked. */
+  /** Milliseconds in which the sums of a round must be readable and reach the acknowledged units. */
   readonly patienceMs: number
-  /** Ends the run, and all its processes, with its reason. */
+  /** Ends the run and all its processes, and rejects with the signal's reason. */
   readonly signal?: AbortSignal
   onRound(round: Round, number: number): void
 }
 
 const strikeAfterMs = { min: 50, max: 2_500 }
 const loadAfterMsMax = 500
-/** So long that a segment of the log is full after some thousand records. */
+/** Metadata long enough to fill a segment of the log after some thousand records. */
 const metadata = { note: 'n'.repeat(500) }
 
 /**
- * Under a load that never stops: one fault, let everything come back, let the load go on for a moment, then hold it and
- * compare. Limits are checked all the time. The sums run over all rounds, so what one round lost no later one can hide.
- * Rejects with a SumsUnreadableError when there is nothing to compare.
+ * Runs the rounds under continuous load. A round is one fault, the wait until everything is running again, and a moment more of
+ * load. Then the load is paused and the sums are compared. Limits are checked all the time. The sums cover all rounds, so a later
+ * round cannot hide a loss. Rejects with a SumsUnreadableError if there is nothing to compare.
  */
 export async function runChaos(options: ChaosOptions): Promise<readonly Round[]> {
   const instance: InstanceOptions = {
     ...options.instance,
-    // Counters that are stopped here are to go on, not to be killed for it.
+    // Suspended counters must continue later, so the supervisor must not kill them.
     environment: { ...options.instance.environment, TOLLGATE_HUNG_AFTER_SECONDS: '86400' },
   }
   const installation = await InstallationUnderTest.start(instance)
@@ -70,7 +70,7 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
     await unlessAborted(options.signal, runRounds(options, installation, client, rounds))
     await installation.stop()
   } catch (error) {
-    // An orderly stop may be more than it can still do, and its failure would hide this one.
+    // The installation may no longer be able to stop in order, and an error of the stop would hide this error.
     await installation.end()
     throw error
   } finally {
@@ -93,7 +93,8 @@ async function runRounds(
   client: TollgateClient,
   rounds: Round[],
 ): Promise<void> {
-  // Of their own, as they draw whenever an answer comes: the moments must be the same with the same seed.
+  // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
+  // the same moments.
   const ofLoad = createSeededRandom(options.seed + 1)
   const run = Date.now().toString(36)
   const product = await createMeasuredProduct(client, run, options.customers)

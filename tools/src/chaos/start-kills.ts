@@ -5,21 +5,21 @@ import { killProcess, killTree, processTree } from '../instance/process-tree.ts'
 import { livingProcesses } from '@tollgate/deploy/standalone/living-processes'
 
 export type StartKills = {
-  /** Kills during one start at most. */
+  /** Maximum number of kills during one start. */
   readonly killsMax: number
-  /** How often the whole tree is one of them. */
+  /** Fraction of kills that affect the whole process tree. */
   readonly treeShare: number
-  /** Told the name of each process that is killed. */
+  /** Called with the name of each killed process. */
   readonly onKill: (name: string) => void
 }
 
-/** A start takes several seconds: kills at random moments meet each of its steps. */
+/** Maximum pause before a kill. A start takes several seconds, so kills at random moments affect each of its steps. */
 const pauseMsMax = 2_500
 const startTimeoutMs = 300_000
 
 /**
- * Starts an installation while its processes are killed at random moments, and the whole tree now and then, after which it
- * is started again. Rejects when it does not come up.
+ * Starts an installation while its processes are killed at random moments. Sometimes the whole process tree is killed, and the
+ * installation is then started again. Rejects if it does not become ready.
  */
 export async function startUnderKills(
   options: InstanceOptions,

@@ -1,14 +1,14 @@
-/** What all customers used, in units and in records, as each place knows it. */
+/** Usage of all customers, in units and in records, as seen by each place. */
 export type Sums = {
-  /** What the clients sent at least once. */
+  /** Units that clients sent at least once. */
   readonly sent: number
-  /** What the clients got an answer for. */
+  /** Units whose requests were acknowledged. */
   readonly acked: number
-  /** What the log has, each record once. */
+  /** Units in the log, without duplicates. */
   readonly logged: number
-  /** What the limit checks took off the cap. */
+  /** Units that the limit checks subtracted from the cap. */
   readonly counted: number
-  /** What ClickHouse holds. */
+  /** Units in ClickHouse. */
   readonly stored: number
   readonly sentRecords: number
   readonly ackedRecords: number
@@ -49,12 +49,12 @@ export function sumsAgree(sums: Sums): boolean {
   return units.size === 1 && records.size === 1
 }
 
-/** Acknowledged records that some place lacks. */
+/** Returns the number of acknowledged records that are missing from the log or from ClickHouse. */
 export function lostRecords({ ackedRecords, loggedRecords, storedRecords }: Sums): number {
   return Math.max(0, ackedRecords - Math.min(loggedRecords, storedRecords))
 }
 
-/** Records that some place has beyond those that were sent. */
+/** Returns the number of records in the log or in ClickHouse in addition to those sent. */
 export function doubleRecords({ sentRecords, loggedRecords, storedRecords }: Sums): number {
   return Math.max(0, Math.max(loggedRecords, storedRecords) - sentRecords)
 }

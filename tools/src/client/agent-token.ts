@@ -7,7 +7,7 @@ type AgentClient = {
   readonly resource: string
 }
 
-/** Returns an access token for a program that acts for the customer, without a person. */
+/** Returns an access token for a program that acts on behalf of the customer without a user. */
 export async function fetchAgentToken(
   client: TollgateClient,
   named: { readonly customerRef: string; readonly productRef: string },

@@ -1,6 +1,6 @@
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
-/** Far above what a run can use, so that what is left of it tells exactly what was counted. */
+/** Cap of the plan. No run reaches it, so the remaining units show exactly what was counted. */
 export const measuredCap = 1_000_000_000
 
 export type MeasuredProduct = {
@@ -9,7 +9,10 @@ export type MeasuredProduct = {
   readonly customerRefs: readonly string[]
 }
 
-/** A product with its free plan, and customers of which half are counted under our own reference, half under theirs. */
+/**
+ * Creates a product with a free plan, and customers. Half of them are used by their Tollgate reference, the other half by their
+ * external reference.
+ */
 export async function createMeasuredProduct(
   client: TollgateClient,
   run: string,

@@ -1,8 +1,8 @@
-/** A repeatable source of randomness (mulberry32): a run that found something can be run again from its seed. */
+/** A repeatable random source (mulberry32), so that a run that found a problem can be repeated with its seed. */
 export type SeededRandom = {
-  /** From 0 up to, not including, 1. */
+  /** Returns a number of at least 0 and less than 1. */
   fraction(): number
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns a whole number from `min` to `max`, both inclusive. */
   integer(min: number, max: number): number
   pick<Choice>(choices: readonly Choice[]): Choice
   chance(probability: number): boolean

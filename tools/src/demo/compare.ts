@@ -5,9 +5,9 @@ import { sum, type CustomerTally } from './tally.ts'
 
 export type CustomerComparison = {
   readonly tally: CustomerTally
-  /** Units that the limit check took off the cap. */
+  /** Units that the limit check subtracted from the cap. */
   readonly counted: number
-  /** Records in ClickHouse, of any outcome. */
+  /** Records in ClickHouse, with any outcome. */
   readonly stored: number
   /** Units of the stored records that count. */
   readonly storedUnits: number
@@ -18,7 +18,7 @@ export type CompareContext = {
   readonly productRef: string
   readonly meterRef: string
   readonly now: () => number
-  /** How long ClickHouse may take to catch up with the log. */
+  /** Milliseconds that ClickHouse may take to catch up with the log. */
   readonly patienceMs: number
 }
 
@@ -26,7 +26,7 @@ const parallelMax = 4
 const pollMs = 200
 const dayMs = 86_400_000
 
-/** Reads every customer's numbers back through the API, waiting for the rows that are still on their way. */
+/** Reads the numbers of every customer through the API, and waits for rows that are not stored yet. */
 export async function compareCustomers(
   context: CompareContext,
   tallies: readonly CustomerTally[],

@@ -1,10 +1,13 @@
 import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
 const name = 'Demo traffic'
-/** Small enough that busy agents meet it. */
+/** Small enough that busy agents reach it. */
 export const demoCap = 100
 
-/** A product of its own for the demo's traffic, made once, so that the seeded one stays as a reader found it. */
+/**
+ * Returns the product for the demo's traffic, and creates it once. It is separate from the seeded product, so that the demo does
+ * not change that one.
+ */
 export async function findOrCreateDemoProduct(client: TollgateClient): Promise<string> {
   const product =
     (await client.findProduct(name)) ??

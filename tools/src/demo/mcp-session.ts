@@ -9,9 +9,9 @@ export type SessionContext = {
   readonly client: TollgateClient
   readonly random: SeededRandom
   readonly productRef: string
-  /** Names this run, so that its customers and idempotency keys are its own. */
+  /** Id of this run, which makes its customers and idempotency keys unique. */
   readonly run: string
-  /** Every customer's numbers, kept up to date while the traffic runs. */
+  /** Numbers of every customer, updated while the traffic runs. */
   readonly tallies: CustomerTally[]
   isOver(): boolean
 }
@@ -26,13 +26,13 @@ const tools = [
 const failureRate = 0.06
 const resendRate = 0.03
 const pauseMsMax = 120
-/** Most agents make a handful of calls, some work through a list and meet the plan's limit. */
+/** Most agents make few calls. Some process a long list and reach the limit of the plan. */
 const callsPerSession = [4, 8, 15, 30, 60, 130] as const
 const attemptsAfterDenialMax = 3
 
 /**
- * One agent of one customer at an MCP server: asks before every tool call whether it may go ahead, records how it
- * ended, and records a paywall when it may not. Calls come in bursts with pauses between them.
+ * Simulates one agent of one customer at an MCP server. Before every tool call it checks the limit. It records the outcome of the
+ * call, or a paywall if the call is denied. Calls come in bursts with pauses between them.
  */
 export async function runMcpSession(context: SessionContext, number: number): Promise<void> {
   const { client, random } = context
@@ -40,7 +40,7 @@ export async function runMcpSession(context: SessionContext, number: number): Pr
   const tally = createCustomerTally(customerRef)
   context.tallies.push(tally)
   const customer = { email: `${customerRef}@demo.example`, externalRef: customerRef }
-  // Every fourth customer is used before the provider's backend gets round to registering it.
+  // Every fourth customer is used before the provider's backend registers it.
   const isRegisteredLate = number % 4 === 0
   if (!isRegisteredLate) await client.createCustomer(customer)
 
@@ -62,7 +62,7 @@ export async function runMcpSession(context: SessionContext, number: number): Pr
     if (isRegisteredLate && call === 2) await client.createCustomer(customer)
     if (random.chance(0.2)) await sleep(random.integer(0, pauseMsMax))
   }
-  // The session may have been cut short before its customer was registered; without it nothing could be checked.
+  // The session may have ended before its customer was registered. An unregistered customer could not be compared.
   if (isRegisteredLate) await client.createCustomer(customer)
 }
 
@@ -86,6 +86,6 @@ async function record(
   tally.sent[outcome]++
   await askWithRetries(() => client.recordUsage(usage))
   tally.acked[outcome]++
-  // An agent that lost the answer sends the same call again; it is not counted twice.
+  // An agent that lost the answer sends the same call again. It must not be counted twice.
   if (random.chance(resendRate)) await askWithRetries(() => client.recordUsage(usage))
 }

@@ -4,7 +4,7 @@ import { totalsOf, type CustomerTally } from './tally.ts'
 const refreshMs = 250
 const linesEveryMs = 5_000
 
-/** A live line while `work` runs; in a log file, a line every few seconds. */
+/** Shows a progress bar while `work` runs, or prints a line every few seconds if the output is not a terminal. */
 export async function showSending<Result>(
   seconds: number,
   tallies: readonly CustomerTally[],

@@ -17,7 +17,7 @@ export type DemoOptions = {
 
 const storedPatienceMs = 60_000
 
-/** Sends, compares, prints. Resolves with whether every number agrees. */
+/** Sends traffic, compares the numbers and prints the result. Resolves to whether all numbers agree. */
 export async function runDemo(
   { baseUrl, sandboxKey }: Credentials,
   options: DemoOptions,
@@ -42,7 +42,7 @@ export async function runDemo(
       const goesOn = forSeconds(options.seconds)
       const context = { client, random, productRef, run, tallies, isOver: () => !goesOn() }
       let next = 1
-      // A session that has ended makes room for the next customer.
+      // When a session ends, a session of the next customer begins.
       return runLanes(options.agents, goesOn, () => runMcpSession(context, next++))
     })
     const comparisons = await showComparing(tallies.length, (onCompared) =>

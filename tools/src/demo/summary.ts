@@ -2,7 +2,7 @@ import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { agrees, type CustomerComparison } from './compare.ts'
 import { sum } from './tally.ts'
 
-/** The table at the end of the demo: what was sent against what came back from each place that keeps it. */
+/** Returns the table at the end of the demo, which compares what was sent with what each place stored. */
 export function summaryText(comparisons: readonly CustomerComparison[]): string {
   const total = (pick: (comparison: CustomerComparison) => number): string =>
     formatCount(comparisons.reduce((running, comparison) => running + pick(comparison), 0))
@@ -18,7 +18,7 @@ export function summaryText(comparisons: readonly CustomerComparison[]): string 
   return formatTable(['', 'records', ''], rows)
 }
 
-/** One line per customer whose numbers differ. */
+/** Returns one line per customer whose numbers differ. */
 export function differences(comparisons: readonly CustomerComparison[]): string[] {
   return comparisons
     .filter((comparison) => !agrees(comparison))

@@ -1,6 +1,6 @@
 import type { Outcome } from '@tollgate/schemas/meter-event'
 
-/** What one customer's traffic came to, as the sender knows it. */
+/** Numbers of one customer's traffic as counted by the sender. */
 export type CustomerTally = {
   readonly customerRef: string
   readonly sent: Record<Outcome, number>

@@ -7,7 +7,7 @@ import { startServer, type Command } from './server.ts'
 
 export type ClickHouse = Engine & { readonly password: string }
 
-/** The real engine behind our own gateway: there is no package of a ClickHouse server to be had everywhere. */
+/** Starts ClickHouse behind Tollgate's own gateway, because packages of a ClickHouse server are not available on all systems. */
 export async function startClickHouse(options: EngineOptions, port: number): Promise<ClickHouse> {
   const password = await passwordIn(join(options.root, 'clickhouse'))
   const server = await startServer(
@@ -30,13 +30,13 @@ export function clickHouseUrl(port: number): string {
   return `http://${host}:${port}`
 }
 
-/** The gateway answers nobody who does not know its password. */
+/** Returns whether the gateway answers. It only answers requests with its password. */
 export async function clickHouseAnswers(root: string, port: number): Promise<boolean> {
   const password = await passwordIn(join(root, 'clickhouse'))
   return await answersHttp(`${clickHouseUrl(port)}/ping`, { 'X-ClickHouse-Key': password })
 }
 
-/** The password of the read-only user, whom people and tools use. */
+/** Returns the password of the read-only user for people and tools. */
 export function readerPasswordIn(root: string): Promise<string> {
   return passwordIn(join(root, 'clickhouse', 'data-team'))
 }
@@ -47,7 +47,7 @@ async function prepareGateway(
   password: string,
   readerPassword: string,
 ): Promise<Command> {
-  // Found only now: whoever starts other engines need not have built the services.
+  // Imported only here, because the services need not be built to start other engines.
   const { entries } = await import('@tollgate/deploy/standalone/entries')
   const entry = entries.chdbGateway
   const isSource = entry.endsWith('.ts')
@@ -61,7 +61,7 @@ async function prepareGateway(
       CHDB_GATEWAY_PORT: String(port),
       CHDB_GATEWAY_PASSWORD: password,
       CHDB_GATEWAY_READER_PASSWORD: readerPassword,
-      // Every running statement holds one of libuv's threads; four would be taken by statements alone.
+      // Every running statement uses one thread of libuv. With the default of 4, statements could use all of them.
       UV_THREADPOOL_SIZE: '8',
     },
   }

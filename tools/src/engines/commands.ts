@@ -23,13 +23,13 @@ export type Place = {
 }
 
 export type UpOptions = {
-  /** One or three; by default what the folder was made with, else one. */
+  /** Number of Kafka brokers, 1 or 3. The default is the number with which the folder was created, or 1. */
   readonly brokers?: number
-  /** In place of the single Redis. Kept up by later calls without it. */
+  /** Whether to start a Redis Cluster instead of a single Redis. Later calls without this option keep the cluster. */
   readonly redisCluster?: boolean
 }
 
-/** Starts what does not run. False when an engine could not start; the reasons have been said. */
+/** Starts the engines that are not running. Returns false if an engine could not start, after printing the reasons. */
 export async function up(place: Place, ports: PortPlan, options: UpOptions): Promise<boolean> {
   const { root, say } = place
   return await withLock(root, async () => {
@@ -62,14 +62,14 @@ export async function up(place: Place, ports: PortPlan, options: UpOptions): Pro
   })
 }
 
-/** Prints a line for each server. False when one of them is not healthy. */
+/** Prints a line for each server. Returns false if a server is not healthy. */
 export async function status({ root, say }: Place): Promise<boolean> {
   const rows = await readEngineStatus(root)
   say(`\n${formatTable(['engine', 'state', 'process', 'address', 'log'], rows.map(cells))}`)
   return rows.every(({ state }) => state === 'healthy')
 }
 
-/** Ends what `up` started, by process number; the data stays. */
+/** Stops the servers that `up` started, by process id. Their data is kept. */
 export async function down({ root, say }: Place): Promise<void> {
   await withLock(root, async () => {
     const running = startedServers(root).filter(isRunning)
@@ -83,7 +83,10 @@ function cells({ name, state, process, address = '' }: ServerStatus): string[] {
   return [name, state, String(process?.pid ?? ''), address, process ? shown(process.logPath) : '']
 }
 
-/** Two commands at once on one folder would each start a server and keep one record of the two. */
+/**
+ * Runs `act` while the folder is locked. Without the lock, 2 commands on the same folder would each start a server and record only
+ * one of them.
+ */
 async function withLock<Result>(root: string, act: () => Promise<Result>): Promise<Result> {
   await mkdir(root, { recursive: true })
   const lock = await lockFolder(

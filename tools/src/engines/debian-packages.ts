@@ -7,7 +7,7 @@ import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
 const run = promisify(execFile)
 const outputBytesMax = 16 * 1_048_576
 
-/** Debian asks this program before a package starts its service; exit code 101 means no. */
+/** Debian runs this program before a package starts its service. Exit code 101 forbids the start. */
 const policyFile = '/usr/sbin/policy-rc.d'
 export const policy = `#!/bin/sh
 # Made by Tollgate's engines:up while it installs packages, and removed afterwards: it wants the programs, not services.
@@ -20,7 +20,7 @@ export function canInstallPackages(): boolean {
 
 let installing: Promise<void> = Promise.resolve()
 
-/** One at a time: apt-get locks its database. */
+/** Installs one package at a time, because apt-get locks its database. */
 export function installPackage(name: string, say: (line: string) => void): Promise<void> {
   const install = installing.then(() => installNow(name, say))
   installing = install.catch(() => undefined)
@@ -49,8 +49,8 @@ async function aptGet(...parameters: string[]): Promise<void> {
 }
 
 /**
- * A machine that has a policy of its own keeps it. What is removed is only what was written here, also what an install
- * that was killed left behind.
+ * Writes the policy file unless the machine already has one. The returned function removes the file only if Tollgate wrote it,
+ * including one that an interrupted installation left behind.
  */
 export async function keepServicesFromStarting(file: string): Promise<() => Promise<void>> {
   if (!existsSync(file)) await writeFile(file, policy, { mode: 0o755 })

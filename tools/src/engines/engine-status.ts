@@ -15,13 +15,13 @@ export type ServerStatus = {
   readonly name: string
   readonly state: 'healthy' | 'does not answer' | 'not running'
   readonly process?: ProcessRecord
-  /** Without secrets. */
+  /** Address without secrets. */
   readonly address?: string
 }
 
 type Kind = {
   readonly address: (port: number) => string
-  /** Asks the server itself. */
+  /** Checks the server by a request to it. */
   readonly isHealthy: (record: ProcessRecord, root: string) => Promise<boolean>
 }
 
@@ -57,14 +57,14 @@ const kinds: Record<EngineName, Kind> = {
   },
 }
 
-/** Every server that was started in the folder and not stopped since, and a line for each engine that has none. */
+/** Returns every server that was started in the folder and not stopped, and a row for each engine without a server. */
 export async function readEngineStatus(root: string): Promise<ServerStatus[]> {
   const records = startedServers(root)
   const rows = await Promise.all(
     engineNames.map(async (engine): Promise<ServerStatus[]> => {
       const own = records.filter((record) => record.engine === engine)
       if (own.length > 0) return await Promise.all(own.map((record) => statusOf(record, root)))
-      // Either of the two is what the services need.
+      // The services need either Redis or Redis Cluster, so only one of them is listed.
       if (engine === 'redis-cluster' || (engine === 'redis' && hasRedisCluster(root))) return []
       return [{ name: engine, state: 'not running' }]
     }),
@@ -80,7 +80,7 @@ async function statusOf(record: ProcessRecord, root: string): Promise<ServerStat
   return { name, state, process: record, address: address(port) }
 }
 
-/** What the folders of the root say was started, running or not. */
+/** Returns the servers that are recorded in the folders of the root, running or not. */
 export function startedServers(root: string): ProcessRecord[] {
   if (!existsSync(root)) return []
   return readdirSync(root)

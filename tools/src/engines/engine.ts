@@ -1,12 +1,15 @@
-/** What every engine's start function is told besides its ports. */
+/** Options of every engine's start function, in addition to its ports. */
 export type EngineOptions = {
-  /** Holds one folder per server, and `logs`. Starting again on the same folder goes on with the same data. */
+  /** Folder with one subfolder per server, and `logs`. A start on an existing folder continues with its data. */
   readonly root: string
-  /** Progress, one line at a time. */
+  /** Called with one line of progress at a time. */
   readonly say: (line: string) => void
-  /** True ends the servers (SIGKILL) with this process, however that ends: for tests. Linux only. */
+  /** If true, the servers are killed (SIGKILL) when this process ends for any reason. For tests, on Linux only. */
   readonly endsWithParent?: boolean
-  /** True leaves out the compiler of Java that pays off after minutes: brokers are up sooner, for tests that kill them. */
+  /**
+   * If true, Java runs without its optimizing compiler, which only pays off after minutes. Brokers then start sooner, for tests
+   * that kill them.
+   */
   readonly isShortLived?: boolean
 }
 
@@ -20,11 +23,11 @@ export type RunningServer = {
 }
 
 export type Engine = {
-  /** As the Tollgate services and clients want it: `host:port`, a comma-separated list of those, or a URL. */
+  /** Address for services and clients: `host:port`, a comma-separated list of these, or a URL. */
   readonly address: string
-  /** One per process; `pid` and `stop()` of each are its own. */
+  /** One entry per process. */
   readonly servers: readonly RunningServer[]
-  /** All servers of the engine. Safe to call twice, and when one was killed. */
+  /** Stops all servers of the engine. It may be called twice, and after a server was killed. */
   stop(): Promise<void>
 }
 

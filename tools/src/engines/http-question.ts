@@ -1,6 +1,6 @@
 const answerTimeoutMs = 2_000
 
-/** Whether a request is answered with success in time. */
+/** Returns whether a request is answered successfully in time. */
 export async function answersHttp(
   url: string,
   headers: Record<string, string> = {},

@@ -10,9 +10,9 @@ import { StartRefusedError } from '@tollgate/deploy/standalone/start-refused'
 import { requireProgram } from './programs.ts'
 
 export type JavaArtifacts = {
-  /** All jars of a Kafka broker, as `java -cp` takes them. */
+  /** All jars of a Kafka broker, in the form of `java -cp`. */
   readonly kafkaClassPath: string
-  /** The registry, as `java -jar` takes it. */
+  /** Jar of the registry for `java -jar`. */
   readonly registryJar: string
 }
 
@@ -21,10 +21,10 @@ const progressMs = 5_000
 
 let resolving: Promise<JavaArtifacts> | undefined
 
-/** Downloaded by Maven once per version of tools/local/pom.xml; kept under tools/local/target. */
+/** Returns the Java artifacts. Maven downloads them once per version of tools/local/pom.xml into tools/local/target. */
 export function javaArtifacts(say: (line: string) => void): Promise<JavaArtifacts> {
   resolving ??= resolve(say).catch((error: unknown) => {
-    // The next caller may have the network back.
+    // The next call may try again, because the network may then be available.
     resolving = undefined
     throw error
   })
@@ -45,7 +45,10 @@ async function resolve(say: (line: string) => void): Promise<JavaArtifacts> {
   return { kafkaClassPath: join(folder, 'kafka', '*'), registryJar: join(registry, jar) }
 }
 
-/** Under another name until it is whole: a download that was cut short, or one beside this one, leaves nothing half. */
+/**
+ * Downloads into a temporary folder and renames it at the end, so that an interrupted or concurrent download leaves no incomplete
+ * folder.
+ */
 async function download(pom: string, folder: string, say: (line: string) => void): Promise<void> {
   const maven = await requireProgram('mvn', say)
   const unfinished = `${folder}.${process.pid}`
@@ -54,7 +57,7 @@ async function download(pom: string, folder: string, say: (line: string) => void
     say('Downloading Kafka and the schema registry with Maven (about 150 MB, once) ...')
     await runMaven(maven, pom, unfinished, say)
     await rename(unfinished, folder).catch((error: unknown) => {
-      // Somebody else's is as good.
+      // If another process has created the folder meanwhile, it has the same content.
       if (!existsSync(folder)) throw error
     })
   } finally {
@@ -70,7 +73,7 @@ async function runMaven(
 ): Promise<void> {
   const parameters = ['--batch-mode', '--file', pom, `-Dartifacts.folder=${folder}`]
   const child = spawn(maven, [...parameters, 'generate-resources'], {
-    // Its errors are on standard output too.
+    // Maven also prints its errors to standard output.
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   let files = 0

@@ -1,7 +1,10 @@
 import { host } from '@tollgate/deploy/standalone/ports'
 import type { BrokerPorts } from './port-plan.ts'
 
-/** A broker that is controller too, of a cluster of one or three. `index` counts from 0, node numbers from 1. */
+/**
+ * Returns the properties of a broker that is also a controller, in a cluster of 1 or 3. `index` counts from 0, node ids count from
+ * 1.
+ */
 export function kafkaProperties(
   brokers: readonly BrokerPorts[],
   index: number,
@@ -21,7 +24,7 @@ export function kafkaProperties(
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': dataFolder,
-    // A misspelt topic is an error, not a new topic.
+    // A misspelled topic must be an error and not create a new topic.
     'auto.create.topics.enable': 'false',
     'default.replication.factor': copies,
     'min.insync.replicas': copiesInSync,
@@ -30,15 +33,15 @@ export function kafkaProperties(
     'transaction.state.log.min.isr': copiesInSync,
     'share.coordinator.state.topic.replication.factor': copies,
     'share.coordinator.state.topic.min.isr': copiesInSync,
-    // Fewer files than the default of 50 each; one machine has no use for more.
+    // Fewer partitions than the default of 50 each create fewer files, and one machine needs no more.
     'offsets.topic.num.partitions': '8',
     'transaction.state.log.num.partitions': '8',
-    // A group's first consumer need not wait for others to join.
+    // The first consumer of a group does not wait for others to join.
     'group.initial.rebalance.delay.ms': '0',
-    // A killed broker is replaced as leader after this, not after nine seconds.
+    // The leader of a killed broker's partitions is replaced after 6 seconds instead of the default of 9.
     'broker.session.timeout.ms': '6000',
     'broker.heartbeat.interval.ms': '1000',
-    // The default, 128 MiB, is a quarter of the heap.
+    // The default of 128 MiB is a quarter of the heap.
     'log.cleaner.dedupe.buffer.size': String(16 * 1_048_576),
   }
 }

@@ -1,14 +1,14 @@
 import { askOverTcp } from './tcp-question.ts'
 
-/** Metadata, version 1: every broker since 0.10 answers it. */
+/** Metadata request, version 1. Every broker since 0.10 supports it. */
 const metadataKey = 3
 const metadataVersion = 1
 
-/** In place of a list of topics. */
+/** Values sent instead of a list of topics. */
 const noTopics = 0
 const allTopics = -1
 
-/** Without a client's name. */
+/** Encodes a metadata request without a client id. */
 function metadataQuestion(topics: number): Buffer {
   const bytes = Buffer.alloc(4 + 14)
   bytes.writeInt32BE(14, 0)
@@ -26,13 +26,16 @@ function askMetadata(port: number, topics: number): Promise<Buffer | undefined> 
   return askOverTcp(port, metadataQuestion(topics), isWhole)
 }
 
-/** The numbers of the brokers that take part, as the broker on this port knows them; none while it does not answer. */
+/** Returns the ids of the active brokers as known by the broker on this port. Returns an empty list if it does not answer. */
 export async function brokersKnownTo(port: number): Promise<number[]> {
   const answer = await askMetadata(port, noTopics)
   return answer ? readBrokers(answer) : []
 }
 
-/** How many partitions lack a copy that is in sync, as the broker on this port knows; undefined when it does not answer. */
+/**
+ * Returns how many partitions lack an in-sync replica, as known by the broker on this port. Returns undefined if it does not
+ * answer.
+ */
 export async function partitionsShort(port: number): Promise<number | undefined> {
   const answer = await askMetadata(port, allTopics)
   return answer && readPartitionsShort(answer)
@@ -42,7 +45,7 @@ export function readBrokers(answer: Buffer): number[] {
   return readBrokersFrom(new Cursor(answer, headBytes))
 }
 
-/** After the brokers the controller; then per topic an error, name, whether it is internal, and its partitions. */
+/** Reads the controller after the brokers, then for each topic its error, name, internal flag and partitions. */
 export function readPartitionsShort(answer: Buffer): number {
   const at = new Cursor(answer, headBytes)
   readBrokersFrom(at)
@@ -51,7 +54,7 @@ export function readPartitionsShort(answer: Buffer): number {
     at.skip(2)
     at.skipText()
     at.skip(1)
-    // Each with an error, its number and leader; then the brokers of all its copies, and of those in sync.
+    // Each partition has an error, its number and its leader, then the brokers of all replicas and of the in-sync replicas.
     return at.list(() => {
       at.skip(2 + 4 + 4)
       const copies = at.list(() => at.int32()).length
@@ -61,10 +64,10 @@ export function readPartitionsShort(answer: Buffer): number {
   return topics.flat().filter(Boolean).length
 }
 
-/** Size and correlation. */
+/** Bytes of the size and the correlation id. */
 const headBytes = 8
 
-/** Per broker its number, host, port and rack. */
+/** Reads for each broker its id, host, port and rack. */
 function readBrokersFrom(at: Cursor): number[] {
   return at.list(() => {
     const broker = at.int32()
@@ -93,7 +96,7 @@ class Cursor {
     this.#at += bytes
   }
 
-  /** Texts have a length of two bytes, -1 for none. */
+  /** Skips a string. Its length is stored in 2 bytes, with -1 for null. */
   skipText(): void {
     this.#at += 2 + Math.max(0, this.#bytes.readInt16BE(this.#at))
   }

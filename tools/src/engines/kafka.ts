@@ -21,7 +21,7 @@ const run = promisify(execFile)
 const logSettings = fileURLToPath(new URL('../../local/log4j2.properties', import.meta.url))
 const agreeTimeoutMs = 60_000
 
-/** One broker, or three that keep three copies of everything. Waits until every broker knows all of them. */
+/** Starts 1 broker, or 3 brokers with a replication factor of 3. Waits until every broker knows all of them. */
 export async function startKafka(
   options: EngineOptions,
   brokers: readonly BrokerPorts[],
@@ -34,7 +34,10 @@ export async function startKafka(
   return engineOf(brokers.map(({ port }) => `${host}:${port}`).join(','), servers)
 }
 
-/** One broker alone, for a test that killed it. Ready when it takes part; a majority of the others must be there. */
+/**
+ * Starts a single broker, for a test that killed it. It is ready when it has joined the cluster, for which a majority of the others
+ * must be running.
+ */
 export async function startKafkaBroker(
   options: EngineOptions,
   brokers: readonly BrokerPorts[],
@@ -55,7 +58,7 @@ export async function startKafkaBroker(
   )
 }
 
-/** How many brokers the folder was made for. */
+/** Returns the number of brokers with which the folder was created. */
 export function brokersIn(root: string): number | undefined {
   return readCluster(root)?.brokers
 }
@@ -83,7 +86,7 @@ async function prepareBroker(
 
 type Cluster = { readonly id: string; readonly brokers: number }
 
-/** Chosen once per folder, before any broker is made: brokers of one cluster share it. */
+/** Returns the cluster id that all brokers share. It is created once per folder, before any broker is formatted. */
 async function clusterId(root: string, brokers: number): Promise<string> {
   const known = readCluster(root)
   if (known && known.brokers !== brokers) {
@@ -99,7 +102,10 @@ async function clusterId(root: string, brokers: number): Promise<string> {
   return cluster.id
 }
 
-/** Kafka's form of a UUID. The first bit is clear: a leading dash would be read as an option of its tool. */
+/**
+ * Returns a random UUID in Kafka's encoding. The first bit is 0, so that the text cannot begin with a dash, which Kafka's tool
+ * would parse as an option.
+ */
 function newClusterId(): string {
   const bytes = randomBytes(16)
   bytes[0]! &= 0x7f

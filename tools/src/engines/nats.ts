@@ -31,7 +31,10 @@ export function natsUrl(port: number): string {
   return `nats://${host}:${port}`
 }
 
-/** Debian's own configuration has no JetStream. The store is bounded, so that streams cannot fill the disk. */
+/**
+ * Returns the configuration of NATS. Debian's default enables no JetStream. The store is limited, so that streams cannot fill the
+ * disk.
+ */
 function natsConfiguration(port: number, folder: string): string {
   const quoted = (text: string): string => JSON.stringify(text)
   return `listen: ${quoted(`${host}:${port}`)}
@@ -44,7 +47,10 @@ jetstream {
 `
 }
 
-/** The server greets every client with what it is. `jetstream` appears there once the store is recovered. */
+/**
+ * Returns whether NATS is ready. The server sends its information to each new client, with `jetstream` after its store is
+ * recovered.
+ */
 export async function natsAnswers(port: number): Promise<boolean> {
   const isWhole = (answer: Buffer): boolean => answer.includes('\r\n')
   const answer = await askOverTcp(port, Buffer.alloc(0), isWhole)

@@ -2,7 +2,7 @@ import { findFreePort } from '@tollgate/deploy/standalone/ports'
 
 export type BrokerPorts = { readonly port: number; readonly controllerPort: number }
 
-/** Clients use `port`; the nodes talk to each other on `busPort`. */
+/** Clients connect to `port`. The nodes of the cluster connect to each other on `busPort`. */
 export type RedisNodePorts = { readonly port: number; readonly busPort: number }
 
 export type PortPlan = {
@@ -27,10 +27,10 @@ export type FirstPorts = {
 
 export const brokersMax = 3
 const redisMasters = 3
-/** From a server's own port to the one it talks to its peers on. */
+/** Offset from a server's port to the port for its peers. */
 const peerOffset = 100
 
-/** Servers of one engine count up from its port; their ports among themselves lie a hundred above. */
+/** Returns the ports of all servers. The servers of one engine use consecutive ports, and their ports for peers are 100 higher. */
 export function planPorts(first: FirstPorts): PortPlan {
   const countUp = (from: number, count: number): number[] =>
     Array.from({ length: count }, (_, index) => from + index)
@@ -57,7 +57,7 @@ export function planPorts(first: FirstPorts): PortPlan {
   return plan
 }
 
-/** Free ones, for engines that somebody starts beside others. */
+/** Returns free ports, for engines that run next to others. */
 export async function planFreePorts(): Promise<PortPlan> {
   const taken = new Set<number>()
   const free = (): Promise<number> => findFreePort(taken)

@@ -17,7 +17,7 @@ const run = promisify(execFile)
 const userName = 'tollgate'
 const databaseName = 'tollgate'
 
-/** A server of the system's PostgreSQL with a superuser and a database named `tollgate`. */
+/** Starts the system's PostgreSQL with a superuser and a database named `tollgate`. */
 export async function startPostgres(options: EngineOptions, port: number): Promise<Engine> {
   const url = await postgresUrl(options.root, port)
   const server = await startServer(
@@ -26,7 +26,7 @@ export async function startPostgres(options: EngineOptions, port: number): Promi
       name: 'postgres',
       port,
       portVariable: 'TOLLGATE_ENGINES_POSTGRES_PORT',
-      // Ends sessions; SIGTERM would wait for clients to leave.
+      // SIGINT closes sessions. SIGTERM would wait for clients to disconnect.
       stopSignal: 'SIGINT',
       isReady: () => postgresAnswers(options.root, port),
       prepare: (folder) => preparePostgres(options, port, folder),
@@ -36,7 +36,7 @@ export async function startPostgres(options: EngineOptions, port: number): Promi
   return engineOf(url, [server])
 }
 
-/** With its password, which is made here when the folder has none. */
+/** Returns the URL with the password. The password is created if the folder has none. */
 async function postgresUrl(root: string, port: number): Promise<string> {
   const password = await passwordIn(join(root, 'postgres'))
   return `postgres://${userName}:${password}@${host}:${port}/${databaseName}`
@@ -44,7 +44,10 @@ async function postgresUrl(root: string, port: number): Promise<string> {
 
 const answerTimeoutMs = 3_000
 
-/** Ready is also that the database is there: not made by initdb, so that a crash between the two is made up for. */
+/**
+ * Returns whether the server is ready and has the database. The database is created here and not by initdb, so that it is also
+ * created after a crash between the two.
+ */
 export async function postgresAnswers(root: string, port: number): Promise<boolean> {
   const server = new URL(await postgresUrl(root, port))
   server.pathname = '/postgres'
@@ -63,13 +66,13 @@ async function preparePostgres(
   const postgres = await requireProgram('postgres', options.say)
   const data = join(folder, 'data')
   const account = chooseAccount({ folder, dataFolder: data, postgres })
-  // Nobody is named as owner: a server that is not in our record has outlived the one that is.
+  // No owner file is written here, so a running server that is not in the process record counts as left over and is stopped.
   if (existsSync(data)) await clearTheWay(data, join(folder, 'owner.json'))
   else await makeData(join(dirname(postgres), 'initdb'), account, folder, data)
   const settings = {
     port: String(port),
     listen_addresses: host,
-    // No socket file: its path would be too long in some folders, and others could reach it in /tmp.
+    // Do not create a socket file. Its path would be too long in some folders, and in /tmp other users could connect to it.
     unix_socket_directories: '',
     timezone: 'UTC',
     log_timezone: 'UTC',
@@ -81,7 +84,7 @@ async function preparePostgres(
   return { file: postgres, args: ['-D', data, ...asArguments], account }
 }
 
-/** Under another name until it is whole: a crash on the way leaves nothing that looks like a database. */
+/** Creates the data folder under a temporary name and renames it at the end, so that a crash leaves no incomplete database. */
 async function makeData(
   initdb: string,
   account: Launcher,

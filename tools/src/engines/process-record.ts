@@ -3,20 +3,22 @@ import { join } from 'node:path'
 import { hasEnded, startTimeOf } from '@tollgate/platform/processes/process-identity'
 import type { EngineName } from './engine-names.ts'
 
-/** One started server, as the commands that come later find it. */
+/** One started server, recorded for later commands. */
 export type ProcessRecord = {
   readonly engine: EngineName
-  /** `kafka-2`: the name of its folder and of its log. */
+  /** Name of the server's folder and log, for example `kafka-2`. */
   readonly name: string
   readonly pid: number
-  /** Tells the process from a later one that was given the same number. */
+  /** Distinguishes the process from a later one with the same process id. */
   readonly startTime: string | undefined
   readonly port: number
   readonly stopSignal: NodeJS.Signals
   readonly logPath: string
 }
 
-/** Synchronous, and called right after the launch: no other work may come between a process and the note of it. */
+/**
+ * Writes the record of a process. It is synchronous and called right after the launch, so that a process is never left unrecorded.
+ */
 export function writeProcessRecord(folder: string, record: ProcessRecord): void {
   writeFileSync(fileIn(folder), `${JSON.stringify(record, null, 2)}\n`)
 }
@@ -25,7 +27,7 @@ export function readProcessRecord(folder: string): ProcessRecord | undefined {
   try {
     return (JSON.parse(readFileSync(fileIn(folder), 'utf8')) as ProcessRecord | null) ?? undefined
   } catch {
-    // Missing, or cut short by a full disk: then nothing is known to run.
+    // The file is missing, or was truncated by a full disk. In both cases no process is known.
     return undefined
   }
 }
@@ -34,7 +36,7 @@ export function removeProcessRecord(folder: string): void {
   rmSync(fileIn(folder), { force: true })
 }
 
-/** Never true for a process that merely got the number of one that ended. */
+/** Returns whether the recorded process is running. Another process that reuses its process id does not count. */
 export function isRunning({ pid, startTime }: ProcessRecord): boolean {
   return startTime !== undefined && !hasEnded(pid) && startTimeOf(pid) === startTime
 }

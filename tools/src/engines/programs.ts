@@ -10,11 +10,11 @@ const run = promisify(execFile)
 
 type Program = {
   readonly debianPackage: string
-  /** Its path; undefined when it is not there, or too old. */
+  /** Returns the path of the program, or undefined if it is missing or too old. */
   readonly find: () => Promise<string | undefined>
 }
 
-/** The broker and the registry run on this and all later versions. */
+/** Minimum version of Java for the broker and the registry. */
 const javaVersionMin = 17
 
 const programs = {
@@ -31,8 +31,8 @@ export type ProgramName = keyof typeof programs
 const looking = new Map<ProgramName, Promise<string>>()
 
 /**
- * The path of the program. Installed when it is missing and this is root on Debian; else one line says what to do.
- * Engines that start together and need the same one wait for the same install.
+ * Returns the path of the program. Installs it if it is missing and the process is root on Debian. Otherwise throws a line that
+ * says what to do. Engines that start together and need the same program wait for the same installation.
  */
 export function requireProgram(name: ProgramName, say: (line: string) => void): Promise<string> {
   const known = looking.get(name)
@@ -57,7 +57,7 @@ async function findOrInstall(name: ProgramName, say: (line: string) => void): Pr
   )
 }
 
-/** What a start of all engines would ask a person to install. */
+/** Returns the programs that a user must install before all engines can start. */
 export async function missingPrograms(): Promise<ProgramName[]> {
   if (canInstallPackages()) return []
   const names = Object.keys(programs) as ProgramName[]
@@ -70,13 +70,13 @@ async function findInPath(name: string): Promise<string | undefined> {
   return stdout.trim() || undefined
 }
 
-/** Debian keeps it among the programs of the administrator, which are not in everybody's search path. */
+/** Debian installs it in a folder for administrators, which is not in every search path. */
 async function findNats(): Promise<string | undefined> {
   const debian = '/usr/sbin/nats-server'
   return existsSync(debian) ? debian : await findInPath('nats-server')
 }
 
-/** What `java` stands for, which may be a script of a version manager. */
+/** Returns the path of the real Java program. `java` itself may be a script of a version manager. */
 async function findJava(): Promise<string | undefined> {
   const question = ['-XshowSettings:properties', '-version']
   const { stderr } = await run('java', question).catch(() => ({ stderr: '' }))
@@ -85,7 +85,7 @@ async function findJava(): Promise<string | undefined> {
   return home !== undefined && version >= javaVersionMin ? join(home, 'bin', 'java') : undefined
 }
 
-/** Debian keeps the server's programs apart from the search path, one folder per major version. */
+/** Debian installs the server's programs outside the search path, in one folder per major version. */
 async function findPostgres(): Promise<string | undefined> {
   const root = '/usr/lib/postgresql'
   const versions = (await readdir(root).catch(() => [])).map(Number).filter(Number.isInteger)

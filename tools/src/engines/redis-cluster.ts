@@ -17,7 +17,7 @@ import { waitUntil } from './wait-until.ts'
 const run = promisify(execFile)
 const agreeTimeoutMs = 60_000
 
-/** Masters without replicas that share the slots. Waits until all of them agree that the cluster is whole. */
+/** Starts masters without replicas that share the slots. Waits until all of them report that the cluster is complete. */
 export async function startRedisCluster(
   options: EngineOptions,
   nodes: readonly RedisNodePorts[],
@@ -32,14 +32,15 @@ export async function startRedisCluster(
   if (!isFormed) {
     const client = await requireProgram('redis-cli', options.say)
     await run(client, ['--cluster', 'create', ...addresses, '--cluster-yes'])
-    // Last: without it the next start makes the cluster anew, which costs nothing while nobody could have used it.
+    // The file is written last. Without it, the next start creates the cluster again, which loses nothing because no client can
+    // have used it.
     await writeFile(formedFile, '')
   }
   await untilWhole(nodes)
   return engineOf(addresses.join(','), servers)
 }
 
-/** One node alone, for a test that killed it; it finds the others by what it wrote down. */
+/** Starts a single node, for a test that killed it. It finds the other nodes by its stored cluster state. */
 async function startRedisClusterNode(
   options: EngineOptions,
   nodes: readonly RedisNodePorts[],
@@ -61,7 +62,7 @@ async function startRedisClusterNode(
           ...settingsAsArguments({
             'cluster-enabled': 'yes',
             'cluster-port': String(busPort),
-            // How long a silent node is waited for before the others call it failed.
+            // Milliseconds after which the other nodes report a silent node as failed.
             'cluster-node-timeout': '5000',
           }),
         ],
@@ -75,12 +76,12 @@ export function hasRedisCluster(root: string): boolean {
   return existsSync(clusterFolder(root))
 }
 
-/** What this node thinks of the whole. */
+/** Returns whether the cluster is complete from the view of this node. */
 export async function isWhole(port: number): Promise<boolean> {
   return (await askRedis(port, 'CLUSTER INFO')).includes('cluster_state:ok')
 }
 
-/** A creation that was cut short leaves nodes that hold some slots, which Redis refuses to make a cluster of. */
+/** Deletes the nodes of an interrupted creation. They already own some slots, and Redis refuses to create a cluster from them. */
 async function clearHalfFormed(root: string, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const folder = join(root, nodeName(index))

@@ -1,6 +1,6 @@
 import { askOverTcp } from './tcp-question.ts'
 
-/** The raw answer to a command of plain words; empty when there is none in time. */
+/** Returns the raw answer to an inline command, or an empty string if none arrives in time. */
 export async function askRedis(
   port: number,
   command: string,
@@ -10,7 +10,7 @@ export async function askRedis(
   return answer?.toString('latin1') ?? ''
 }
 
-/** A line, or `$<bytes>`, a line break, that many bytes and another line break. */
+/** Returns whether the answer is complete: a line, or a bulk string of the form `$<bytes>`, line break, bytes, line break. */
 function isWhole(answer: Buffer): boolean {
   const headEnd = answer.indexOf('\r\n')
   if (headEnd < 0) return false

@@ -23,7 +23,7 @@ export async function startRedis(options: EngineOptions, port: number): Promise<
   return engineOf(`redis://${host}:${port}`, [server])
 }
 
-/** What hot state needs of a Redis: nothing is evicted, and a killed server keeps what it answered. */
+/** Returns the settings that hot state needs: Redis evicts nothing, and a killed server keeps acknowledged writes. */
 export function redisArguments(port: number, folder: string): string[] {
   return settingsAsArguments({
     bind: host,
@@ -31,7 +31,7 @@ export function redisArguments(port: number, folder: string): string[] {
     dir: folder,
     appendonly: 'yes',
     appendfsync: 'everysec',
-    // The append-only file is the copy on disk; snapshots beside it would only cost.
+    // The append-only file is sufficient for durability, so snapshots are disabled.
     save: '',
     'maxmemory-policy': 'noeviction',
   })
@@ -41,7 +41,7 @@ export function settingsAsArguments(settings: Readonly<Record<string, string>>):
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
 }
 
-/** Not while it still loads its file. */
+/** Returns whether Redis is ready. It is not ready while it loads its file. */
 export async function answersPing(port: number): Promise<boolean> {
   return (await askRedis(port, 'PING')).startsWith('+PONG')
 }

@@ -6,7 +6,7 @@ import { javaArtifacts } from './java-artifacts.ts'
 import { requireProgram } from './programs.ts'
 import { startServer, type Command } from './server.ts'
 
-/** Apicurio Registry; the address is that of its Confluent-compatible API. Needs none of the other engines. */
+/** Starts Apicurio Registry. The address is that of its Confluent-compatible API. It does not need the other engines. */
 export async function startSchemaRegistry(options: EngineOptions, port: number): Promise<Engine> {
   const server = await startServer(
     {
@@ -44,14 +44,14 @@ async function prepareRegistry(
     'quarkus.http.access-log.enabled': 'false',
     'apicurio.storage.kind': 'sql',
     'apicurio.storage.sql.kind': 'h2',
-    // Without a delay: an id that was given to a schema is never given to another one, also after a kill.
+    // Writes are not delayed, so that the id of a schema is never assigned again, even after a kill.
     'apicurio.datasource.url': `jdbc:h2:file:${join(folder, 'registry')};WRITE_DELAY=0`,
   }
   return {
     file: java,
     args: [
       '-Xmx256m',
-      // Up sooner, and it is hardly ever asked.
+      // The registry then starts sooner. It gets few requests, so its speed does not matter.
       '-XX:TieredStopAtLevel=1',
       ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
       '-jar',

@@ -17,18 +17,18 @@ import {
 import { stopRecorded } from './stop-recorded.ts'
 import { waitUntil } from './wait-until.ts'
 
-/** One process of an engine: how it is run, and how it is seen to be ready. */
+/** One process of an engine: how it is started, and how its readiness is checked. */
 export type Server = {
   readonly engine: EngineName
   readonly name: string
   readonly port: number
-  /** The variable a person changes when the port is taken. */
+  /** Environment variable that changes the port if it is in use. */
   readonly portVariable: string
-  /** Ends it cleanly. */
+  /** Signal that stops the server cleanly. */
   readonly stopSignal: NodeJS.Signals
-  /** Called before each launch, with the server's folder: makes what is missing there. */
+  /** Creates missing files. Called before each launch with the server's folder. */
   prepare(folder: string): Promise<Command>
-  /** Asks the server itself, and answers within seconds. */
+  /** Checks by a request to the server, and answers within seconds. */
   isReady(): Promise<boolean>
 }
 
@@ -36,11 +36,11 @@ export type Command = {
   readonly file: string
   readonly args: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** As whom, where that is not us. */
+  /** Account that runs the server, if it is not that of this process. */
   readonly account?: Launcher
 }
 
-/** Java 17 takes the encoding of texts from the locale. */
+/** Java 17 uses the text encoding of the locale. */
 const plainEnvironment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C.UTF-8', TZ: 'UTC' }
 const startTimeoutMs = 180_000
 const portTimeoutMs = 5_000
@@ -48,8 +48,8 @@ const pollMs = 50
 const progressMs = 5_000
 
 /**
- * The server of that name in the folder, started where it does not run. Waits until it is ready. A server that was
- * killed is started anew on what it left.
+ * Returns the server of that name in the folder, and starts it if it is not running. Waits until it is ready. A server that was
+ * killed is started again on its existing data.
  */
 export async function startServer(server: Server, options: EngineOptions): Promise<RunningServer> {
   const folder = join(options.root, server.name)
@@ -75,8 +75,8 @@ export async function startServer(server: Server, options: EngineOptions): Promi
 }
 
 /**
- * In a session of its own, with its output in a file: it outlives the command that starts it, and Ctrl-C in that
- * terminal does not reach it. Only what it needs of the environment is handed down.
+ * Starts the process in its own session with its output in a file. It outlives this command, and Ctrl-C in the terminal does not
+ * reach it. Only the necessary part of the environment is passed on.
  */
 async function launch(
   server: Server,
@@ -115,7 +115,7 @@ async function launch(
   return record
 }
 
-/** A killed process counts as gone a moment before its last threads let go of the port. */
+/** Waits for the port. A killed process counts as ended shortly before its last threads release the port. */
 async function untilPortIsFree({ port, portVariable }: Server): Promise<void> {
   const isFree = (): Promise<boolean> =>
     requireFreePort(port, portVariable).then(
@@ -125,7 +125,7 @@ async function untilPortIsFree({ port, portVariable }: Server): Promise<void> {
   if (!(await waitUntil(isFree, portTimeoutMs))) await requireFreePort(port, portVariable)
 }
 
-/** False when the process ends before it is ready. */
+/** Returns false if the process ends before it is ready. */
 async function becomesReady(
   server: Server,
   record: ProcessRecord,

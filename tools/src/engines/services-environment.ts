@@ -1,8 +1,8 @@
 import type { EngineName } from './engine-names.ts'
 
 /**
- * The settings with which Tollgate's services use these engines instead of the embedded parts. Undefined where the
- * engine is not there.
+ * Returns the settings with which Tollgate's services use these engines instead of the embedded stores. A setting is undefined if
+ * its engine is missing.
  */
 export function servicesEnvironment(
   addresses: ReadonlyMap<EngineName, string>,

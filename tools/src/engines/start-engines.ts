@@ -9,7 +9,7 @@ import { startRedisCluster } from './redis-cluster.ts'
 import { startRedis } from './redis.ts'
 import { startSchemaRegistry } from './schema-registry.ts'
 
-/** `kafka` of the ports says how many brokers there are. */
+/** Start functions by engine. `ports.kafka` determines the number of brokers. */
 const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Promise<Engine>> = {
   kafka: (options, ports) => startKafka(options, ports.kafka),
   'schema-registry': (options, ports) => startSchemaRegistry(options, ports.schemaRegistry),
@@ -20,7 +20,7 @@ const starts: Record<EngineName, (options: EngineOptions, ports: PortPlan) => Pr
   nats: (options, ports) => startNats(options, ports.nats),
 }
 
-/** What runs, and why each of the others does not. */
+/** The running engines, and the errors of those that could not start. */
 export type Started<Running> = {
   readonly running: ReadonlyMap<EngineName, Running>
   readonly refused: ReadonlyMap<EngineName, Error>
@@ -34,7 +34,7 @@ export function startEngines(
   return startEach(names, (name) => starts[name](options, ports))
 }
 
-/** All at once; one that cannot start keeps none of the others from it. */
+/** Starts all engines concurrently. The failure of one does not affect the others. */
 export async function startEach<Running>(
   names: readonly EngineName[],
   start: (name: EngineName) => Promise<Running>,

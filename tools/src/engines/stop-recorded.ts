@@ -5,14 +5,13 @@ const endTimeoutMs = 20_000
 const killTimeoutMs = 5_000
 
 /**
- * Ends the server of the folder, if it is the one that was started there, and waits until it is gone. Asked nicely
- * first; SIGCONT lets one that is suspended hear it. The record goes last, so that a stop that is cut short can be
- * repeated.
+ * Stops the server recorded in the folder and waits until it has ended. It first gets its stop signal, and SIGCONT in case it is
+ * suspended. The record is removed last, so that an interrupted stop can be repeated.
  */
 export async function stopRecorded(folder: string): Promise<void> {
   const record = readProcessRecord(folder)
   if (!record) return
-  // Looked up each time: the number may be another process's by now.
+  // Checked before each signal, because another process may reuse the process id.
   const signal = (name: NodeJS.Signals): void => {
     if (isRunning(record)) signalProcess(record.pid, name)
   }
@@ -32,7 +31,7 @@ function signalProcess(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {
-    // It ended in this very moment.
+    // The process ended just before the signal.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }

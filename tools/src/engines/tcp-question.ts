@@ -3,7 +3,7 @@ import { host } from '@tollgate/deploy/standalone/ports'
 
 const usualPatienceMs = 2_000
 
-/** Sends the bytes and collects the answer until it is whole; undefined when there is none in time. */
+/** Sends bytes and collects the answer until it is complete. Returns undefined if none arrives in time. */
 export function askOverTcp(
   port: number,
   question: Uint8Array,

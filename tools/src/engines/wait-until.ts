@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const pollMs = 50
 
-/** Asks until the answer is yes; false when it is not within the time. */
+/** Polls until the condition is true. Returns false after the timeout. */
 export async function waitUntil(
   isSo: () => boolean | Promise<boolean>,
   timeoutMs: number,

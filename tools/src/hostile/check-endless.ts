@@ -12,7 +12,7 @@ export type EndlessOptions = { readonly connections: number; readonly seconds: n
 const openPatienceMs = 60_000
 const customerRef = 'beside_endless_bodies'
 
-/** Bodies and headers without end on many connections at once, while healthy clients go on. */
+/** Sends endless bodies and headers on many connections at once, while healthy clients continue. */
 export function checkEndless(options: EndlessOptions): Check {
   return async (instance, say) => {
     const { baseUrl, liveKey: key } = instance.credentials

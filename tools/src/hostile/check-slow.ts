@@ -14,7 +14,7 @@ import type { Check, Verdict } from './verdict.ts'
 export type SlowOptions = {
   readonly sockets: number
   readonly rounds: number
-  /** Beside slow clients, and as long without them, over all rounds. */
+  /** Total seconds over all rounds: next to slow clients, and the same time without them. */
   readonly seconds: number
 }
 
@@ -23,8 +23,8 @@ const settleSeconds = 2
 const openPatienceMs = 60_000
 
 /**
- * Holds connections on which as good as nothing happens, at the data plane and then at the control plane, while
- * healthy clients go on there.
+ * Keeps almost idle connections open, first to the data plane and then to the control plane, while healthy clients use the same
+ * address.
  */
 export function checkSlow(options: SlowOptions): Check {
   return async (instance, say) => {
@@ -84,7 +84,7 @@ async function besideControlPlane(
 
 type Target = {
   readonly name: string
-  /** The service that listens there. */
+  /** Service that listens at the URL. */
   readonly service: string
   readonly baseUrl: string
   readonly call: (http: HttpClient) => Promise<HttpAnswer>
@@ -92,7 +92,7 @@ type Target = {
 
 type Lap = { readonly latenciesMs: readonly number[]; readonly processorMs: number }
 
-/** In rounds, without the crowd and beside it, so that a machine that changes shows on both sides. */
+/** Measures in rounds, without the crowd and next to it, so that changes of the machine affect both. */
 async function measure(
   instance: Instance,
   { name, service, baseUrl, call }: Target,
@@ -157,13 +157,13 @@ function p99Of(laps: readonly Lap[]): number {
   )
 }
 
-/** What the service did altogether, over the calls: it tells also on a busy machine what the others cost it. */
+/** Returns the CPU time of the service per healthy call. It shows the cost of the slow clients even on a busy machine. */
 function processorPerCall(laps: readonly Lap[]): number {
   const calls = laps.reduce((sum, lap) => sum + lap.latenciesMs.length, 0)
   return laps.reduce((sum, lap) => sum + lap.processorMs, 0) / calls
 }
 
-/** Unknown where the system does not tell it as Linux does. */
+/** Returns NaN on systems that do not report CPU time like Linux. */
 async function processorMs(pid: number): Promise<number> {
   return processorSeconds(pid).then(
     (seconds) => seconds * 1000,

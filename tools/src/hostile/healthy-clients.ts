@@ -6,16 +6,16 @@ import {
 import { startLanes } from '../load/lanes.ts'
 
 export type HealthyLap = {
-  /** How long each call took that was answered 200. */
+  /** Milliseconds of each call that was answered with 200. */
   readonly latenciesMs: readonly number[]
-  /** Everything else that came of a call, and how often. */
+  /** Number of other outcomes of calls, by outcome. */
   readonly failures: ReadonlyMap<string, number>
 }
 
 export type HealthyClients = {
-  /** What happened since the last lap, or the start. */
+  /** Returns what happened since the last lap or the start. */
   lap(): HealthyLap
-  /** Lets every call come to its answer. Calls answered 200 over all laps. */
+  /** Waits until every call is answered, and returns the number of calls answered with 200 over all laps. */
   stop(): Promise<number>
 }
 
@@ -26,11 +26,11 @@ export type HealthyOptions = {
 }
 
 const clients = 16
-/** A steady rate that leaves the machine room, so that a wait is somebody else's doing and not our own queue. */
+/** Interval of a steady rate below the capacity of the machine, so that delays are caused by other clients and not by this load. */
 const callEveryMs = 25
 const timeoutMs = 30_000
 
-/** Well-meaning clients over kept-alive connections, which measure how long each of their calls takes. */
+/** Starts well-behaved clients with keep-alive connections that measure the duration of each call. */
 export function startHealthyClients({ baseUrl, key, call }: HealthyOptions): HealthyClients {
   const http = createHttpClient({ baseUrl, key, connectionsMax: clients, timeoutMs })
   let answeredInAll = 0

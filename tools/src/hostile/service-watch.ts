@@ -2,9 +2,9 @@ import type { Instance } from '../instance/instance.ts'
 import { ownBytes } from '../instance/process-tree.ts'
 
 export type ServiceWatch = {
-  /** Stops looking. What a service should not have done meanwhile: grow without end, or die. */
+  /** Stops the watch. Returns the problems: services that kept growing or died. */
   end(): Promise<readonly string[]>
-  /** The memory of a service: when the watch began, at the most, and now. */
+  /** Returns the memory of a service at the start of the watch, at its maximum and now. */
   memoryText(service: string): string
 }
 
@@ -21,11 +21,11 @@ const watched = [
   'chdb-gateway',
 ]
 const sampleEveryMs = 5_000
-/** Above this share of its size after the first third, plus the allowance, a service has grown. */
+/** A service has grown if its size exceeds its size after the first third by this factor plus the allowance. */
 const growthMax = 1.5
 const allowanceBytes = 64 * 1_048_576
 
-/** Samples the memory of all services now and then, and says it with how far the caller is. */
+/** Samples the memory of all services at intervals, and prints it together with the progress of the caller. */
 export async function watchServices(
   instance: Instance,
   progress: () => string,
@@ -70,7 +70,7 @@ async function sampleMemory(processes: Readonly<Record<string, number>>): Promis
   return bytes
 }
 
-/** Services that went on growing after they were warm. */
+/** Returns the services that kept growing after their warm-up. */
 function growing(samples: readonly Sample[]): string[] {
   const warm = samples[Math.floor(samples.length / 3)]
   const last = samples.at(-1)

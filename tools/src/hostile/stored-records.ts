@@ -5,12 +5,12 @@ import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 const dayMs = 86_400_000
 const patienceMs = 60_000
 const pollMs = 200
-/** After the expected count is there, a record that should not be would show within this time. */
+/** Milliseconds to wait after the expected count is reached. An excess record would show within this time. */
 const settleMs = 1_500
 
 /**
- * Records of the provider in ClickHouse, of all its meters and whatever their outcome; of some customers, or of all. Right
- * after many requests the service answers 503 for usage that is not stored yet, so it is asked again.
+ * Returns the number of the provider's records in ClickHouse, for all meters and outcomes, for some customers or all. Directly
+ * after many requests the service answers 503 for usage that is not stored yet, so the query is repeated.
  */
 export async function countStored(
   client: TollgateClient,
@@ -32,7 +32,7 @@ export async function countStored(
   return stored
 }
 
-/** The same, once there are at least as many as expected, or the patience has run out. */
+/** Returns the same number as soon as it reaches `expected`, or when the patience has run out. */
 export async function untilStored(
   client: TollgateClient,
   expected: number,

@@ -1,10 +1,10 @@
 import type { Instance } from '../instance/instance.ts'
 
-/** What one kind of hostility came to. */
+/** Result of one kind of hostile traffic. */
 export type Verdict = {
-  /** The figures, for whoever reads the terminal. */
+  /** Measurements to print. */
   readonly lines: readonly string[]
-  /** Empty when the service withstood. */
+  /** Problems found. Empty if the service withstood the traffic. */
   readonly problems: readonly string[]
 }
 

@@ -3,16 +3,16 @@ import { keepCopy } from '@tollgate/platform/chaos/older-copy'
 import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
 
 /**
- * Keeps a copy of the ClickHouse folder of an installation that does not run. `putBack`, while it does not run again,
- * leaves what a power cut or a restored backup leaves: a ClickHouse that lacks what came after the copy.
+ * Copies the ClickHouse folder of an installation that is not running. `putBack`, called while it is not running, simulates a power
+ * loss or a restored backup: ClickHouse lacks everything stored after the copy.
  */
 export function keepClickHouseCopy(dataDir: string): Promise<{ putBack(): Promise<void> }> {
   return keepCopy(dataFolderAt(dataDir).clickhouse)
 }
 
 /**
- * Damages a segment of the embedded log that no commit goes into any more; the oldest, unless another is named. Returns
- * its path, undefined while the log has no such segment. Damaging the same bytes once more repairs them.
+ * Damages a segment of the embedded log that is no longer written. The default is the oldest one. Returns its path, or undefined if
+ * the log has no such segment. Damaging the same bytes again repairs them.
  */
 export function damageOldSegment(
   dataDir: string,

@@ -6,11 +6,11 @@ import { makeTemporaryFolder } from '@tollgate/deploy/standalone/temporary-folde
 
 export type FoundInstance = {
   readonly credentials: Credentials
-  /** Ends and removes what was started for this run; leaves alone what ran before. */
+  /** Stops and removes an instance that was started for this run. Does nothing to one that was already running. */
   release(): Promise<void>
 }
 
-/** The instance that runs on the folder, or a new one on a temporary folder. */
+/** Returns the instance that runs on the folder, or starts one on a temporary folder. */
 export async function findInstance(
   dataDir: string,
   environment: Readonly<Record<string, string | undefined>>,

@@ -6,36 +6,36 @@ import { dataFolderAt } from '@tollgate/deploy/standalone/data-folder'
 import { readRunFile, type RunFile } from '@tollgate/deploy/standalone/run-file'
 import { killTree } from './process-tree.ts'
 
-/** The built program: what a user starts, also when the caller runs from source. */
+/** Path of the built program that users start. It is used even if this code runs from source. */
 const program = fileURLToPath(new URL('../../../deploy/dist/standalone/main.js', import.meta.url))
 
 export type Instance = {
   readonly dataDir: string
   readonly credentials: Credentials
-  /** What runs now; process numbers change with restarts. */
+  /** Returns the current run file. Process ids change with restarts. */
   runFile(): Promise<RunFile>
-  /** Everything it printed so far. */
+  /** Returns everything printed so far. */
   output(): string
-  /** Ctrl-C, then waits. Resolves with the exit code. */
+  /** Sends SIGINT like Ctrl-C and waits. Resolves to the exit code. */
   stop(): Promise<number>
-  /** `kill -9` of the whole process tree at once. */
+  /** Kills the whole process tree with `kill -9` at once. */
   kill(): Promise<void>
 }
 
 export type InstanceOptions = {
   readonly dataDir: string
   readonly port: number
-  /** The environment it inherits, with any settings of its own. */
+  /** Environment of the process, including additional settings. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly startTimeoutMs?: number
-  /** Told the process number of the supervisor as soon as it has one: the start may be disturbed from then on. */
+  /** Called with the supervisor's process id as soon as it is known, so that a caller can disturb the start. */
   readonly onSpawned?: (supervisorPid: number) => void
 }
 
 const startTimeoutMs = 120_000
 const stopTimeoutMs = 60_000
 
-/** Starts the whole process tree, as `npm start` does, and waits until it is ready. */
+/** Starts the whole process tree like `npm start`, and waits until it is ready. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
   const { child, output } = spawnStandalone(options)
   if (child.pid !== undefined) options.onSpawned?.(child.pid)
@@ -69,7 +69,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   }
 }
 
-/** Runs a start that is expected to refuse, and tells how it ended. */
+/** Runs a start that is expected to fail, and returns its exit code and output. */
 export async function runToEnd(
   options: InstanceOptions,
 ): Promise<{ code: number; output: string }> {
@@ -80,7 +80,7 @@ export async function runToEnd(
 function spawnStandalone(options: InstanceOptions): { child: ChildProcess; output: () => string } {
   const child = spawn(process.execPath, ['--enable-source-maps', program], {
     env: {
-      // Several run side by side in tests.
+      // Tests run several instances concurrently, so each uses any free port.
       TOLLGATE_MCP_PORT: '0',
       ...options.environment,
       TOLLGATE_DATA_DIR: options.dataDir,

@@ -1,4 +1,4 @@
-/** Sums a metric of a Prometheus page over all its label sets that carry the given labels. */
+/** Returns the sum of a metric over all its label sets that contain the given labels. */
 export async function readMetric(
   adminUrl: string,
   name: string,

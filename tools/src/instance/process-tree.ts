@@ -6,7 +6,7 @@ import { hasEnded } from '@tollgate/platform/processes/process-identity'
 
 const run = promisify(execFile)
 
-/** The process and everything below it, children before parents. */
+/** Returns the process and all its descendants, children before parents. */
 export async function processTree(rootPid: number): Promise<number[]> {
   const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid='])
   const children = new Map<number, number[]>()
@@ -22,16 +22,19 @@ export async function processTree(rootPid: number): Promise<number[]> {
   return tree.reverse()
 }
 
-/** `kill -9` for the whole tree, as close to one instant as signals allow. */
+/** Kills the whole process tree with `kill -9`, as close to the same instant as possible. */
 export async function killTree(rootPid: number): Promise<void> {
   for (const pid of await processTree(rootPid)) killProcess(pid)
 }
 
-/** `kill -9` for everything below this process, until nothing of it is left. Nobody may start any of it again. */
+/**
+ * Kills all descendants of this process with `kill -9`, and repeats this until none is left. No supervisor may start them again
+ * meanwhile.
+ */
 export async function killDescendants(): Promise<void> {
   for (;;) {
     const below = (await processTree(process.pid)).filter((pid) => pid !== process.pid)
-    // One of them is the process that made the list.
+    // One of them is the process that listed the others, and has ended.
     const living = below.filter((pid) => !hasEnded(pid))
     if (living.length === 0) return
     for (const pid of living) killProcess(pid)
@@ -45,12 +48,12 @@ export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
-    // Already gone.
+    // The process has already ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 
-/** Resident memory of the whole tree in bytes; pages that several processes share are counted in each. */
+/** Returns the resident memory of the processes in bytes. Pages that several processes share are counted in each of them. */
 async function residentBytes(pids: readonly number[]): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', pids.join(',')]).catch(() => ({
     stdout: '',
@@ -62,8 +65,8 @@ async function residentBytes(pids: readonly number[]): Promise<number> {
 }
 
 /**
- * Memory that a process has to itself, in bytes. Without mapped files, which the embedded stores read through and the
- * system takes back when it needs the room; where the system does not tell them apart, all that is resident.
+ * Returns the private memory of a process in bytes. It excludes mapped files, through which the embedded stores read and which the
+ * system can reclaim. If the system does not distinguish them, it returns all resident memory.
  */
 export async function ownBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')

@@ -4,15 +4,15 @@ import type { GoesOn } from './lanes.ts'
 export type Arrivals = {
   readonly perSecond: number
   readonly goesOn: GoesOn
-  /** What is due beyond so many waits, so that a service that stands still is not flooded. Default: no limit. */
+  /** Maximum acts in flight. Further acts wait, so that a service that is stopped is not flooded. Default: no limit. */
   readonly inFlightMax?: number
-  /** Begins when it is due, whatever became of the ones before. */
+  /** Called when an act is due, independent of earlier acts. */
   readonly act: (number: number, dueMs: number) => Promise<void>
 }
 
 /**
- * Begins acts at their times and not one after the other: a slow answer does not make the load less. Resolves when all have
- * ended. Rejects with the first failure, after which no other act begins.
+ * Begins acts at fixed times and not one after the other, so that slow answers do not reduce the load. Resolves when all have
+ * ended. Rejects with the first failure, after which no further act begins.
  */
 export async function runArrivals(arrivals: Arrivals): Promise<void> {
   const { perSecond, goesOn, inFlightMax = Infinity, act } = arrivals

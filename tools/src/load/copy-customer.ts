@@ -1,19 +1,19 @@
 import type { Database, Queryable } from '@tollgate/platform/database/database'
 import { listColumns } from '@tollgate/platform/database/postgres/copy-tables'
 
-/** The references that one copy has of its own. */
+/** References of one copy. */
 export type CustomerCopy = {
   readonly customerRef: string
   readonly externalRef: string
   readonly purchaseRef: string
 }
 
-/** Each transaction is done well within the time that one statement may take. */
+/** Number of copies with which each transaction finishes well within the statement timeout. */
 const copiesPerTransaction = 5_000
 
 /**
- * Makes customers that are as the given one, with its external reference and its purchase replaced by theirs, and queues
- * them to be published. The rows are copies of what the API itself wrote; only the references and the email differ.
+ * Creates copies of a customer with its external reference and purchase, and queues them for publication. The rows are copies of
+ * those that the API wrote. Only the references and the email differ.
  */
 export async function copyCustomer(
   pool: Database['control'],
@@ -62,7 +62,7 @@ async function insertCopies(
     where reference = ${originalRef}`
 }
 
-/** Whether any customer still waits to be published. */
+/** Returns whether any customer is still waiting to be published. */
 export async function areCustomersWaiting(pool: Queryable): Promise<boolean> {
   const [row] = await pool<{ found: boolean }[]>`
     select exists (select from publications where kind = 'customer') as found`

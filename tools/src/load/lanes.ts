@@ -5,7 +5,7 @@ import { quantile } from './statistics.ts'
 /** Returns whether a lane begins another act. */
 export type GoesOn = () => boolean
 
-/** Allows `count` acts over all lanes. */
+/** Returns a condition that allows `count` acts over all lanes. */
 export function times(count: number): GoesOn {
   let left = count
   return () => left-- > 0
@@ -16,7 +16,7 @@ export function forSeconds(seconds: number): GoesOn {
   return () => performance.now() < endMs
 }
 
-/** Acts on so many lanes at once, on each lane one act after the other. Rejects with the first failure. */
+/** Runs `lanes` lanes concurrently, each with one act after the other. Rejects with the first failure. */
 export async function runLanes(
   lanes: number,
   goesOn: GoesOn,
@@ -34,7 +34,7 @@ export type LaneRate = {
   readonly p99Ms: number
 }
 
-/** Acts for so many seconds as `runLanes` does, and measures the acts. */
+/** Runs acts like `runLanes` for a number of seconds, and measures them. */
 export async function measureLanes(
   lanes: number,
   seconds: number,
@@ -47,29 +47,29 @@ export async function measureLanes(
     await act(lane)
     tookMs.push(performance.now() - begunMs)
   })
-  // An act may have ended long after the last one began.
+  // The last act may end long after it began, so the actual duration is measured.
   const elapsedSeconds = (performance.now() - startedMs) / 1_000
   const acts = tookMs.length
   return { acts, perSecond: acts / elapsedSeconds, p99Ms: quantile(tookMs, 0.99) }
 }
 
-/** Randomness of each lane, which does not depend on what the other lanes do. */
+/** Returns a random source for each lane that does not depend on the other lanes. */
 export function laneRandoms(seed: number, lanes: number): SeededRandom[] {
   return Array.from({ length: lanes }, (_, lane) => createSeededRandom(seed + lane * 7_919))
 }
 
 export type Lanes = {
-  /** Waits until every act under way has ended, and begins no other. Rejects with the first failure. */
+  /** Waits until every act in progress has ended, and begins no other. Rejects with the first failure. */
   pause(): Promise<void>
   resume(): void
-  /** As `pause`, for good. */
+  /** Pauses permanently. */
   stop(): Promise<void>
 }
 
-/** Resolves with the milliseconds to rest before the next act. */
+/** Performs one act. Resolves to the milliseconds to rest before the next one. */
 export type RestingAct = () => Promise<number>
 
-/** Acts on one lane for each of `acts` until it is stopped, or until one act fails. */
+/** Runs one lane for each of `acts` until it is stopped or one act fails. */
 export function startLanes(acts: readonly RestingAct[]): Lanes {
   let gate = { opened: Promise.resolve(), open: (): void => undefined }
   let isPaused = false

@@ -1,10 +1,10 @@
-/** What one customer's clients know for certain, and what may be so. */
+/** What one customer's clients know: the acknowledged usage, and the usage that may be recorded. */
 export type CustomerLedger = {
   readonly customerRef: string
-  /** Acknowledged. */
+  /** Acknowledged units. */
   units: number
   records: number
-  /** Sent at least once, with an answer or without. */
+  /** Units sent at least once, answered or not. */
   sentUnits: number
   sentRecords: number
 }
@@ -13,7 +13,7 @@ export function newLedger(customerRef: string): CustomerLedger {
   return { customerRef, units: 0, records: 0, sentUnits: 0, sentRecords: 0 }
 }
 
-/** Enters a record for each entry: as sent at once, as acknowledged when `send` has resolved. */
+/** Adds a record for each entry: immediately as sent, and as acknowledged after `send` has resolved. */
 export async function enter(
   entries: readonly { readonly ledger: CustomerLedger; readonly units: number }[],
   send: () => Promise<unknown>,
@@ -29,7 +29,7 @@ export async function enter(
   }
 }
 
-/** Whether a count has all units that were acknowledged before the question, and none that is not sent yet. */
+/** Returns whether a count includes all units acknowledged before the check, and none that were not sent yet. */
 export function isTrue(
   counted: number,
   ackedBefore: number,

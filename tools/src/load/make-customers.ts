@@ -15,15 +15,15 @@ export type MakeCustomersOptions = {
 
 export type MadeCustomers = {
   readonly ledgers: readonly CustomerLedger[]
-  /** How long the services took to publish them all. */
+  /** Milliseconds that the services took to publish all customers. */
   readonly publishedMs: number
 }
 
 const pollMs = 200
 
 /**
- * One customer with a purchase of the free plan, made over the API, and as many copies as are wanted, published. Half of them
- * are counted under our own reference, half under theirs.
+ * Creates one customer with a purchase of the free plan over the API, copies it, and waits until the copies are published. Half of
+ * them are used by their Tollgate reference, the other half by their external reference.
  */
 export async function makeCustomers(
   { customers, patienceMs, say }: MakeCustomersOptions,
@@ -39,7 +39,7 @@ export async function makeCustomers(
   try {
     const pool = database.in('sandbox')
     await copyCustomer(pool, originalRef, copies)
-    // Who has had so many customers for more than a moment is known to the server by now.
+    // A server that has had so many customers for some time has current statistics.
     await pool`analyze`
     say(`${formatCount(customers)} customers, being published ...`)
     const startedAtMs = performance.now()

@@ -4,10 +4,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Processor time that a process and its threads have used so far, in seconds. Linux only. */
+/** Returns the CPU time that a process and its threads have used, in seconds. Works on Linux only. */
 export async function processorSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // The program's name may contain spaces; the fields are counted after its closing parenthesis.
+  // The name of the program may contain spaces, so the fields are counted after its closing parenthesis.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
   return ticks / (await ticksPerSecond())

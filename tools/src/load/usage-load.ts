@@ -5,44 +5,47 @@ import { startLanes, type Lanes } from './lanes.ts'
 import { enter, newLedger, type CustomerLedger } from './ledger.ts'
 import { UnexpectedAnswerError, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
-/** A pause lets every request under way come to its answer, however often it must be sent again. */
+/** A load of usage records. A pause waits until every request in progress is answered, including its retries. */
 export type Load = Lanes & {
-  /** Their records bear idempotency keys and are sent until there is an answer. */
+  /** Ledgers of records with idempotency keys, which are sent until they are answered. */
   readonly ledgers: readonly CustomerLedger[]
-  /** Their records have no key and are sent once. */
+  /** Ledgers of records without a key, which are sent once. */
   readonly unkeyedLedgers: readonly CustomerLedger[]
   readonly retries: () => number
-  /** The longest time without an acknowledgement since the last call of this. */
+  /** Returns the longest time without an acknowledgement since the last call, in milliseconds. */
   readonly takeLongestGapMs: () => number
 }
 
 export type LoadOptions = {
-  /** One for each public address; every attempt takes one of them. */
+  /** One client for each public URL. Every attempt uses one of them. */
   readonly clients: readonly TollgateClient[]
   readonly random: SeededRandom
   readonly run: string
   readonly productRef: string
   readonly customerRefs: readonly string[]
-  /** Clients at work at the same time on these customers. */
+  /** Number of concurrent requests for these customers. */
   readonly lanes: number
   readonly unkeyed?: { readonly customerRefs: readonly string[]; readonly lanes: number }
-  /** Comes with every record that has a key; a longer one fills the log sooner. */
+  /** Added to every record with a key. Longer metadata fills the log sooner. */
   readonly metadata?: Readonly<Record<string, string>>
-  /** Up to this long each client waits between two requests. */
+  /** Maximum milliseconds that each lane waits between 2 requests. */
   readonly restMsMax?: number
-  /** Told of a refusal that no retry should help, after which the record is sent again all the same. Without it the load ends. */
+  /**
+   * Called for a refusal that a retry should not fix. The record is sent again nevertheless. Without this function, a refusal ends
+   * the load.
+   */
   readonly onRefusal?: (error: UnexpectedAnswerError) => void
 }
 
 const bulkRate = 0.15
 const bulkSizeMax = 40
 const resendRate = 0.05
-/** Before the next attempt where the last one was refused at once, or not repeated: nobody is flooded. */
+/** Pause before the next attempt after an immediate refusal or a failure, so that the service is not flooded. */
 const pauseMs = 200
 
 /**
- * Clients that post usage without a break, and repeat what got no answer where its idempotency key makes that harmless.
- * The ledgers hold what was acknowledged: once a record has an answer its units are added, exactly once.
+ * Posts usage continuously, and repeats unanswered requests whose idempotency key makes that safe. The ledgers contain what was
+ * acknowledged: the units of a record are added exactly once, when it is answered.
  */
 export function startLoad(options: LoadOptions): Load {
   const { random, restMsMax = 0 } = options
@@ -53,7 +56,7 @@ export function startLoad(options: LoadOptions): Load {
   let keys = 0
   const onRetry = (): void => void retries++
   const nextKey = (): string => `${options.run}:${keys++}`
-  /** `send` tells whether something was acknowledged. */
+  /** Wraps `send`, which returns whether something was acknowledged. */
   const act = (send: () => Promise<boolean>) => async (): Promise<number> => {
     if (await send()) pulse.beat()
     return restMsMax > 0 ? random.integer(0, restMsMax) : 0
@@ -87,7 +90,7 @@ function createPulse() {
   }
   return {
     beat,
-    /** The time before counts no more. */
+    /** Ignores the time before this call. */
     restart: () => {
       lastMs = performance.now()
       longestMs = 0
@@ -123,12 +126,12 @@ async function sendKeyed(
   const send = (): Promise<unknown> =>
     askWithRetries(() => insist(record, options.onRefusal), patientRetries, onRetry)
   await enter(items, send)
-  // A client that lost the answer on its own side asks again; nothing may change.
+  // A client that lost the answer sends the same records again. Nothing may change.
   if (random.chance(resendRate)) await send()
   return true
 }
 
-/** Where refusals are told of, one is no reason to give a record up. */
+/** Sends a record again after refusals if they are reported with `onRefusal`. */
 export async function insist<Answer>(
   record: () => Promise<Answer>,
   onRefusal: LoadOptions['onRefusal'],
@@ -149,7 +152,7 @@ function isRefusal(error: unknown): error is UnexpectedAnswerError {
   return error instanceof UnexpectedAnswerError && error.status < 502
 }
 
-/** No answer, or a 502 to 504, leaves open whether the record was kept: it stays among what was sent. */
+/** After no answer, or after 502 to 504, the record may be stored or not, so it only counts as sent. */
 async function sendUnkeyed(
   { clients, random, productRef, onRefusal }: LoadOptions,
   ledgers: readonly CustomerLedger[],

@@ -1,9 +1,9 @@
-/** A page as it was received, with the address that it was received from. */
+/** A received page with its URL. */
 type ReceivedPage = { readonly url: string; readonly html: string }
 
 export type FormBrowser = {
   open(url: string): Promise<ReceivedPage>
-  /** Submits the first form of the page that has a field `named`, with the values it came with and those in `filledIn`. */
+  /** Submits the first form of the page with a field `named`, with its initial values and those in `filledIn`. */
   submit(
     page: ReceivedPage,
     named: string,
@@ -13,7 +13,9 @@ export type FormBrowser = {
 
 const redirectsMax = 10
 
-/** Follows links, redirects and forms and keeps cookies, as a browser without scripts does. Any status but 200 throws. */
+/**
+ * Returns a browser without scripts that follows links, redirects and forms, and keeps cookies. Any status other than 200 throws.
+ */
 export function createFormBrowser(): FormBrowser {
   const cookies = new Map<string, string>()
 
@@ -67,7 +69,9 @@ type Form = {
   readonly fields: ReadonlyMap<string, string>
 }
 
-/** Only what our own pages use: inputs with quoted attributes. A list without a choice counts as an empty answer. */
+/**
+ * Parses only what Tollgate's own pages use: inputs with quoted attributes. A select without a selection counts as an empty value.
+ */
 function forms(html: string): Form[] {
   return [...html.matchAll(/<form\b([^>]*)>([^]*?)<\/form>/g)].map(([, head = '', inside = '']) => {
     const fields = new Map<string, string>()
@@ -85,7 +89,7 @@ function attribute(tag: string, name: string): string | undefined {
   return new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]?.replaceAll('&amp;', '&')
 }
 
-/** The first words of a page, for an error. */
+/** Returns the first words of a page, for error messages. */
 function textOf(html: string): string {
   const body = html.slice(Math.max(0, html.indexOf('<body')))
   return body

@@ -7,8 +7,8 @@ import { payCheckout } from './pay-checkout.ts'
 import { surviveKill } from './survive-kill.ts'
 
 /*
- * One walk through a temporary installation on the Node that runs this program: what would not work at all on it shows
- * here within a minute. `npm run smoke:nodes` runs it on the supported versions that are not the installed one.
+ * Tests a temporary installation on the current version of Node within a minute. `npm run smoke:nodes` runs it on the supported
+ * versions that are not installed.
  */
 
 const demo = { seconds: 3, agents: 8, seed: 1 }
@@ -54,7 +54,7 @@ try {
   await folder.remove()
 }
 
-/** Prints what was done and how long it took. */
+/** Runs a step and prints its result and duration. */
 async function step(name: string, act: () => Promise<string | void>): Promise<void> {
   const startedMs = performance.now()
   const result = await act()

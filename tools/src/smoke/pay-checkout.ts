@@ -6,7 +6,7 @@ const priceMinor = 1_900
 const patienceMs = 30_000
 const pollMs = 100
 
-/** A new customer buys a plan on the hosted pages, by a card that is entered on the simulator's page. */
+/** A new customer buys a plan on the hosted pages, with a card entered on the simulator's page. */
 export async function payCheckout(client: TollgateClient): Promise<void> {
   const run = Date.now().toString(36)
   const { reference: productRef } = await client.createProduct({ name: `Smoke ${run}` })

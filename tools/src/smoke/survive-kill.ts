@@ -16,13 +16,13 @@ export type Survivor = {
   readonly client: TollgateClient
   readonly dataDir: string
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Kills every process of the installation at once, and starts it again. */
+  /** Kills every process of the installation at once and starts it again. */
   readonly killAndRestart: () => Promise<void>
 }
 
 /**
- * Kills the installation while clients post usage, and compares afterwards what the clients sent and what is acknowledged,
- * logged, counted and stored. Resolves with the number of records; throws when a sum differs.
+ * Kills the installation while clients post usage. Then compares what was sent, acknowledged, logged, counted and stored. Resolves
+ * to the number of records. Throws if a sum differs.
  */
 export async function surviveKill(survivor: Survivor): Promise<number> {
   const { client, dataDir, environment, killAndRestart } = survivor

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Reads a command-line option as a whole number within inclusive bounds. */
+/** Returns a parser for a command-line option that is a whole number within inclusive bounds. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text)
@@ -9,7 +9,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   }
 }
 
-/** Several of them with commas between, in rising order. */
+/** Returns a parser for several whole numbers separated by commas. The result is sorted in ascending order. */
 export function wholeNumbers(min: number, max: number): (text: string) => number[] {
   const read = wholeNumber(min, max)
   return (text) =>

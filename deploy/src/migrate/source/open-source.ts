@@ -23,9 +23,9 @@ import { listSums, poolOf, schemas } from '../verify/database-sums.ts'
 import type { Source, SourcePartition } from './source.ts'
 
 /**
- * Opens an installation that is stopped, and keeps its lock until it is closed. PostgreSQL and ClickHouse are started
- * on their folders and asked for nothing that changes them; the log is read as it lies there, and its positions are
- * read from a copy, because the library that keeps them opens them for writing only.
+ * Opens a stopped installation and keeps its lock until it is closed. PostgreSQL and ClickHouse are started on their folders, and
+ * only read. The log is read in place. The positions are read from a copy, because the library that stores them cannot open them
+ * read-only.
  */
 export function openSource(
   folder: DataFolder,
@@ -35,7 +35,8 @@ export function openSource(
     const lock = await lockFolder(folder.root, (owner) => stillRuns(folder.root, owner))
     await own({ close: () => lock.release() })
     await requireFormat(folder)
-    // It is removed when all has come to its end. What a crash left is put in order by a start, and not here.
+    // A normal stop removes the run file. If it exists, the installation crashed, and only a start can repair what the crash left
+    // behind.
     if (existsSync(folder.runFile)) {
       throw new StartRefusedError(
         `Tollgate was killed on ${folder.root}, or the machine went down. Start it once with npm start, ` +
@@ -46,7 +47,7 @@ export function openSource(
     const postgres = await startPostgres(folder, own)
     const usageStore = await startClickHouse(folder, own)
     const database = await own(
-      // Sums of whole tables take their time.
+      // There is no statement timeout, because sums of whole tables take long.
       createPostgresDatabase({
         url: postgres,
         isOwner: true,
@@ -115,7 +116,7 @@ async function startClickHouse(folder: DataFolder, own: Own): Promise<UsageStore
   )
 }
 
-/** Tables of another release would have to be changed first. */
+/** Refuses tables of another release, because they would have to be migrated first. */
 async function refuseOtherTables(
   { root }: DataFolder,
   { database, usageStore }: Pick<Source, 'database' | 'usageStore'>,
@@ -153,7 +154,7 @@ async function listPartitions(log: EventLog): Promise<SourcePartition[]> {
     const topic = usageTopic(environment)
     for (let partition = 0; partition < log.partitionCount(topic); partition += 1) {
       const { offset } = await log.position(sinkGroup, topic, partition)
-      // Where the positions were lost, the log goes back as far as it goes.
+      // If the positions were lost, everything from the oldest record on counts as not stored.
       const storedTo = Math.max(offset, await log.oldest(topic, partition))
       const head = await log.head(topic, partition)
       partitions.push({ environment, partition, storedTo, head })

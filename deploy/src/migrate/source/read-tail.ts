@@ -10,21 +10,21 @@ export type TailRecord = {
   readonly offset: number
   readonly receivedAtMs: number
   readonly value: Uint8Array
-  /** Undefined when nobody can read it. */
+  /** Undefined if the record cannot be decoded. */
   readonly event: MeterEvent | undefined
 }
 
 const readLimits = { recordsMax: 5_000, bytesMax: 4_194_304 }
 
 /**
- * The records of an environment's partitions that are not in ClickHouse yet, always in the same order, in which those
- * of one customer keep theirs.
+ * Returns the records of an environment that are not in ClickHouse yet. Their order is the same in each run, and the records of a
+ * customer keep their order.
  */
 export async function* readTail(
   { log, partitions }: Pick<Source, 'log' | 'partitions'>,
   environment: Environment,
 ): AsyncGenerator<TailRecord> {
-  // The ids of the two logs mean different schemas: the process's own decoder is the target's.
+  // The schema ids of the two logs differ, and the decoder of the process is the target's. So the source gets its own decoder.
   const decoder = new MeterEventDecoder()
   for (const { partition, storedTo, head, ...at } of partitions) {
     if (at.environment !== environment) continue

@@ -3,8 +3,8 @@ import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Source } from './source.ts'
 
 /**
- * Throws while ClickHouse has what wallets paid and the ledger has not: rows have no place in the new log, from which the
- * ledger would post them there. Records that are in the log alone go along with it.
+ * Throws while ClickHouse contains debits of wallets that the ledger has not posted. Rows have no position in the new log, so the
+ * ledger would never post them there. Records that are only in the log are moved with the log.
  */
 export async function requirePosted({
   database,

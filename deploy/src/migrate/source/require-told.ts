@@ -4,8 +4,8 @@ import { StartRefusedError } from '../../standalone/start-refused.ts'
 import type { Source } from './source.ts'
 
 /**
- * Throws while there are endpoints that have not been told of all usage that is stored: it has no place in the new log,
- * from which they would be told of it there.
+ * Throws while webhook endpoints have not been notified of all stored usage. Stored usage has no position in the new log, so the
+ * notifications would never be sent there.
  */
 export async function requireTold({
   database,

@@ -3,15 +3,15 @@ import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 
-/** An embedded installation that is stopped, opened for reading. */
+/** A stopped embedded installation, opened for reading. */
 export type Source = {
   readonly database: Database
   readonly usageStore: UsageStore
   readonly log: EventLog
   readonly partitions: readonly SourcePartition[]
-  /** Which installation it is, whatever folder it lies in. */
+  /** Identifies the installation, independent of its folder. */
   readonly id: string
-  /** Changes with all that the installation holds. */
+  /** Digest that changes with any change of the installation's content. */
   readonly state: string
 }
 
@@ -20,6 +20,6 @@ export type SourcePartition = {
   readonly partition: number
   /** Every record with a smaller offset is in ClickHouse. */
   readonly storedTo: number
-  /** The offset after the last record. */
+  /** Offset after the last record. */
   readonly head: number
 }

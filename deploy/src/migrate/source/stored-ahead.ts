@@ -2,17 +2,17 @@ import type { Environment } from '@tollgate/schemas/environment'
 import { readTail } from './read-tail.ts'
 import type { Source } from './source.ts'
 
-/** A row of ClickHouse that is a record of the log's tail as well. */
+/** A row of ClickHouse whose record is also in the tail of the log. */
 export type StoredAhead = {
   readonly partition: number
   readonly offset: number
   readonly id: string
   readonly providerId: string
-  /** 10^-6 units. */
+  /** Value in 10^-6 units. */
   readonly value: number
-  /** What a wallet paid for it: 10^-6 credits as decimal text. */
+  /** Debit of the wallet for this record: 10^-6 credits as decimal text. */
   readonly debit: string
-  /** Whether it counts toward limits. */
+  /** Whether the record counts toward limits. */
   readonly counts: boolean
 }
 
@@ -23,9 +23,9 @@ type Row = Omit<StoredAhead, 'offset' | 'value' | 'counts'> & {
 }
 
 /**
- * The rows that a sink stored before it was killed, without having moved its position: their records are moved as
- * records of the log, so the rows are left out. A row with such an offset may also be of a log that was lost, and then
- * it is all there is of it; so the ids are compared.
+ * Returns the rows that a killed sink stored without advancing its position. Their records are moved with the log, so these rows
+ * are not copied. A row with such an offset may also come from a lost log, and then the row is the only copy. The ids are compared
+ * to distinguish the two cases.
  */
 export async function listStoredAhead(
   source: Source,
@@ -65,7 +65,7 @@ export async function listStoredAhead(
   return ahead
 }
 
-/** Tells a record from those that stood at its place in a log that was lost. */
+/** Returns a name that distinguishes a record from records at the same position of a lost log. */
 export function recordName(partition: number, offset: number, id: string): string {
   return `${partition}/${offset}/${id}`
 }

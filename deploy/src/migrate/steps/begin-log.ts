@@ -12,15 +12,15 @@ import type { Target } from '../target/target.ts'
 import type { Work } from '../work.ts'
 import { encodeEvent } from './encode-event.ts'
 
-/** The offset of the first record that is moved into a partition. */
+/** Offset of the first record that is moved into a partition. */
 export const firstMovedOffset = 1
 
 /**
- * Begins each partition of the target as one whose oldest records were stored and trimmed: the sink's position is put
- * behind a first record, which counts nothing, and that record is deleted. So whoever finds no counts of a partition
- * finds also that the log does not go back to their beginning, and makes them from ClickHouse.
+ * Prepares each partition of the target as if its oldest records had been stored and trimmed. The sink's position is set to the
+ * offset after a first record that counts nothing, and that record is deleted. A reader that finds no counts for a partition then
+ * also finds that the log does not reach back to the beginning, and rebuilds the counts from ClickHouse.
  *
- * Order: position, record, deletion. Killed in between, the next run finds what is there and does the rest.
+ * Order: position, record, deletion. After a kill in between, the next run finds which steps are done and does the rest.
  */
 export async function beginLog(target: Target, work: Work): Promise<void> {
   const partitions = environments.flatMap((environment) =>
@@ -46,7 +46,7 @@ export async function beginLog(target: Target, work: Work): Promise<void> {
   }
 }
 
-/** Endpoints are told of all that comes after it: nobody was told of the log's tail at the source. */
+/** Starts usage notifications at the first moved record, because endpoints were not notified of the log's tail at the source. */
 async function tellFromHere(
   { database }: Target,
   { environment, partition }: Place,
@@ -56,7 +56,7 @@ async function tellFromHere(
 
 async function trimFirst({ log }: Target, topic: string, partition: number): Promise<void> {
   if ((await log.oldest(topic, partition)) === firstMovedOffset) return
-  // However old the records are: only the sink's position holds the deletion up.
+  // The age limit lies in the future, so only the sink's position limits the deletion.
   await log.trim(topic, partition, Date.now() + anyAgeMs, [sinkGroup])
   const oldest = await log.oldest(topic, partition)
   if (oldest !== firstMovedOffset) throw new Error(`${topic}/${partition} begins at ${oldest}`)
@@ -99,10 +99,13 @@ async function placeSink(target: Target, places: readonly Place[], work: Work): 
   }
 }
 
-/** A member of an earlier run that was killed is in the group until its session ends. */
+/**
+ * Maximum milliseconds to wait for other members. A member of an earlier run that was killed stays in the group until its session
+ * expires.
+ */
 const aloneWithinMs = 60_000
 
-/** Waits until no other member has any of the partitions. */
+/** Waits until no other member of the group has any of the partitions. */
 async function untilAlone(
   membership: GroupMembership,
   hasAll: () => boolean,
@@ -123,7 +126,7 @@ function servicesRun(): StartRefusedError {
   )
 }
 
-/** A meter event like any other, for those who read the topics before it is deleted. It counts nothing. */
+/** Returns a valid meter event that counts nothing, for consumers that read the topic before the record is deleted. */
 function firstRecord(environment: Environment, partition: number): MeterEvent {
   const nowMs = Date.now()
   return {

@@ -3,7 +3,7 @@ import { encodeMeterEvent } from '@tollgate/schemas/meter-event-codec'
 
 let buffer = Buffer.allocUnsafe(65_536)
 
-/** The event as a record of the target's log. */
+/** Returns the event encoded as a record of the target's log. */
 export function encodeEvent(event: MeterEvent, schemaId: number): Uint8Array {
   for (;;) {
     const end = encodeMeterEvent(event, buffer, 0, schemaId)

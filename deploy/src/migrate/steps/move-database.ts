@@ -5,8 +5,8 @@ import { listMovedTables, poolOf, schemas } from '../verify/database-sums.ts'
 import type { Work } from '../work.ts'
 
 /**
- * Copies PostgreSQL, each schema in one transaction together with the note that it is done: a crash leaves a schema as
- * it is at the source, or empty.
+ * Copies PostgreSQL. Each schema is copied in one transaction, together with the note that it is done. After a crash, a schema is
+ * either complete or empty.
  */
 export async function moveDatabase(source: Source, target: Target, work: Work): Promise<void> {
   for (const schema of schemas) {

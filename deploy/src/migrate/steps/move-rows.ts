@@ -8,13 +8,13 @@ import type { Work } from '../work.ts'
 import { pageLimits, readPages, type Key, type PageLimits } from './read-pages.ts'
 import { movedColumns, movedRecord, usagePages, type UsageRow } from './usage-pages.ts'
 
-/** Everything up to here is in the target: all months before this one, and of this one the rows up to a key. */
+/** Progress: all months before `month` are in the target, and of `month` the rows up to the key `after`. */
 type Cursor = { readonly month: number; readonly after: Key }
 
 /**
- * Copies the usage records, page by page: insert a page, note its last key. A page begins where the noted one ended, and
- * its name is made of that place. So what a crash between the two repeats is the same page under the same name, of
- * which ClickHouse drops what it has, in the table and in what its views feed.
+ * Copies the usage records page by page: inserts a page, then records its last key. A page begins after the recorded key, and its
+ * deduplication token is derived from that key. After a crash between the two steps, the same page is inserted again with the same
+ * token, and ClickHouse drops it, in the table and in the targets of its views.
  */
 export async function moveRows(
   source: Source,
@@ -39,7 +39,7 @@ export async function moveRows(
 
 type Month = {
   readonly environment: Environment
-  /** As in 202611. */
+  /** Year and month as one number, for example 202611. */
   readonly month: number
   readonly rows: number
 }
@@ -97,7 +97,7 @@ async function insertRows(
   await usageStore.insert(`${environment}.usage_records`, movedColumns, records, token)
 }
 
-/** Names a page by where it begins. */
+/** Returns the deduplication token of a page, derived from where the page begins. */
 export function pageName({ journal }: Target, step: string, begin: unknown): string {
   const place = createHash('sha256').update(JSON.stringify(begin)).digest('hex').slice(0, 32)
   return `move-${journal.moveId}-${step}-${place}`

@@ -14,11 +14,11 @@ import { RecordCursor } from './record-cursor.ts'
 const recordsInFlightMax = 2_000
 
 /**
- * Appends what the source's log has beyond its ClickHouse, in one order of all partitions. What a target partition has
- * already is a beginning of what it is to have, which is compared record by record; behind it, the rest is appended.
+ * Appends the records that the source's log has beyond its ClickHouse, in a fixed order across all partitions. The records that a
+ * target partition already contains must be a prefix of these records. They are compared one by one, and the rest is appended.
  *
- * An append that was refused may have left some of its records, or those behind a gap. The next run finds the first case
- * to be a beginning like any other, and refuses to go on in the second.
+ * A failed append may have stored only some of its records, or may have left a gap. The next run treats the first case as a normal
+ * prefix and refuses to continue in the second.
  */
 export async function moveTail(source: Source, target: Target, work: Work): Promise<void> {
   for (const environment of environments) {
@@ -53,7 +53,10 @@ export type MovedTailRecord = {
   readonly key: string | undefined
 }
 
-/** A record of the tail as it stands in the target's log. What cannot be read keeps its bytes, and some partition. */
+/**
+ * Returns a record of the tail as it is written to the target's log. An undecodable record keeps its bytes and goes to any
+ * partition.
+ */
 export function movedRecord(
   record: TailRecord,
   { schemaId, partitionCount }: Pick<Target, 'schemaId' | 'partitionCount'>,
@@ -73,7 +76,7 @@ export function movedRecord(
   }
 }
 
-/** At the first moved record of each of the target's partitions. */
+/** Returns a cursor for each partition of the target, at its first moved record. */
 export async function openCursors(
   { log, partitionCount }: Target,
   environment: Environment,

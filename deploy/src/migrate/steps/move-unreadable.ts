@@ -18,8 +18,8 @@ type UnreadableRow = {
 }
 
 /**
- * Copies the records that nobody could read. Their table is sorted by their place in the log, where they must not meet
- * those of the target's own log: beyond any offset of it, they keep their order.
+ * Copies the records that cannot be decoded. Their table is sorted by log position. Their new offsets lie beyond every offset of
+ * the target's own log, so that they never collide, and they keep their order.
  */
 export async function moveUnreadable(source: Source, target: Target, work: Work): Promise<void> {
   for (const environment of environments) {
@@ -39,7 +39,10 @@ export async function moveUnreadable(source: Source, target: Target, work: Work)
   }
 }
 
-/** What the tail will bring once more: a sink that was killed may have set it aside already. */
+/**
+ * Returns the undecodable records of the tail. They will be moved with the log, and a killed sink may already have stored them in
+ * the table.
+ */
 async function listUnreadableTail(
   source: Source,
   environment: Environment,
@@ -52,7 +55,7 @@ async function listUnreadableTail(
   return names
 }
 
-/** Those that nobody can read have their bytes for an id. */
+/** Returns the name of a row. The bytes of an undecodable record are its id. */
 function nameOf({ log_partition: partition, log_offset: offset, raw }: UnreadableRow): string {
   return recordName(partition, Number(offset), raw)
 }

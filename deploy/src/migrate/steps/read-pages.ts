@@ -1,42 +1,42 @@
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 
-/** A column that rows are sorted by. */
+/** A column of the sort key. */
 export type KeyColumn = {
   readonly name: string
-  /** As it is sent in a query. */
+  /** Type of the query parameter. */
   readonly type: 'String' | 'UInt32' | 'UInt64' | 'Int64'
-  /** Makes the column's type of it again. */
+  /** Returns the SQL expression that converts the parameter to the column's type. */
   readonly restore?: (parameter: string) => string
 }
 
-/** A table that is read in pages which are the same whenever they are read. */
+/** A table that is read in pages. The pages are the same each time they are read. */
 export type PagedTable<Row> = {
   readonly name: string
-  /** What is read of each row, in SQL: `expression AS name`. */
+  /** SQL of the columns to read: `expression AS name`. */
   readonly columns: readonly string[]
-  /** Rows are unique by these, which the table is sorted by. */
+  /** Unique key of the rows, by which the table is sorted. */
   readonly key: readonly KeyColumn[]
   readonly keyOf: (row: Row) => Key
-  /** About how many bytes a row has, in SQL. */
+  /** SQL expression for the approximate bytes of a row. */
   readonly bytes: string
 }
 
-/** The values of the key's columns. */
+/** Values of the key columns. */
 export type Key = readonly string[]
 
 export type PageLimits = { readonly rowsMax: number; readonly bytesMax: number }
 
-/** Of a page that is inserted at once: less by far than a server takes. */
+/** Size of a page, which is inserted at once. It is far below the limits of a server. */
 export const pageLimits: PageLimits = { rowsMax: 50_000, bytesMax: 16_777_216 }
 
 export type Page<Row> = {
-  /** The last key before it; undefined: it is the first one. */
+  /** Last key before the page, or undefined for the first page. */
   readonly after: Key | undefined
   readonly rows: readonly Row[]
   readonly last: Key
 }
 
-/** All pages that follow a key. While one is worked on, the next one is read. */
+/** Returns all pages after a key. The next page is read while the current one is processed. */
 export async function* readPages<Row>(
   store: UsageStore,
   table: PagedTable<Row>,
@@ -52,7 +52,7 @@ export async function* readPages<Row>(
     if (lastRow === undefined) return
     const last = table.keyOf(lastRow)
     reading = readPage(store, table, within, last, limits)
-    // Nobody waits for it when the work on this page fails.
+    // Prevents an unhandled rejection if the processing of this page fails and the next one is never awaited.
     reading.catch(() => undefined)
     yield { after: begin, rows, last }
     begin = last
@@ -60,8 +60,8 @@ export async function* readPages<Row>(
 }
 
 /**
- * The rows that follow a key, within a condition, in order: as many as make an insert of a good size, none at the end.
- * FINAL shows each row once, however far the engine has come with its merges.
+ * Returns the rows after a key that match a condition, in order. The number of rows fits one insert, and is 0 at the end. FINAL
+ * returns each row once, even if the engine has not merged duplicates yet.
  */
 async function readPage<Row>(
   store: UsageStore,
@@ -87,7 +87,7 @@ async function readPage<Row>(
   )
 }
 
-/** Written out column by column, in which form the engine finds the place by its index. */
+/** Returns the comparison of the key written column by column. In this form, ClickHouse uses the primary index. */
 function isAfter(key: readonly KeyColumn[]): string {
   return key.reduceRight((rest, { name, type, restore = (text) => text }, index) => {
     const value = restore(`{key${index}:${type}}`)

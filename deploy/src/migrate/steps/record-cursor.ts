@@ -2,7 +2,7 @@ import type { EventLog, LogRecord } from '@tollgate/platform/event-log/event-log
 
 const readLimits = { recordsMax: 2_000, bytesMax: 1_048_576 }
 
-/** Goes through one partition of a log up to an offset, and compares. */
+/** Reads one partition of a log up to an offset and compares its records. */
 export class RecordCursor {
   readonly #log: EventLog
   readonly #topic: string
@@ -23,7 +23,7 @@ export class RecordCursor {
     return this.#next >= this.#end
   }
 
-  /** Passes over the next record, and tells whether it is this one. */
+  /** Advances past the next record and returns whether it equals the given one. */
   async isNext(wanted: Pick<LogRecord, 'receivedAtMs' | 'value'>): Promise<boolean> {
     const record = await this.#take()
     return (
@@ -35,7 +35,7 @@ export class RecordCursor {
   async #take(): Promise<LogRecord> {
     if (this.#read.length === 0) {
       const records = await this.#log.read(this.#topic, this.#partition, this.#next, readLimits)
-      // The values share memory that the next read of another partition may use again.
+      // Copy the values, because they share a buffer that the next read of another partition may overwrite.
       this.#read = records.map((each) => ({ ...each, value: new Uint8Array(each.value) })).reverse()
     }
     const record = this.#read.pop()

@@ -6,7 +6,7 @@ import type { Outcome } from '@tollgate/schemas/meter-event'
 import { offsetOfNoLog } from '@tollgate/schemas/usage-records'
 import type { PagedTable } from './read-pages.ts'
 
-/** A row of `usage_records` as it is read. Numbers beyond 32 bits come as text. */
+/** A row of `usage_records` as read. Numbers beyond 32 bits are text. */
 export type UsageRow = {
   readonly id: string
   readonly provider_id: string
@@ -63,7 +63,7 @@ export function usagePages(environment: Environment): PagedTable<UsageRow> {
   }
 }
 
-/** A row at its new place. */
+/** A row with its partition in the target. */
 export type MovedRecord = EventRecord & { readonly partition: number }
 
 export function movedRecord(row: UsageRow, partition: number): MovedRecord {
@@ -91,7 +91,7 @@ export function movedRecord(row: UsageRow, partition: number): MovedRecord {
   }
 }
 
-/** The columns that the sink writes, with each row in a partition of its own. */
+/** The columns that the sink writes, except that each row has its own partition. */
 export const movedColumns: readonly Column<MovedRecord>[] = usageColumns(0).map(
   (column): Column<MovedRecord> =>
     column.name === 'log_partition'

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Source } from '../source/source.ts'
 
-/** What the target's database keeps of the move, so that it can be gone on with. */
+/** Progress of the move, stored in the target's database. */
 export type Journal = {
-  /** Random; another one for each move. */
+  /** Random id of the move. */
   readonly moveId: string
   readonly isFinished: boolean
-  /** How far a step is; undefined when it has not begun. */
+  /** Returns the progress of a step, or undefined if it has not begun. */
   read<State>(step: string): State | undefined
-  /** Keeps how far a step is, in the transaction that is given. */
+  /** Stores the progress of a step in the given transaction. */
   write(sql: Queryable, step: string, state: unknown): Promise<void>
   finish(sql: Queryable): Promise<void>
 }
@@ -28,7 +28,7 @@ export type MoveFound =
   | { readonly kind: 'source-changed'; readonly isFinished: boolean }
   | { readonly kind: 'ours'; readonly journal: Journal }
 
-/** What the database, which may have no tables yet, knows of a move. */
+/** Returns the move that is recorded in the database. The database may have no tables yet. */
 export async function findMove(
   sql: Queryable,
   { id, state }: Pick<Source, 'id' | 'state'>,

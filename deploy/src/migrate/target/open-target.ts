@@ -25,12 +25,12 @@ import {
 } from './require-empty.ts'
 import type { Target } from './target.ts'
 
-/** One number for all moves into a database: two never run at once. */
+/** Key of the advisory lock, so that only 1 move runs into a database at a time. */
 const advisoryLock = 7_065_551_002
 
 /**
- * Opens the engines for this source. They are either empty, and become the target of a new move, or of a move of the
- * same source that was interrupted. Nothing is changed before that is certain, but for tables and topics that are missing.
+ * Opens the engines as the target of this source. They must either be empty, which begins a new move, or contain an interrupted
+ * move of the same source. Before this is verified, only missing tables and topics are created.
  */
 export function openTarget(
   config: TargetConfig,
@@ -92,7 +92,7 @@ export function openTarget(
   })
 }
 
-/** The journal of a move of this source that began earlier. */
+/** Returns the journal of an earlier move of this source, or undefined. */
 async function findKnown(
   database: Database,
   source: Pick<Source, 'id' | 'state'>,
@@ -117,7 +117,7 @@ async function findKnown(
   }
 }
 
-/** Held by a connection, so that a killed process leaves nothing behind. */
+/** Takes an advisory lock. Its connection holds the lock, so the lock ends if the process is killed. */
 async function lockForMove(database: Database): Promise<() => Promise<void>> {
   const connection = await database.control.reserve()
   const [lock] = await connection<{ taken: boolean }[]>`
@@ -134,7 +134,7 @@ async function lockForMove(database: Database): Promise<() => Promise<void>> {
   }
 }
 
-/** Tells which engine it is that fails, and where it was named. */
+/** Adds the name of the failing engine and its setting to the error. */
 async function explained<Result>(
   engine: string,
   variable: string,

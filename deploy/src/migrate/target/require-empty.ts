@@ -9,7 +9,7 @@ import { usageTopic } from '@tollgate/schemas/topics'
 import { StartRefusedError } from '../../standalone/start-refused.ts'
 import { poolOf, schemas } from '../verify/database-sums.ts'
 
-/** Throws when the database, with tables or without, has any row of an installation. */
+/** Throws if the database contains rows of an installation. The tables may be missing. */
 export async function requireEmptyDatabase(database: Database): Promise<void> {
   for (const schema of schemas) {
     const sql = poolOf(database, schema)
@@ -44,7 +44,10 @@ export async function requireEmptyLog(log: EventLog): Promise<void> {
   }
 }
 
-/** What is moved leaves nothing here: the services make all of it from the other stores. */
+/**
+ * Throws if Redis contains data of an installation. The move writes nothing to Redis: the services rebuild all of it from the other
+ * stores.
+ */
 export async function requireEmptyHotState(
   hotState: HotState,
   partitionCount: (topic: string) => number,

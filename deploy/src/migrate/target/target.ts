@@ -4,12 +4,12 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Journal } from './journal.ts'
 
-/** The engines, with tables and topics made, in which there is nothing but what this move has brought. */
+/** The opened engines with their tables and topics. They contain only what this move has written. */
 export type Target = {
   readonly database: Database
   readonly usageStore: UsageStore
   readonly log: EventLog
-  /** What the log calls the schema of new records. */
+  /** Id of the schema of new records in the log. */
   readonly schemaId: number
   readonly partitionCount: (environment: Environment) => number
   readonly journal: Journal

@@ -15,7 +15,7 @@ import {
 
 export type Comparison = { readonly isSame: boolean; readonly report: string }
 
-/** Adds up both sides from what is stored there, and shows the sums beside each other. */
+/** Computes the sums of both sides from the stored data and returns them side by side. */
 export async function compareSides(source: Source, target: Target): Promise<Comparison> {
   const tables = compareTables(await listSums(source.database), await listSums(target.database))
   const lines: Line[] = []
@@ -86,7 +86,7 @@ function amountOf(sums: ProviderSums | undefined, name: ProviderSumName): bigint
   return sums?.[name] ?? 0n
 }
 
-/** One number where both sides agree; else both. */
+/** Returns one number if both sides agree, otherwise both numbers. */
 function pair(
   left: bigint,
   right: bigint,
@@ -95,7 +95,7 @@ function pair(
   return left === right ? show(left) : `${show(left)} BUT ${show(right)}`
 }
 
-/** 10^-6 units as units. */
+/** Formats 10^-6 units as units. */
 function units(micros: bigint): string {
   const [sign, digits] = micros < 0n ? ['-', -micros] : ['', micros]
   const rest = String(digits % 1_000_000n)

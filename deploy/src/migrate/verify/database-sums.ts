@@ -14,8 +14,9 @@ type Sql = Database['control']
 export type SchemaSum = TableSum & { readonly schema: Schema }
 
 /**
- * Tables that each installation has for itself: what it is made with, where it came from, how far usage of its own log
- * is posted and told of, and what waits to be published, which the control plane puts there anew when it finds an empty hot state.
+ * Tables that are specific to an installation and are not moved: its migrations, its origin, the positions up to which usage of its
+ * own log is posted and sent to webhooks, and pending publications. The control plane publishes everything again if hot state is
+ * empty.
  */
 const ownTables = [
   'schema_migrations',
@@ -29,7 +30,7 @@ export function poolOf(database: Database, schema: Schema): Sql {
   return schema === 'control' ? database.control : database.in(schema)
 }
 
-/** The tables that are moved, in an order in which rows find those that they refer to. */
+/** Returns the tables to move, ordered so that referenced rows are copied before the rows that refer to them. */
 export async function listMovedTables(sql: Sql): Promise<string[]> {
   return (await listTables(sql)).filter((table) => !ownTables.includes(table))
 }

@@ -9,24 +9,27 @@ import { listStoredAhead } from '../source/stored-ahead.ts'
 import { firstMovedOffset } from '../steps/begin-log.ts'
 import type { Target } from '../target/target.ts'
 
-/** What a provider has in one environment. Values are 10^-6 units. */
+/** Sums of a provider in one environment. Values are 10^-6 units. */
 export type ProviderSums = {
   readonly customers: bigint
   readonly purchases: bigint
   readonly records: bigint
   readonly value: bigint
-  /** Of what counts; at the target from the roll-up. The source's own may have what came twice in it. */
+  /**
+   * Value of the records that count toward limits. At the target it is read from the roll-up. The source's roll-up is not used,
+   * because it may contain duplicates.
+   */
   readonly countedValue: bigint
-  /** What wallets paid for them, 10^-6 credits. */
+  /** Debits of wallets for these records, in 10^-6 credits. */
   readonly debited: bigint
-  /** Records in the log alone, and their value. */
+  /** Number and value of the records that are only in the log. */
   readonly waiting: bigint
   readonly waitingValue: bigint
 }
 
 export type ProviderSumName = keyof ProviderSums
 
-/** By provider; '' stands for what no provider is known of. */
+/** Sums by provider. The key '' is for records without a known provider. */
 export type SumsByProvider = ReadonlyMap<string, ProviderSums>
 
 const nothing: ProviderSums = {
@@ -104,7 +107,7 @@ async function addRows(sums: Sums, store: UsageStore, environment: Environment):
   }
 }
 
-/** `from` is a table with a `value`, and what it is narrowed by. */
+/** Adds the value of counted records. `from` is SQL: a table with a column `value`, and its filter. */
 async function addCounted(sums: Sums, store: UsageStore, from: string): Promise<void> {
   const rows = await store.query<{ providerId: string; micros: string }>(
     `SELECT provider_id AS providerId, ${micros('value')} AS micros FROM ${from}

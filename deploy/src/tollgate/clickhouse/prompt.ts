@@ -8,7 +8,7 @@ import { takeStatements } from './take-statements.ts'
 export type PromptOptions = {
   readonly input: Readable
   readonly output: Writable
-  /** Where lines are kept from one prompt to the next. Undefined: nowhere. */
+  /** File in which the history is saved between prompts. If undefined, it is not saved. */
   readonly historyFile: string | undefined
   readonly run: (statement: string, signal: AbortSignal) => Promise<void>
 }
@@ -19,7 +19,7 @@ const historyMax = 500
 
 const help = `A statement ends with a semicolon. \\q or Ctrl-D leaves, Ctrl-C drops the statement.\n`
 
-/** Reads statements from a person until \q or the end of the input. */
+/** Reads statements from the terminal until \q or the end of the input. */
 export async function openPrompt(options: PromptOptions): Promise<void> {
   const { input, output, historyFile } = options
   const lines = createInterface({

@@ -8,10 +8,10 @@ import {
 } from '@tollgate/platform/usage-store/clickhouse/clickhouse-settings'
 import type { ClickHouseConnection } from '@tollgate/platform/usage-store/clickhouse/clickhouse-usage-store'
 
-/** The bound of the user itself: 300 seconds for a statement. */
+/** Slightly above the user's own limit of 300 seconds per statement. */
 const requestTimeoutMs = 310_000
 
-/** Returns how the read-only user reaches ClickHouse. Throws CliError if that user has no password here. */
+/** Returns the connection of the read-only user to ClickHouse. Throws CliError if no password of that user is configured. */
 export function readerLogin(
   environment: Readonly<Record<string, string | undefined>>,
 ): ClickHouseConnection {
@@ -25,13 +25,13 @@ export function readerLogin(
     ...config,
     clickhouseUsername: config.clickhouseReaderUsername,
     clickhousePassword: config.clickhouseReaderPassword,
-    // Settings of inserts, which this user may not change.
+    // A cluster adds settings for inserts, which this user may not change.
     clickhouseCluster: '',
   }
   return clickHouseConnection(login, { requestTimeoutMs, connectionsMax: 1 })
 }
 
-/** What people and tools need to connect by themselves. */
+/** Returns the address and credentials with which people and tools can connect. */
 export function describeLogin({ url, username, password }: ClickHouseConnection): CliResult {
   const address = new URL(url)
   address.username = username

@@ -17,7 +17,10 @@ export type ClickHouseOptions = {
   readonly format?: string
 }
 
-/** Prints how to connect, and runs what is asked: a query, the statements of standard input, or those of a person. */
+/**
+ * Runs the given query or the statements of standard input. Without them, it prints how to connect, and opens a prompt if standard
+ * input is a terminal.
+ */
 export async function runClickHouse(
   environment: Readonly<Record<string, string | undefined>>,
   { query, format }: ClickHouseOptions,
@@ -25,7 +28,7 @@ export async function runClickHouse(
 ): Promise<void> {
   const login = readerLogin(environment)
   const isPerson = process.stdin.isTTY === true
-  // A script that asks for the address may leave its standard input open.
+  // Standard input is only read in text mode, because a script that requests the address as JSON may leave its standard input open.
   const reads = !isPerson && output.mode() === 'text'
   const runner = createStatementRunner(login)
   try {
@@ -50,7 +53,7 @@ export async function runClickHouse(
   }
 }
 
-/** Returns undefined where there is no data folder: a command does not begin one. */
+/** Returns undefined if there is no data folder, because a command must not create one. */
 function historyFileIn(dataDir: string): string | undefined {
   return existsSync(dataDir) ? join(dataDir, 'data-team', 'history') : undefined
 }
@@ -67,7 +70,7 @@ async function runAll(runner: StatementRunner, text: string, format: string): Pr
   }
 }
 
-/** Ends the process if the reader of the output goes away: the rest of a large result would be read in vain. */
+/** Writes to standard output. Ends the process if the reader has closed it, because the rest of the result has no reader. */
 function write(chunk: Buffer): void {
   process.stdout.write(chunk, (error) => {
     if ((error as NodeJS.ErrnoException | null | undefined)?.code === 'EPIPE') process.exit(0)

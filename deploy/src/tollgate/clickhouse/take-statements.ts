@@ -1,15 +1,17 @@
 export type TakenStatements = {
-  /** Whole statements, without the semicolons that end them. */
+  /** Complete statements, without their final semicolons. */
   readonly statements: readonly string[]
-  /** What follows the last of them. */
+  /** Text after the last complete statement. */
   readonly rest: string
 }
 
-/** A piece of SQL that a semicolon may be part of, closed or not; or a semicolon; or what lies between. */
+/**
+ * Matches a quoted text or a comment, closed or not, in which a semicolon does not end a statement; or a semicolon; or other text.
+ */
 const piece =
   /'(?:[^'\\]|\\.)*(?:'|$)|"(?:[^"\\]|\\.)*(?:"|$)|`(?:[^`\\]|\\.)*(?:`|$)|--[^\n]*|\/\*(?:(?!\*\/)[\s\S])*(?:\*\/|$)|;|[^'"`;/-]+|[\s\S]/gs
 
-/** Cuts text at the semicolons that end statements: those outside of quotes and comments. */
+/** Splits text at the semicolons that end statements, which are those outside of quotes and comments. */
 export function takeStatements(text: string): TakenStatements {
   const statements: string[] = []
   let current = ''

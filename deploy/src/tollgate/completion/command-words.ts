@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { pathOf, withDescendants } from '@tollgate/platform/cli/command-line'
 
-/** What may follow the words of one command. */
+/** Words that may follow a command. */
 export type CommandWords = {
-  /** The words that call the command, without the program's name: `key create`. */
+  /** Words of the command without the program's name, for example `key create`. */
   readonly path: string
   readonly commands: readonly Word[]
   readonly options: readonly OptionWord[]

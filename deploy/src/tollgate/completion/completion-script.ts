@@ -5,8 +5,8 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
 /**
- * Returns a script that completes the words of the program. It holds all of them: asking the program at each key press
- * would start Node every time.
+ * Returns a script that completes the words of the program. It contains all words, because querying the program would start Node at
+ * each key press.
  */
 export function completionScript(program: Command, shell: Shell): string {
   const all = commandWords(program)
@@ -21,7 +21,7 @@ export function completionScript(program: Command, shell: Shell): string {
   }
 }
 
-/** Shell functions that bash and zsh read alike: the words that may follow a path, and the values of an option. */
+/** Returns shell functions for bash and zsh that list the words after a path, and the values of an option. */
 function tables(name: string, all: readonly CommandWords[]): string[] {
   return [
     `_${name}_commands() {`,
@@ -45,7 +45,7 @@ function tables(name: string, all: readonly CommandWords[]): string[] {
     ),
     '  esac',
     '}',
-    // The path is made of the words that are commands at their place; options and their values are passed over.
+    // The path consists of the words that are commands at their position. Options and their values are skipped.
     `_${name}_path() {`,
     '  local path="" word',
     '  for word in "$@"; do',

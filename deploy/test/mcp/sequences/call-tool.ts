@@ -5,7 +5,7 @@ import type { Party } from './party.ts'
 import type { Player } from './player.ts'
 import type { Era } from './step.ts'
 
-/** How a call ended for its client. */
+/** The end of a call as seen by its client. */
 export type Ended =
   | { readonly kind: 'served' | 'tool error' | 'error' | 'paywall' | 'gone' | 'refused' }
   /** The user is asked to pay. */
@@ -22,7 +22,7 @@ export type ToolCall = {
   readonly proxy: number
   readonly key?: string | undefined
   readonly opensUrls?: boolean
-  /** The state of a question, which the call answers. */
+  /** State of the question that the call answers. */
   readonly state?: string
   readonly signal?: AbortSignal
 }
@@ -31,7 +31,7 @@ const version = '2026-07-28'
 const pauseMs = 40
 const triesMax = 150
 
-/** Calls the tool until it is known what becomes of the call, and the life of the proxy that served it. */
+/** Calls the tool until the outcome is known. Returns it with the life of the proxy that served the call. */
 export async function callTool(
   party: Place,
   call: ToolCall,
@@ -94,7 +94,7 @@ export function statelessMeta(capabilities: object = {}): JsonObject {
 
 type Session = { readonly headers: Record<string, string> }
 
-/** Returns the customer's session, which begins where there is none, or what became of the attempt to begin one. */
+/** Returns the customer's session, and begins one if there is none. Returns the outcome if it could not begin. */
 async function sessionOf(
   { market, url }: Place,
   player: Player,
@@ -116,7 +116,7 @@ async function sessionOf(
   return { headers }
 }
 
-/** Returns undefined for a call that did not begin and can be sent again. */
+/** Returns undefined for a call that did not begin and can be repeated. */
 export function endOf(reply: HttpReply): Ended | undefined {
   if (reply.kind !== 'answered' || reply.status === 503) return undefined
   if (reply.status === 404) return { kind: 'gone' }

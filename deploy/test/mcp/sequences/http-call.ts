@@ -3,12 +3,12 @@ import type { JsonObject } from '@tollgate/schemas/json-object'
 
 export type HttpCall = {
   readonly port: number
-  /** Host and path are those of the server's address, whichever process of the proxy listens at the port. */
+  /** URL of the server, from which Host and path are taken. The request is sent to `port`. */
   readonly url: string
   readonly token: string | undefined
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** The client goes away. */
+  /** Aborts the request: the client disconnects. */
   readonly signal?: AbortSignal
 }
 
@@ -20,11 +20,11 @@ export type HttpReply =
       /** The JSON body, or the last event of a stream. */
       readonly body: JsonObject
     }
-  /** Nothing listened. */
+  /** No process listened on the port. */
   | { readonly kind: 'unreached' }
   | { readonly kind: 'broken' }
 
-/** Sends one request on a connection of its own. A text is sent as it is. */
+/** Sends one request on a separate connection. A string body is sent unchanged. */
 export function send({
   port,
   url,

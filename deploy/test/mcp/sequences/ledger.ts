@@ -1,17 +1,17 @@
-/** One call that has to be recorded. */
+/** One call that must be recorded. */
 export type CallFact = {
   readonly tool: string
   readonly outcome: 'success' | 'fail' | 'paywall'
-  /** The client's key with all that it stands for. */
+  /** The client's key together with the content that identifies the call. */
   readonly key: string | undefined
-  /** The life of the proxy that served it. */
+  /** Life of the proxy process that served the call. */
   readonly life: string
 }
 
-/** How many units there may be. Both are the same, unless a proxy could not know of what another one had served. */
+/** Bounds of the recorded units. They differ only if a proxy could not know what another one had served. */
 export type Bounds = { readonly least: number; readonly most: number }
 
-/** Answers that one key of a client gets for one unit. */
+/** Number of answers with one client key that cost 1 unit together. */
 const answersPerKey = 4
 
 export function boundsOf(facts: readonly CallFact[]): Bounds {
@@ -33,7 +33,7 @@ function boundsOfGroup(group: readonly CallFact[]): Bounds {
   if (key === undefined || outcome !== 'success') return { least: 1, most: 1 }
   const lives = new Map<string, number>()
   for (const { life } of group) lives.set(life, (lives.get(life) ?? 0) + 1)
-  // A use is forgiven whose record a proxy may have delivered for another one that has ended.
+  // A use may be free, because a proxy may have delivered its record on behalf of another proxy that has ended.
   const beyond = [...lives.values()].map((each) => Math.max(0, each - answersPerKey))
   return {
     least: 1 + beyond.reduce((sum, each) => sum + each, 0),
@@ -41,7 +41,7 @@ function boundsOfGroup(group: readonly CallFact[]): Bounds {
   }
 }
 
-/** How many records there may be: each call that served has one of its own, also where it is free. */
+/** Returns the bounds of the number of records. Each served call has its own record, even if it is free. */
 export function recordsOf(facts: readonly CallFact[]): Bounds {
   const { least, most } = boundsOf(facts)
   if (facts.some(({ outcome }) => outcome !== 'success')) return { least, most }

@@ -3,11 +3,11 @@ import type { TollgateClient } from '../../../src/client/tollgate-client.ts'
 import { openPlayer } from './player.ts'
 import type { World } from './world.ts'
 
-/** A provider with what all its products share: another product, one of the live environment, and one to wait with. */
+/** A provider with parts that all its products share: another product, one of the live environment, and one used to wait. */
 export type Market = {
   readonly world: World
   readonly client: TollgateClient
-  /** Tells it from others. */
+  /** Unique name. */
   readonly name: string
   /** A token for another product of the provider. */
   readonly otherToken: string

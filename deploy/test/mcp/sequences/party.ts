@@ -4,37 +4,37 @@ import { boundsOf, type Bounds } from './ledger.ts'
 import type { Market } from './market.ts'
 import { openPlayer, type Player } from './player.ts'
 
-/** Who may call a tool, by the contract: everybody, holders of a plan, or holders of those named and of the default plan. */
+/** Access to a tool: every caller, customers with any plan, or customers with a listed plan or the default plan. */
 export type Tool = { access: 'public' | 'every-plan' | 'plans'; planRefs: readonly string[] }
 
-/** What the proxy asked instead of ending a call. */
+/** A question of the proxy within a call. */
 type Question = {
   readonly player: Player
   readonly tool: string
   readonly given: object
   readonly state: string
-  /** Unix milliseconds. */
+  /** Expiry in Unix milliseconds. */
   readonly untilMs: number
 }
 
-/** One product with its MCP server, and what the test knows of it without asking the service. */
+/** One product with its MCP server, and the state that the test expects. */
 export type Party = {
   readonly market: Market
   readonly name: string
   readonly productRef: string
   readonly url: string
   readonly planRefs: Readonly<Record<'free' | 'pro' | 'credits', string>>
-  /** As the provider has configured them; a tool that the origin no longer has is not among them. */
+  /** The configured tools, without those that the origin no longer has. */
   readonly tools: Map<string, Tool>
   readonly dropped: Map<string, Tool>
   readonly archivedRefs: Set<string>
   readonly players: readonly Player[]
-  /** Calls another product, to wait for records. */
+  /** A customer of another product whose calls are used to wait for records. */
   readonly waiter: { readonly player: Player; calls: number }
-  /** Newest last. */
+  /** Open questions, newest last. */
   readonly questions: Question[]
   isDeleted: boolean
-  /** Counts what needs a name of its own. */
+  /** Counter for unique names. */
   count: number
 }
 
@@ -91,7 +91,7 @@ export async function openParty(market: Market, name: string): Promise<Party> {
   return party
 }
 
-/** Reads what the customer may use from now on. All calls before must have been counted. */
+/** Reads the customer's current limits. All earlier calls must be counted. */
 export async function readLimits({ market, productRef }: Party, player: Player): Promise<void> {
   const asked = { customerRef: player.reference, productRef }
   const { status, body } = await market.client.send('POST', '/v1/sdk/limits', asked)
@@ -111,7 +111,7 @@ function usedBy({ facts }: Player): Bounds {
   return boundsOf(facts.filter(({ outcome }) => outcome === 'success'))
 }
 
-/** Units that are left by the calls that have been answered since the limits were read. */
+/** Returns bounds of the units that are left, based on the calls answered since the limits were read. */
 export function leftOf(player: Player): Bounds {
   const { remaining, used } = player.limits
   const now = usedBy(player)
@@ -123,7 +123,7 @@ export function leftOf(player: Player): Bounds {
 
 export type Expected = 'gone' | 'open' | 'admitted' | 'paywalled' | 'either'
 
-/** What has to become of a call of the tool. */
+/** Returns the expected outcome of a call of the tool. */
 export function expectationOf(party: Party, player: Player, toolName: string): Expected {
   if (party.isDeleted) return 'gone'
   const tool = party.tools.get(toolName)

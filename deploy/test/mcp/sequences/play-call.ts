@@ -11,7 +11,7 @@ import { proxyCount } from './world.ts'
 
 type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
 
-/** A call of the customer, with what identifies it beyond its answer. */
+/** Plays a single call of a customer. */
 export function playCall(party: Party, step: Played<'call'>): Promise<void> {
   return callOnce(party, step)
 }
@@ -28,7 +28,7 @@ type Given = Pick<Played<'call'>, 'who' | 'tool' | 'era' | 'ending' | 'key' | 'p
 async function callOnce(party: Party, step: Given): Promise<void> {
   const player = party.players[step.who]!
   const { tool, era, proxy, opensUrls } = step
-  // Only the stateless versions ask within a call.
+  // Only the stateless versions ask for input within a call.
   const isAsking = step.ending.includes('question')
   const ending = era === 'sessions' && isAsking ? 'result' : step.ending
   const mark = step.key === null ? markOf(party) : `${party.name}-${step.who}-key-${step.key}`
@@ -55,10 +55,10 @@ async function callOnce(party: Party, step: Given): Promise<void> {
   })
 }
 
-/** Shorter than a round lasts. */
+/** Lifetime of a question. It is shorter than a round. */
 const questionMs = 3_600_000
 
-/** An answer to a question, from its customer or from somebody else, as asked or changed. */
+/** Answers a question, as its customer or another one, with the original content or a changed one. */
 export async function playAnswer(party: Party, step: Played<'answer'>): Promise<void> {
   const question = party.questions.at(-1 - step.state)
   if (question === undefined) return
@@ -81,7 +81,7 @@ export async function playAnswer(party: Party, step: Played<'answer'>): Promise<
   })
 }
 
-/** The call must neither run nor be recorded. */
+/** Checks that the call is neither executed nor recorded. */
 async function refuse(party: Party, call: ToolCall): Promise<void> {
   const { world } = party.market
   const before = world.origin.executionsOf(call.given.mark)
@@ -104,7 +104,7 @@ async function callAndCheck(
     const executions = world.origin.executionsOf(given.mark) - before
     if (isFreeByAnother(player, call, life)) player.leftCalls += 1
     note(player, call, ended, life, expected)
-    // The unit of a call that the client has left is released a moment later.
+    // The unit of a call whose client disconnected is released a moment later.
     const isPaywall = ended.kind === 'paywall' || ended.kind === 'paywall question'
     const isHeldYet = expected === 'admitted' && isPaywall && mayBeHeld(player, [call.proxy])
     if (isHeldYet && tries < 50) {
@@ -136,7 +136,10 @@ async function callAndCheck(
   }
 }
 
-/** Of a key that another proxy knows, one learns from ingest alone that the call is free, and its unit is held until then. */
+/**
+ * Returns whether the call is a free repeat of one that another proxy served. Only ingest knows that it is free, and its unit is
+ * held until then.
+ */
 function isFreeByAnother({ facts }: Player, call: ToolCall, life: string): boolean {
   const key = keyOf(call)
   return key !== undefined && facts.some((fact) => fact.key === key && fact.life !== life)
@@ -146,7 +149,7 @@ function keyOf({ key, tool, given }: ToolCall): string | undefined {
   return key === undefined ? undefined : JSON.stringify([key, tool, given])
 }
 
-/** Adds the record that a call with this end has. */
+/** Adds the record that a call with this end must have. */
 function note(
   player: Player,
   call: ToolCall,
@@ -176,7 +179,7 @@ function outcomeOf({ kind }: Ended): CallFact['outcome'] | undefined {
   }
 }
 
-/** As many calls are served as there are units left, and the others see the paywall. */
+/** Checks that as many concurrent calls are served as units are left, and that the others get the paywall. */
 export async function playCallsAtOnce(party: Party, step: Played<'calls at once'>): Promise<void> {
   const player = party.players[step.who]!
   const expected = expectationOf(party, player, step.tool)
@@ -219,7 +222,7 @@ function expectServed({ player, isHeld, expected, left, served, wanted }: AtOnce
   expect(served, facts).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(0, left.least)))
 }
 
-/** A batch of 2025-03-26, some of whose calls may be refused. */
+/** Plays a batch of 2025-03-26, in which some calls may be refused. */
 export async function playBatch(party: Party, step: Played<'batch'>): Promise<void> {
   const player = party.players[step.who]!
   const { world } = party.market
@@ -264,10 +267,10 @@ export async function playBatch(party: Party, step: Played<'batch'>): Promise<vo
   expect(served, facts).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(0, left.least)))
 }
 
-/** A little longer than the proxy waits. */
+/** Slightly longer than the grace period of the proxy, in milliseconds. */
 const hangUpMs = 350
 
-/** The client goes away, or cancels, while the tool works: no answer, and nothing to pay. */
+/** The client disconnects or cancels while the tool works. It gets no answer and pays nothing. */
 export async function playHangUp(party: Party, step: Played<'hang up'>): Promise<void> {
   const { tool, era, proxy } = step
   const player = party.players[step.who]!
@@ -281,7 +284,7 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   const running = sendCall(party, call)
   const first = await Promise.race([world.origin.whenExecuted(mark), running])
   if (first !== undefined) {
-    // It was refused, and may have been recorded as such.
+    // The call was refused, and may have been recorded as refused.
     const ended = endOf(first)
     if (ended !== undefined) note(player, call, ended, life, expected)
     expect(world.origin.executionsOf(mark)).toBe(0)
@@ -292,7 +295,7 @@ export async function playHangUp(party: Party, step: Played<'hang up'>): Promise
   else await cancel(party, player, proxy)
   await running
   if (expected === 'open') return
-  // The proxy waits for an answer that is on its way before it records the call.
+  // The proxy waits for an answer that may be on its way before it records the call.
   if (era === 'stateless') await sleep(hangUpMs)
   note(player, call, { kind: 'error' }, life, expected)
   player.leftCalls += 1

@@ -7,7 +7,7 @@ import type { Step } from './step.ts'
 
 type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
 
-/** The service may refuse any change: what customers may use afterwards is read. */
+/** Plays a change. The service may refuse it, so the resulting limits are read afterwards. */
 export async function playChange(party: Party, { change, who }: Played<'change'>): Promise<void> {
   const player = party.players[who]!
   const { client } = party.market
@@ -72,7 +72,7 @@ async function refund(party: Party, player: Player): Promise<void> {
   const before = await purchasesOf(party, player)
   const isDone = await stripe(party, 'refunds', { payment_intent: payment })
   if (!isDone || before.every(({ status }) => status !== 'active')) return
-  // The service is told of it by the processor.
+  // The service learns about the refund from the processor.
   const countRefunded = async () =>
     (await purchasesOf(party, player)).filter(({ status }) => status === 'refunded').length
   const refundedBefore = before.filter(({ status }) => status === 'refunded').length
@@ -89,7 +89,7 @@ async function stripe({ market }: Party, path: string, form: Record<string, stri
   return answer.ok
 }
 
-/** The provider changes who may call a tool, its plans or its product. */
+/** The provider changes the access of a tool, its plans or its product. */
 export async function playConfigure(party: Party, step: Played<'configure'>): Promise<void> {
   const { market, productRef, planRefs, name, tools, dropped } = party
   const { client, world } = market
@@ -156,7 +156,7 @@ async function map(party: Party, tool: string, mapping: Mapping): Promise<void> 
     tools.set(tool, { access: 'public', planRefs: [] })
     return
   }
-  // Whoever holds an archived plan keeps the tools that came with it.
+  // Customers with an archived plan keep the tools of that plan.
   const kept = before.planRefs.filter((each) => archivedRefs.has(each))
   const named = mapping.planKeys.map((key) => planRefs[key])
   tools.set(tool, { access: 'plans', planRefs: [...named, ...kept] })
@@ -164,6 +164,6 @@ async function map(party: Party, tool: string, mapping: Mapping): Promise<void> 
 
 async function discover({ market, productRef, tools }: Party): Promise<void> {
   await market.client.require('POST', `/v1/ui/products/${productRef}/mcp/discover`, {})
-  // Those that nobody has said anything of are open to the default plan.
+  // Tools that the provider has not configured are open to the default plan.
   for (const each of ['new', 'Basic']) tools.set(each, { access: 'plans', planRefs: [] })
 }

@@ -11,7 +11,7 @@ type Played<Do extends Step['do']> = Extract<Step, { readonly do: Do }>
 
 type Sent = Pick<HttpCall, 'body'> & Partial<Pick<HttpCall, 'headers' | 'url' | 'token'>>
 
-/** What a client sends so that a tool runs without a call: nothing may run, and nothing is recorded. */
+/** Sends a message that tries to run a tool without a call. Nothing may run, and nothing may be recorded. */
 export async function playSmuggle(party: Party, step: Played<'smuggle'>): Promise<void> {
   const mark = markOf(party)
   const sent = smuggledBy(step, { mark, ending: 'result' })
@@ -59,7 +59,7 @@ export async function playStranger(party: Party, step: Played<'stranger'>): Prom
     expectNothing(party, player, step.proxy, mark, { body, ...sent })
   switch (step.how) {
     case 'no token': {
-      // A server whose tools are all public can be used without a token.
+      // A server whose tools are all public needs no token.
       const isOpen =
         tools.size > 0 && [...tools.values()].every(({ access }) => access === 'public')
       if (isOpen && expectationOf(party, player, step.tool) === 'open') return
@@ -87,7 +87,7 @@ export async function playStranger(party: Party, step: Played<'stranger'>): Prom
   }
 }
 
-/** Neither a token nor a session counts any more once its time is over. */
+/** Checks that the customer's expired token and sessions are refused. */
 export async function expectExpired(party: Party, player: Player): Promise<void> {
   const mark = markOf(party)
   const params = { name: 'basic', arguments: { mark, ending: 'result' } }
@@ -119,7 +119,7 @@ async function expectNothing(
 
 const names = { get_user_info: 'user', upgrade: 'url', manage_account: 'url', topup: 'url' }
 
-/** A tool of the proxy tells a customer of nobody else, whomever the arguments name, and is not recorded. */
+/** Calls a tool of the proxy. It must only show the customer's own data, whatever the arguments contain, and is not recorded. */
 export async function playVirtual(party: Party, step: Played<'virtual tool'>): Promise<void> {
   if (party.isDeleted) return
   const { market, url } = party

@@ -17,20 +17,20 @@ import { asAnswered, expectRecorded, readAllLimits, settle, successesOf } from '
 import type { Sequence, Step } from './step.ts'
 import type { World } from './world.ts'
 
-/** A sequence that broke a rule: what it was and which rule. */
+/** A sequence that broke a rule, with the error. */
 export type Fault = { readonly steps: string; readonly error: string }
 
 const dayMs = 86_400_000
 
-/** More than a period, a token and a session last. */
+/** Longer than a period, a token or a session lasts. */
 const betweenRoundsMs = 32 * dayMs
 
-/** Sequences that are played at the same time. */
+/** Number of sequences that run concurrently. */
 const togetherMax = 8
 
 const cutOffMs = 60
 
-/** Plays the sequences, each with a product of its own, and checks each of them. They share the provider and the services. */
+/** Plays the sequences, each with its own product, and checks them. They share the provider and the services. */
 export async function play(
   world: World,
   sequences: readonly Sequence[],
@@ -70,7 +70,7 @@ export async function play(
   return [...faults.values()]
 }
 
-/** The tokens and sessions of the round before have expired. */
+/** Begins a round. The tokens and sessions of the previous round have expired. */
 async function begin(party: Party): Promise<void> {
   const { world } = party.market
   for (const player of party.players) {
@@ -123,7 +123,7 @@ async function playStep(party: Party, step: Step): Promise<void> {
   }
 }
 
-/** Meters of tools count what the calls of all customers come to, and the other environment has nothing. */
+/** Checks that the meters of tools count the calls of all customers, and that the other environment has none. */
 async function expectMeters(
   { client, live }: Market,
   parties: readonly Party[],

@@ -9,21 +9,24 @@ export type Player = {
   readonly reference: string
   readonly agent: Agent
   token: string
-  /** Whether the authorization server can revoke them: to it those of a later time are not valid yet. */
+  /**
+   * Whether the authorization server can revoke the customer's tokens. Tokens from a later time of the test's clock are not valid
+   * for it yet.
+   */
   areTokensIssued: boolean
   readonly sessions: Map<string, Record<string, string>>
   readonly facts: CallFact[]
   readonly paymentIds: string[]
-  /** What the service said last of the customer's plan, and what had been recorded by then. */
+  /** The last limits that the service returned, and the usage recorded by then. */
   limits: Limits
-  /** Calls that the client left, whose unit may be held for a moment. */
+  /** Number of calls that the client abandoned, whose units may still be held for a moment. */
   leftCalls: number
-  /** The proxy whose last call did not count: others do not know that its unit is about to be released. */
+  /** The proxy that served the last call that did not count. Other proxies do not know that its unit will be released. */
   releasedBy: number | undefined
 }
 
 type Limits = {
-  /** Empty: none. Undefined: the product is gone. */
+  /** Reference of the plan. Empty for no plan, undefined if the product is deleted. */
   readonly planRef: string | undefined
   readonly remaining: number
   readonly used: Bounds
@@ -58,7 +61,7 @@ export async function openPlayer(
   }
 }
 
-/** Whether a unit may be held for a call that does not count, as far as these proxies know. */
+/** Returns whether a unit may be held for a call that does not count, from the view of these proxies. */
 export function mayBeHeld({ leftCalls, releasedBy }: Player, proxies: readonly number[]): boolean {
   const isOther = (proxy: number): boolean => proxy !== releasedBy
   return leftCalls > 0 || (releasedBy !== undefined && proxies.some(isOther))

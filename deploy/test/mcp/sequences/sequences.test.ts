@@ -5,20 +5,20 @@ import { anySequence, type Sequence } from './step.ts'
 import { World } from './world.ts'
 
 /*
- * Customers of MCP servers call tools, answer questions, hang up, repeat, forge and change plans, and providers change their tools,
- * in random order. Whatever the sequence: what a tool did for a customer is recorded once, what was refused did not run, and
- * nothing passes a cap.
+ * In random order, customers of MCP servers call tools, answer questions, disconnect, repeat and forge calls, and change plans, and
+ * providers change their tools. In every sequence, executed calls are recorded once, refused calls are not executed, and no cap is
+ * exceeded.
  */
 
 const asked = process.env['TOLLGATE_TEST_MCP_SEQUENCES']
 const sequencesMax = Number(asked ?? 12)
 
-/** Sequences that are played side by side on one clock. */
+/** Number of sequences that share one clock. */
 const batchSize = 40
 
 const rounds = 2
 
-/** The same sequences every time, unless a number of them is asked for. */
+/** The sequences are the same in each run, unless a number of sequences is set. */
 const firstSeed = asked === undefined ? 16 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 let world: World
@@ -44,7 +44,7 @@ test(
 const by = { who: 0, proxy: 0 }
 const repeat = { ...by, do: 'repeat', tool: 'basic', era: 'stateless', inTurn: false } as const
 
-/* Sequences that broke a rule once. */
+/* Sequences that broke a rule in the past. */
 test.each<[string, Sequence]>([
   [
     'repeats of a key, which do not count, leave the units that are left to the calls after them',

@@ -6,8 +6,8 @@ import type { Player } from './player.ts'
 import { proxyCount } from './world.ts'
 
 /**
- * Waits until all calls so far are counted: a proxy delivers the records of a provider in their order, so that a call of somebody
- * else after them is counted after them. Then what is left must be what the answered calls have left.
+ * Waits until all earlier calls are counted. A proxy delivers the records of a provider in order, so a later call of another
+ * customer is counted after them. Then the remaining units must match the answered calls.
  */
 export async function settle(party: Party): Promise<void> {
   await waitForDelivery(party)
@@ -33,7 +33,7 @@ async function waitForDelivery(party: Party): Promise<void> {
   await expect.poll(remaining, { interval: 10 }).toBe(waiting.limit - waiter.calls)
 }
 
-/** The limit's answer is what the calls left, however many were counted as none or as two. */
+/** Checks that the limit check returns what the answered calls have left, within the bounds. */
 async function expectLeft({ market, productRef }: Party, player: Player): Promise<void> {
   const { least, most } = leftOf(player)
   const read = async () => {
@@ -46,13 +46,13 @@ async function expectLeft({ market, productRef }: Party, player: Player): Promis
   await expect.poll(read, { interval: 20, timeout: 10_000, message: facts }).toBe('as answered')
 }
 
-/** After a change: what each customer may use is read again. */
+/** Reads the limits of each customer again after a change. */
 export async function readAllLimits(party: Party): Promise<void> {
   await party.market.world.untilNoticed()
   for (const player of party.players) await readLimits(party, player)
 }
 
-/** Records are those of the calls that were answered, by outcome and by tool, and none is anybody else's. */
+/** Checks that the records match the answered calls by outcome and by tool, and belong to no other customer. */
 export async function expectRecorded(party: Party, from: string, to: string): Promise<void> {
   const { client } = party.market
   const meterRef = await client.requestsMeter()
@@ -67,7 +67,7 @@ export async function expectRecorded(party: Party, from: string, to: string): Pr
   }
 }
 
-/** Units are what a tool's own meter counts, too: it counts records, of which a free repeat is one. */
+/** Returns the expected count and total of a tool's meter. It counts records, so a free repeat counts too. */
 export function asAnswered(
   { count, total }: { count: number; total: number },
   facts: readonly CallFact[],

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { proxyCount } from './world.ts'
 import type { Ending } from './tool-origin.ts'
 
-/** Names in calls. `new` is one that the provider has said nothing of, and `Basic` looks like another one. */
+/** Tool names in calls. The provider has not configured `new`, and `Basic` differs from another name only in case. */
 type ToolName = 'open' | 'basic' | 'pro' | 'new' | 'Basic'
 
 export type Era = 'sessions' | 'stateless'
 
-/** What a client sends that must not run a tool, whatever the server makes of it. */
+/** Messages that must not run a tool, however the server would parse them. */
 const smuggled = [
   'notification',
   'null id',
@@ -54,7 +54,7 @@ const configurations = [
 
 type By = { readonly who: number; readonly proxy: number }
 
-/** What a customer, its client or the provider does. */
+/** An action of a customer, its client or the provider. */
 export type Step = By &
   (
     | {
@@ -62,11 +62,11 @@ export type Step = By &
         readonly tool: ToolName
         readonly era: Era
         readonly ending: Ending
-        /** A key of the client's own; calls with the same one have the same arguments. */
+        /** Number of the client's key, or null. Calls with the same key have the same arguments. */
         readonly key: number | null
         readonly opensUrls: boolean
       }
-    /** The same call with the same key, one after the other, by the proxies in turn or always the same one. */
+    /** The same call with the same key several times, through alternating proxies or always the same one. */
     | {
         readonly do: 'repeat'
         readonly tool: ToolName
@@ -76,7 +76,7 @@ export type Step = By &
         readonly count: number
         readonly inTurn: boolean
       }
-    /** `state`: the place of a question among those asked, newest first. */
+    /** `state` is the index of a question, newest first. */
     | {
         readonly do: 'answer'
         readonly state: number
@@ -167,7 +167,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   step(1, 'cut ingest off', {}),
 )
 
-/** What happens to one product in each round. */
+/** The steps for one product, by round. */
 export type Sequence = readonly (readonly Step[])[]
 
 export function anySequence(rounds: number): fc.Arbitrary<Sequence> {

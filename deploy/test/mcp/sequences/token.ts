@@ -1,6 +1,6 @@
 import type { TollgateClient } from '../../../src/client/tollgate-client.ts'
 
-/** A program that acts for a customer. */
+/** A program that acts on behalf of a customer. */
 export type Agent = {
   readonly clientId: string
   readonly clientSecret: string
@@ -39,7 +39,7 @@ async function post(
       headers: { authorization: `Basic ${credentials}`, connection: 'close' },
       body: new URLSearchParams(form),
     }).catch(() => undefined)
-    // A proxy that is starting again.
+    // The proxy is restarting.
     if (response === undefined || response.status === 503) continue
     const text = await response.text()
     if (!response.ok) throw new Error(`${url}: ${response.status} ${text}`)

@@ -4,21 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 
-/** How the origin ends a call: the caller says so in the arguments. */
+/** How the origin ends a call. The caller chooses it in the arguments. */
 export type Ending =
   | 'result'
   /** A stream of events: progress, then the result. */
   | 'stream'
   | 'tool error'
-  /** The first time; afterwards a result. */
+  /** An error for the first call, a result for later ones. */
   | 'error at first'
   | 'protocol error'
   | 'status 500'
   | 'broken stream'
-  /** Asks for input once or twice before the result; of the stateless versions alone. */
+  /** Asks for input once or twice before the result. Only in the stateless versions. */
   | 'question'
   | 'two questions'
-  /** Answers nothing until the caller goes away. */
+  /** Sends no answer until the caller disconnects. */
   | 'silence'
 
 type Served = {
@@ -27,7 +27,7 @@ type Served = {
   readonly given: JsonObject
 }
 
-/** An MCP server of both eras that does what it is told, and counts what it did. */
+/** An MCP server of both eras that answers as the arguments request, and counts executions. */
 export class ToolOrigin {
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   readonly #tools = new Map<string, readonly string[]>()
@@ -44,7 +44,7 @@ export class ToolOrigin {
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
-  /** Address of a server of its own. */
+  /** Returns the URL of a separate server. */
   urlOf(name: string): string {
     const { port } = this.#server.address() as AddressInfo
     return `http://127.0.0.1:${port}/${name}`
@@ -54,12 +54,12 @@ export class ToolOrigin {
     this.#tools.set(name, tools)
   }
 
-  /** How often a call with the mark in its arguments has reached a tool. */
+  /** Returns how often a call with the mark in its arguments has reached a tool. */
   executionsOf(mark: string): number {
     return this.#executions.get(mark) ?? 0
   }
 
-  /** Resolves once a call with the mark has reached a tool. */
+  /** Resolves when a call with the mark has reached a tool. */
   whenExecuted(mark: string): Promise<void> {
     return new Promise((resolve) => this.#waiting.set(mark, resolve))
   }
@@ -83,7 +83,7 @@ export class ToolOrigin {
           tools: (this.#tools.get(name) ?? []).map((tool) => ({ name: tool, inputSchema })),
         })
       }
-      // A careless server, which works for whatever looks like a call.
+      // Like a careless server, it executes everything that looks like a call.
       case 'tools/call':
         return this.#call({ response, id, given: params['arguments'] as JsonObject }, params)
       default:

@@ -23,12 +23,12 @@ import { startSimulator, type Simulator } from '@tollgate/stripe-simulator/simul
 import { startStack, type Stack } from '../../stack.ts'
 import { ToolOrigin } from './tool-origin.ts'
 
-/** Milliseconds for which the proxy uses what it has read of servers, tokens and limits. */
+/** Milliseconds for which the proxy caches servers, tokens and limits. */
 const freshMs = 20
 
 export const proxyCount = 2
 
-/** All services in this process, two processes of the proxy that share a data folder, and a clock that can go ahead. */
+/** All services in this process, 2 proxies that share a data folder, and a clock that can be moved forward. */
 export class World {
   readonly stack: Stack
   readonly simulator: Simulator
@@ -41,7 +41,7 @@ export class World {
   readonly #dataDir: string
   readonly #ports: readonly number[]
   readonly #proxies: (McpProxy | undefined)[] = []
-  /** How often each of the proxies has been started. */
+  /** Number of starts of each proxy. */
   readonly #lives = Array<number>(proxyCount).fill(0)
   #restarting: Promise<void> = Promise.resolve()
   readonly #undisturbed = new Set<Promise<void>>()
@@ -128,7 +128,7 @@ export class World {
     return this.#ports[proxy]!
   }
 
-  /** Names one life of one of the proxies: what it remembered is gone with it. */
+  /** Returns the name of a proxy's current life. A restart loses what the proxy had in memory. */
   lifeOf(proxy: number): string {
     return `${proxy}/${this.#lives[proxy]}`
   }
@@ -141,12 +141,12 @@ export class World {
     return renewToken(this.stack.database.in(environment), this.#secrets, token, this.nowMs)
   }
 
-  /** Whatever was changed before it is known to all proxies afterwards. */
+  /** Waits until all proxies have read earlier changes. */
   untilNoticed(): Promise<void> {
     return sleep(3 * freshMs)
   }
 
-  /** One after the other. Calls that run are finished, and what was remembered is forgotten. */
+  /** Restarts a proxy, one at a time. Running calls are finished, and cached state is lost. */
   restartProxy(place: number): Promise<void> {
     this.#restarting = this.#restarting.then(async () => {
       await Promise.allSettled(this.#undisturbed)
@@ -156,7 +156,10 @@ export class World {
     return this.#restarting
   }
 
-  /** No proxy is restarted meanwhile: a call that nobody answers or cancels would not be recorded, and hold up the stop. */
+  /**
+   * Runs `body` while no proxy is restarted. A call that is neither answered nor cancelled would not be recorded and would delay
+   * the stop.
+   */
   async withoutRestarts(body: () => Promise<void>): Promise<void> {
     await this.#restarting
     const running = body()
@@ -164,7 +167,7 @@ export class World {
     await running.finally(() => this.#undisturbed.delete(running))
   }
 
-  /** For a moment the proxies cannot reach ingest. */
+  /** Cuts the proxies off from ingest for a moment. */
   async cutIngestOff(ms: number): Promise<void> {
     this.#relay.cutOff()
     await sleep(ms)
@@ -221,8 +224,8 @@ class MovableClock implements Clock {
 }
 
 /**
- * The way of the proxies to ingest, which can be cut off. A request that is under way is answered before: whoever cannot know
- * whether ingest has held a unit leaves it held.
+ * Relay between the proxies and ingest that can be cut off. A request in progress is still answered: a proxy that does not know
+ * whether ingest granted a hold would leave it held.
  */
 class IngestRelay {
   readonly #sockets = new Map<Socket, { isBusy: boolean }>()

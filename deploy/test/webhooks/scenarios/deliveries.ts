@@ -8,7 +8,7 @@ import type { ScenarioWorld } from './scenario-world.ts'
 
 const arrivesWithinMs = 60_000
 
-/** What a receiver of the world's provider was sent. */
+/** The deliveries that a receiver of the provider got. */
 export class Deliveries {
   readonly receiver: Receiver
 
@@ -29,7 +29,7 @@ export class Deliveries {
     return this.receiver.close()
   }
 
-  /** Sooner or later an event of the type arrives that says so, and what else it says. */
+  /** Waits for an event of the type whose object matches. Returns the event. */
   async expect(type: EventType, object: Readonly<Record<string, unknown>>): Promise<EventEnvelope> {
     const wanted: unknown = expect.objectContaining(object)
     const deadline = performance.now() + arrivesWithinMs
@@ -44,7 +44,7 @@ export class Deliveries {
     }
   }
 
-  /** In the order in which they arrived. Throws where one has not the promised shape. */
+  /** Returns the events in the order of arrival. Throws if one violates its schema. */
   events(): EventEnvelope[] {
     return this.receiver.received.map(({ body }) => readEvent(body))
   }

@@ -4,8 +4,8 @@ import { Deliveries } from './deliveries.ts'
 import { ScenarioWorld } from './scenario-world.ts'
 
 /*
- * Every type of event happens for its real reason, and arrives at a receiver that knows no more than the documentation says.
- * One story from the last day of January on: what comes later finds what was before.
+ * Every type of event occurs for a real reason and arrives at a receiver built from the documentation only. It is one story that
+ * begins on the last day of January, so later tests depend on earlier ones.
  */
 
 const opensAt = '2026-01-31T12:00:00Z'
@@ -197,7 +197,7 @@ describe('credits', () => {
     const { productRef } = world
     const used = { customerRef, productRef, idempotencyKey: 'searched', units: 35 }
     const { reference } = await world.client.recordUsage(used)
-    // A second time: it is a repeat, and nobody is told of one.
+    // The repeated record is a duplicate, for which no event is emitted.
     await world.client.recordUsage(used)
     const purchase = await world.purchaseOf(customerRef)
     const recorded = await deliveries.expect('usage.recorded', { reference })

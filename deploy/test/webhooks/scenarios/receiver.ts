@@ -4,25 +4,25 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 
-/** What somebody's receiver makes of a delivery. */
+/** A delivery as parsed by a receiver. */
 export type Received = {
   readonly deliveryId: string
   readonly attempt: number
-  /** The body as it came. */
+  /** The body as received. */
   readonly body: string
 }
 
 const toleranceSeconds = 300
 
 /**
- * A receiver as the documentation has it, and built on nothing else: it checks headers and signature over the bytes as they
- * came, and answers 200, or 401 to what nobody signed.
+ * A receiver built only from the documentation. It verifies headers and the signature of the received bytes, and answers 200, or
+ * 401 to unsigned requests.
  */
 export class Receiver {
   readonly received: Received[] = []
-  /** Of deliveries that were turned down. */
+  /** Reasons of refused deliveries. */
   readonly faults: string[] = []
-  /** Set once the endpoint is made. */
+  /** Signing secret, set after the endpoint is created. */
   secret = ''
   readonly #server: Server
   readonly #now: () => number
@@ -37,7 +37,7 @@ export class Receiver {
     })
   }
 
-  /** `now`: Unix milliseconds. */
+  /** Starts a receiver. `now` returns Unix milliseconds. */
   static async open(now: () => number): Promise<Receiver> {
     const receiver = new Receiver(now)
     receiver.#server.listen(0, '127.0.0.1')

@@ -36,14 +36,14 @@ type ProcessorObject = {
 }
 
 /**
- * All services on real parts, with one clock, and a provider that sells. What happens is made to happen over HTTP, at the
- * simulator of Stripe, on the hosted pages, or by a job of the billing runner.
+ * All services on real parts, with one clock, and a provider that sells. Events are caused over HTTP, at the simulator of Stripe,
+ * on the hosted pages, or by a job of the billing runner.
  */
 export class ScenarioWorld {
   readonly stack: Stack
   readonly clock: ManualClock
   readonly client: TollgateClient
-  /** Of the same provider, for what is not to be tried out. */
+  /** Client for the live environment of the same provider. */
   readonly live: TollgateClient
   readonly productRef: string
   readonly #simulator: SimulatorUnderTest
@@ -90,7 +90,7 @@ export class ScenarioWorld {
       TOLLGATE_LEDGER_INTERVAL_MS: '50',
       TOLLGATE_USAGE_EVENTS_INTERVAL_MS: '50',
       TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS: '50',
-      // Receivers of this machine.
+      // Allows receivers on this machine.
       TOLLGATE_OUTBOUND_ALLOWED: '127.0.0.1',
     }
     const own = { clock, hotState, ingestHotState: reader, settings }
@@ -147,7 +147,7 @@ export class ScenarioWorld {
     return this.call('POST', '/v1/sdk/payment-intents', body, randomUUID())
   }
 
-  /** The customer pays with the card, which is kept if what is bought needs one later. The payment at the processor. */
+  /** The customer pays with the card, which is saved if a later charge needs it. Returns the processor's id of the payment. */
   async pay(customerRef: string, asked: object, card = 'pm_card_visa'): Promise<string> {
     const { processorPaymentId } = await this.createIntent(customerRef, asked)
     await this.confirm(processorPaymentId, card)
@@ -161,7 +161,7 @@ export class ScenarioWorld {
     return this.pay(customerRef, { productRef: this.productRef, planRef }, card)
   }
 
-  /** A customer who holds the plan, and has paid it with a card. */
+  /** Creates a customer who has bought the plan with a card. */
   async createHolder(planRef: string, card?: string) {
     const customerRef = await this.createCustomer()
     const paymentId = await this.buy(customerRef, planRef, card)
@@ -175,7 +175,7 @@ export class ScenarioWorld {
     })
   }
 
-  /** What the customer's browser does, or a person at the processor's dashboard: a call of its API. */
+  /** Calls the processor's API, like the customer's browser or a user of the processor's dashboard. */
   async stripe(
     method: 'GET' | 'POST',
     path: string,
@@ -191,7 +191,7 @@ export class ScenarioWorld {
     return (await answer.json()) as ProcessorObject
   }
 
-  /** Something happens at the processor that nobody asks for over its API. */
+  /** Triggers a happening at the processor that is not caused by its API. */
   simulate(path: string, body: object = {}): Promise<Readonly<Record<string, unknown>>> {
     return this.#simulator.admin(path, body)
   }
@@ -201,7 +201,7 @@ export class ScenarioWorld {
     return data![0]!.id
   }
 
-  /** The customer's bank turns the saved card down from now on. */
+  /** Makes the bank decline the saved card from now on. */
   async spoilCard(customerRef: string): Promise<void> {
     const sql = this.stack.database.in('sandbox')
     const [row] = await sql<{ processor_customer_id: string }[]>`
@@ -216,7 +216,7 @@ export class ScenarioWorld {
     }
   }
 
-  /** Opens a checkout and presses one of its buttons, as the customer's browser does. */
+  /** Opens a checkout and presses one of its buttons, like the customer's browser. */
   async checkOut(customerRef: string, how: 'activate' | 'trial', planRef: string): Promise<void> {
     const { baseUrl } = this.stack
     const asked = { customerRef, productRef: this.productRef }
@@ -237,7 +237,7 @@ export class ScenarioWorld {
     if (status !== 303) throw new Error(`the checkout answered ${status}`)
   }
 
-  /** Runs one job at that time, which all clocks then have. */
+  /** Runs one job at a given time, to which all clocks are set. */
   async runJob(name: string, at: string): Promise<Totals> {
     const { database, eventLog, usageStore } = this.stack
     await this.#untilSent()
@@ -263,7 +263,7 @@ export class ScenarioWorld {
     }
   }
 
-  /** What is on its way was signed at this time, and must not arrive at another. */
+  /** Waits until all deliveries have arrived, because they were signed at the current time of the clock. */
   async #untilSent(): Promise<void> {
     const sql = this.stack.database.in('sandbox')
     const waiting = () => sql`select reference from webhook_deliveries where state = 'pending'`

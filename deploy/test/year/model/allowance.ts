@@ -2,7 +2,10 @@ import { boundary, indexAt } from './calendar.ts'
 import { givesAccess } from './purchase.ts'
 import type { ModelAllowance, ModelPurchase } from './records.ts'
 
-/** `isPaid`: the full price of the first period was charged. Before `previous` is ended. */
+/**
+ * Returns the allowance that the next purchase shares. `isPaid`: the full price of the first period was charged. Call it before
+ * `previous` is ended.
+ */
 export function sharedAllowance(
   previous: ModelPurchase | undefined,
   next: ModelPurchase,
@@ -16,13 +19,13 @@ export function sharedAllowance(
   return { ...running, until: Math.max(running.until, periodEndFrom(next, running.since)) }
 }
 
-/** Units that were used of a period which was not paid count against the one that is. */
+/** Returns the allowance if the previous period was not paid: its used units count against the paid one. */
 function unpaidAllowance(previous: ModelPurchase, next: ModelPurchase, at: number) {
   const until = periodEndFrom(next, next.startedAt)
   return { ...allowanceOf(previous, next, at), until }
 }
 
-/** Only the units of a hybrid plan matter: no other plan with a price has a limit. */
+/** Only hybrid plans matter here, because no other plan with a price has a limit. */
 function wasUnpaid(
   { plan, invoices, endedAt, end, status, suspensions }: ModelPurchase,
   at: number,

@@ -1,9 +1,9 @@
 import type { ModelInvoice } from './invoices.ts'
 import type { ModelPurchase } from './records.ts'
 
-/* Purchases that go on with one another's period, each for the difference. */
+/* Purchases that continue the period of another one for the price difference. */
 
-/** Those that went on with its period, one behind the other; each was charged the difference. */
+/** Returns the purchases that continued its period, one after the other. Each was charged the difference. */
 export function carriedBy(
   purchases: readonly ModelPurchase[],
   purchase: ModelPurchase,
@@ -14,13 +14,13 @@ export function carriedBy(
   return next === undefined ? [] : [next, ...carriedBy(purchases, next)]
 }
 
-/** Whether it charges for a period of its own. */
+/** Returns whether the invoice charges a separate period. */
 export function chargesPeriod({ isSale, period, lines, status }: ModelInvoice): boolean {
   if (status === 'void') return false
   return period !== undefined || (isSale && lines.some(({ kind }) => kind === 'recurring'))
 }
 
-/** Itself, and those before it whose period it goes on with. */
+/** Returns the purchase and the earlier ones whose period it continues. */
 export function carriersOf(purchase: ModelPurchase): ModelPurchase[] {
   const { before, anchor, invoices } = purchase
   if (before === undefined || before.anchor !== anchor || invoices.some(chargesPeriod)) {

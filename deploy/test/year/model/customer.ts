@@ -29,7 +29,7 @@ import { costOf, switchTo, type ModelSwitch } from './switch.ts'
 import { undo } from './undo.ts'
 import { ModelWallet, type ModelGrant } from './wallet.ts'
 
-/** Credits that were bought. */
+/** A purchase of credits. */
 export type CreditSale = {
   readonly reference: string
   readonly credits: number
@@ -37,25 +37,25 @@ export type CreditSale = {
   readonly grant: ModelGrant
 }
 
-/** What a process did not come to that died behind a bill of usage. */
+/** Work that a process left undone when it died after billing usage. */
 export type LeftByDeath = {
-  /** When invoices are charged that nobody has tried to charge yet, by each of their lines. */
+  /** Times at which invoices without an attempt are charged, by each of their lines. */
   readonly charges: ReadonlyMap<string, number>
 }
 
 export const nothingLeft: LeftByDeath = { charges: new Map() }
 
-/** A card's habit at every charge to come; undefined where no card was kept. */
+/** Behaviour of a saved card at every future charge. Undefined if no card is saved. */
 export type CardHabit = 'pays' | 'declines'
 
-/** What a seller's customers have in common. */
+/** Properties that a seller's customers share. */
 type ModelSeller = Pick<ModelCustomer, 'mode' | 'currency' | 'issuesZero'>
 
-/** A customer as it must be. */
+/** The expected state of a customer. */
 export class ModelCustomer {
   readonly mode: Mode
   readonly currency: ModelCurrency
-  /** Whether what costs nothing has an invoice. */
+  /** Whether periods that cost nothing have an invoice. */
   readonly issuesZero: boolean
   readonly purchases: ModelPurchase[] = []
   readonly usage: UsageRecord[] = []
@@ -63,14 +63,14 @@ export class ModelCustomer {
   readonly creditSales: CreditSale[] = []
   tax: ModelTax | undefined
   /**
-   * What invoices took over from earlier ones, by a line of each and how many with the same came before: of one period
-   * usage may come late more than once. Of those that are made at once nobody can say which is the first, so this is
-   * looked up; that nothing of it is lost is checked by `carried`.
+   * Amounts carried from earlier invoices, by a line of each invoice and the number of earlier invoices with the same line, because
+   * late usage of one period may be billed more than once. The order of invoices issued at once is undefined, so these amounts are
+   * read from the installation. `carried` checks that none is lost.
    */
   carriedIn: ReadonlyMap<string, bigint> = new Map()
   left: LeftByDeath = nothingLeft
   recharge: ModelRecharge | undefined
-  /** The one that is kept, by its number. */
+  /** Number of the saved card. */
   card: number | undefined
   #habit: CardHabit | undefined
   #cards = 0
@@ -83,7 +83,7 @@ export class ModelCustomer {
     this.issuesZero = issuesZero
   }
 
-  /** There is another card, and all that could not be charged is charged to it soon. */
+  /** Saves another card. Everything that could not be charged is charged to it soon. */
   keepCard(habit: CardHabit, at: number): void {
     this.card = this.#draw()
     this.#habit = habit
@@ -110,12 +110,12 @@ export class ModelCustomer {
     }
   }
 
-  /** When it is charged, where nobody has come to that yet. */
+  /** Returns the time of the charge if no process has attempted it yet. */
   leftCharge({ reference }: ModelPurchase, lines: readonly ModelLine[]): number | undefined {
     return this.left.charges.get(keyOf(reference, lines))
   }
 
-  /** Nothing goes on, and nothing is charged any more. */
+  /** Deletes the customer: nothing continues and nothing is charged. */
   delete(at: number): void {
     for (const purchase of this.purchases) {
       const isOver =
@@ -139,7 +139,7 @@ export class ModelCustomer {
     return this.#cards
   }
 
-  /** A bank has taken back for good what paid an invoice, and perhaps a purchase. Its card is charged no more. */
+  /** A dispute is lost for an invoice, and perhaps a purchase. The card is no longer charged. */
   lose(invoice: ModelInvoice, purchase: ModelPurchase | undefined, at: number): void {
     invoice.isLost = true
     if (invoice.paidBy !== undefined) this.#lostCards.add(invoice.paidBy)
@@ -154,7 +154,7 @@ export class ModelCustomer {
     if (isOpenPaid && isChargedBack(last ?? purchase)) suspend(last ?? purchase, at)
   }
 
-  /** What waits for the next invoice. */
+  /** Amount carried to the next invoice. */
   get carried(): bigint {
     return this.purchases
       .flatMap(({ invoices }) => invoices)
@@ -170,7 +170,7 @@ export class ModelCustomer {
     return this.#habit === 'pays' ? 'paid' : 'declined'
   }
 
-  /** The one that decides about the product: the one with access, or the newest. */
+  /** Returns the deciding purchase of the product: the one with access, or the newest. */
   latest(productRef: string): ModelPurchase | undefined {
     const ofProduct = this.purchases.filter((purchase) => purchase.productRef === productRef)
     return ofProduct.findLast(isOpen) ?? ofProduct.at(-1)
@@ -185,7 +185,7 @@ export class ModelCustomer {
     return this.purchases.some((purchase) => purchase.plan === plan)
   }
 
-  /** Whether an invoice for the product is unpaid. That for a period which never begins is not owed. */
+  /** Returns whether an invoice for the product is unpaid. An invoice for a period that never begins is not owed. */
   owes(productRef: string): boolean {
     return this.purchases
       .filter((purchase) => purchase.productRef === productRef)
@@ -199,7 +199,7 @@ export class ModelCustomer {
       )
   }
 
-  /** What the operation of the same name answers (3.9). */
+  /** Returns the result of the operation of the same name (3.9). */
   activate(productRef: string, plan: ModelPlan, at: number) {
     if (this.held(productRef, at)?.plan === plan) return 'already_active'
     if (this.owes(productRef)) return 'payment_required'
@@ -217,7 +217,7 @@ export class ModelCustomer {
     return plan.type !== 'usage-based' && plan.price > 0
   }
 
-  /** What a change that needed no payment has cost all the same waits for the next invoice. */
+  /** Carries the cost of a change without a payment to the next invoice. */
   billChange(purchase: ModelPurchase, at: number): void {
     const charges = this.#changes.get(purchase)?.charges ?? []
     if (charges.length === 0) return
@@ -226,13 +226,13 @@ export class ModelCustomer {
     purchase.invoices.push(issue(charges, undefined, sale, at))
   }
 
-  /** Its payment is paid back in full: what ran for the difference to it ends with it. */
+  /** Applies a full refund. Purchases that continued its period for the difference end too. */
   refund(purchase: ModelPurchase, at: number): void {
     if (purchase.status === 'refunded') return
     for (const carried of undo(this.purchases, purchase, at)) this.#takeBackChange(carried, at)
   }
 
-  /** What a change left for the next invoice is settled by an invoice of the opposite, while all of it still waits. */
+  /** Issues an opposite invoice for the amount that a change carried, while all of it is still carried. */
   #takeBackChange(purchase: ModelPurchase, at: number): void {
     for (const { status, carried, paid, lines } of [...purchase.invoices]) {
       if (status !== 'paid' || carried === 0n || paid !== 0n) continue
@@ -246,7 +246,7 @@ export class ModelCustomer {
     }
   }
 
-  /** What the first payment comes to, without tax: the set-up fee is due once. */
+  /** Returns the amount of the first payment without tax. The setup fee is due once. */
   priceOf(productRef: string, plan: ModelPlan, at: number): bigint {
     const change = this.#switchTo(productRef, plan, at)
     return change === undefined ? BigInt(plan.price) + this.#feeOf(plan) : costOf(change)
@@ -258,12 +258,12 @@ export class ModelCustomer {
     const amount = BigInt(plan.price) + fee
     const purchase = this.#replace({ productRef, plan, at, how: 'paid', amount }, change)
     const charges = change?.charges ?? firstCharges(purchase, fee)
-    // It is kept by who pays, behind this.
+    // The saved card is set later by the function that pays.
     purchase.invoices.push(sell(charges, this, { at, card: this.#cards + 1 }))
     return purchase
   }
 
-  /** By a card that is not kept, unless it is bought by itself. */
+  /** Buys credits with a card that is not saved, except for automatic top-ups. */
   topUp(reference: string, amount: bigint, at: number, card = this.#draw()): CreditSale {
     const credits = creditsFor(amount, this.currency)
     const invoice = sell([{ kind: 'credits', amount }], this, { at, card })
@@ -276,7 +276,7 @@ export class ModelCustomer {
     this.#replace({ productRef, plan, at, how: 'tried', amount: 0n })
   }
 
-  /** Units that a period has used up by the times of its records. */
+  /** Returns the units used in a period, by the times of the records. */
   used(productRef: string, from: number, until: number): number {
     return this.usage
       .filter((record) => record.productRef === productRef)
@@ -284,7 +284,9 @@ export class ModelCustomer {
       .reduce((sum, { units }) => sum + units, 0)
   }
 
-  /** What the limit check tells of a free plan with a cap, or of one that the wallet pays; undefined of others. */
+  /**
+   * Returns the limit check's remaining units for a free plan with a cap or a plan paid from the wallet. Undefined for other plans.
+   */
   remaining(purchase: ModelPurchase, at: number): number | undefined {
     const { plan, productRef, anchor, mode, allowance } = purchase
     if (plan.creditsPerUnit !== undefined)
@@ -307,7 +309,7 @@ export class ModelCustomer {
     return indexAt(plan.cycle!, mode, anchor, lastMoment) === indexAt(plan.cycle!, mode, anchor, at)
   }
 
-  /** A purchase that was paid, and not refunded altogether. */
+  /** Returns whether a purchase of the plan was paid and not fully refunded. */
   #hasPaidFor(plan: ModelPlan): boolean {
     const keepsMoney = ({ status, invoices }: ModelPurchase): boolean =>
       status !== 'refunded' || invoices.some(({ paid, refunded }) => paid > refunded)
@@ -332,7 +334,7 @@ export class ModelCustomer {
     const allowance = sharedAllowance(sharing, started, isPaid, next.at)
     const hasLapsed = last !== undefined && settleEnd(last, next.at)
     const replaces = last !== undefined && !hasLapsed && isOpen(last)
-    // One that stands still does not come back beside another.
+    // A suspended purchase does not become active again next to another one.
     const isOver = replaces || (last !== undefined && last.status === 'suspended')
     if (isOver) endAt(last, 'expired', next.at)
     const purchase = { ...started, allowance, firstCap }
@@ -363,7 +365,7 @@ function keyOf(purchaseRef: string, lines: readonly ModelLine[]): string {
   return lineKey(purchaseRef, lines.find(({ kind }) => kind !== 'late_usage') ?? lines[0]!)
 }
 
-/** Names a line among those of a purchase. */
+/** Returns a key of a line among those of a purchase. */
 export function lineKey(
   purchaseRef: string,
   { kind, start }: Pick<ModelLine, 'kind' | 'start'>,

@@ -3,8 +3,8 @@ import type { ModelInvoice } from './invoices.ts'
 import type { ModelPurchase } from './records.ts'
 
 /**
- * Whether a bank has taken back a payment of the purchase for good, and no later one by another card carries it: that of its
- * newest period, of the last bill of its usage where its periods cost nothing beforehand, or one that it was bought with.
+ * Returns whether a lost dispute withdrew a payment of the purchase that no later payment with another card replaces: that of its
+ * newest period, of its last usage bill if its periods cost nothing in advance, or the payment that bought it.
  */
 export function isChargedBack(purchase: ModelPurchase): boolean {
   const invoices = carriersOf(purchase).flatMap((each) => each.invoices)
@@ -28,7 +28,7 @@ function carryingOf(invoices: readonly ModelInvoice[]): ModelInvoice[] {
   return invoices.filter(({ isSale }) => isSale)
 }
 
-/** Where the period begins that the invoice charges; a void one charges none. */
+/** Returns the start of the period that the invoice charges. A void invoice charges none. */
 function startOf({ status, lines }: ModelInvoice, kind: 'recurring' | 'usage'): number | undefined {
   return status === 'void' ? undefined : lines.find((line) => line.kind === kind)?.start
 }

@@ -1,6 +1,6 @@
 import { taxOf, withTax, type ModelCurrency, type ModelTax } from './money.ts'
 
-/* Invoices (4.4 to 4.6, Q11, Q12), and what becomes of them. Times are milliseconds, amounts minor units. */
+/* Invoices (4.4 to 4.6, Q11, Q12) and their changes. Times are milliseconds, amounts minor units. */
 
 export type LineKind =
   | 'recurring'
@@ -15,7 +15,7 @@ export type LineKind =
 
 export type ModelLine = {
   readonly kind: LineKind
-  /** Of what it charges; absent: of no period. */
+  /** Start of the charged period. Absent if the line charges no period. */
   readonly start?: number
   readonly end?: number
   readonly amount: bigint
@@ -24,44 +24,47 @@ export type ModelLine = {
 export type ModelInvoice = {
   readonly lines: readonly ModelLine[]
   readonly total: bigint
-  /** Of earlier invoices. */
+  /** Amount carried from earlier invoices. */
   readonly carriedIn: bigint
   readonly tax: ModelTax | undefined
-  /** Moved on to the customer's next invoice, a credit below nothing. */
+  /** Amount carried to the customer's next invoice. A credit is negative. */
   carried: bigint
-  /** Taken back of what is due, and what the customer has of it with the next invoice. */
+  /** Amount credited from the due amount, and the part that the next invoice returns. */
   credited: bigint
   kept: bigint
-  /** What begins when it is paid. */
+  /** Period that begins when the invoice is paid. */
   period: { readonly start: number; readonly end: number } | undefined
   status: 'draft' | 'open' | 'paid' | 'partly_refunded' | 'refunded' | 'void' | 'uncollectible'
   paid: bigint
   refunded: bigint
-  /** When, and by which of the customer's cards. */
+  /** Time of the payment, and number of the customer's card. */
   paidAt: number | undefined
   paidBy: number | undefined
   isDisputed: boolean
-  /** And the bank has taken the money back for good. */
+  /** Whether a dispute was lost and the money is withdrawn permanently. */
   isLost: boolean
-  /** Of what was paid for as it was taken. */
+  /** Whether the invoice was paid when it was issued. */
   readonly isSale: boolean
-  /** Charges that failed, and when the next one is tried; null: when there is another card. */
+  /** Number of failed charges, and time of the next attempt. Null: the next attempt waits for another card. */
   failures: number
   nextCharge: number | null
-  /** When something happened to it last. */
+  /** Time of the last change. */
   touchedAt: number
 }
 
 export type Sale = {
   readonly currency: ModelCurrency
   readonly tax: ModelTax | undefined
-  /** What earlier invoices left for this one. */
+  /** Amount carried from earlier invoices. */
   readonly carriedIn: bigint
-  /** Whether what costs nothing has an invoice. */
+  /** Whether periods that cost nothing have an invoice. */
   readonly issuesZero: boolean
 }
 
-/** It costs nothing, and is no invoice: what was counted is kept. What waits is taken over once it is enough to be charged. */
+/**
+ * Returns whether the period stays a draft because it costs nothing. The draft keeps the counted units. A carried amount is
+ * included as soon as it is large enough to be charged.
+ */
 export function staysDraft(
   charges: readonly ModelLine[],
   { carriedIn, issuesZero }: Sale,
@@ -69,7 +72,10 @@ export function staysDraft(
   return !issuesZero && carriedIn === 0n && charges.every(({ amount }) => amount === 0n)
 }
 
-/** Too little to be charged waits for the next one, and so does a credit; it is settled by that. */
+/**
+ * Issues an invoice. An amount too small to be charged is carried to the next invoice, and so is a credit. The invoice then counts
+ * as paid.
+ */
 export function issue(
   charges: readonly ModelLine[],
   period: ModelInvoice['period'],
@@ -109,7 +115,7 @@ export function issue(
   }
 }
 
-/** What was paid for as it was taken. */
+/** Issues an invoice that is paid immediately. */
 export function sell(
   charges: readonly ModelLine[],
   sale: Pick<Sale, 'currency' | 'tax'>,
@@ -133,7 +139,7 @@ export function payBack(invoice: ModelInvoice, amount: bigint): void {
   invoice.status = invoice.refunded === invoice.paid ? 'refunded' : 'partly_refunded'
 }
 
-/** The period that it charges for does not begin: it is not owed, and usage beside it stays so. */
+/** Removes the charge of a period that does not begin. It is no longer owed, while usage on the same invoice still is. */
 export function dropPeriod(invoice: ModelInvoice, at: number): void {
   const { lines, status, period, tax } = invoice
   if (status !== 'open' || period === undefined) return
@@ -153,7 +159,7 @@ export function dropPeriod(invoice: ModelInvoice, at: number): void {
   }
 }
 
-/** The processor takes no such amount. */
+/** Carries an amount that the processor does not accept. */
 export function carryOver(invoice: ModelInvoice): void {
   invoice.carried += dueOf(invoice)
   settle(invoice)
@@ -175,7 +181,7 @@ function sum(lines: readonly ModelLine[]): bigint {
   return lines.reduce((total, { amount }) => total + amount, 0n)
 }
 
-/** An invoice in one line, to be compared. */
+/** Formats an invoice as one line for comparison. */
 export function describe({ lines, status, ...amounts }: DescribedInvoice): string {
   const { total, carried, credited, paid, refunded } = amounts
   const said = `total ${total} carried ${carried} credited ${credited} paid ${paid} refunded ${refunded}`

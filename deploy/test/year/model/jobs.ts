@@ -14,19 +14,19 @@ import { endAt, isEnding, isOpen, noRetries, settleEnd } from './purchase.ts'
 import type { ModelCharge, ModelPurchase, UsageRecord } from './records.ts'
 import { billNextUsage, waitsForUsage } from './usage.ts'
 
-/* What the scheduled jobs of the wire contract (4.2, 4.3, Q11, Q16) make of a purchase at an instant. */
+/* Effects of the scheduled jobs of the wire contract (4.2, 4.3, Q11, Q16) on a purchase at an instant. */
 
 type ModelJob = (purchase: ModelPurchase, at: number, customer: Customer) => void
 
-/** What jobs ask of the customer. */
+/** The data of the customer that jobs read. */
 type Customer = {
   readonly usage: readonly UsageRecord[]
   readonly currency: ModelCurrency
   leftCharge(purchase: ModelPurchase, lines: readonly ModelLine[]): number | undefined
   charge(): ModelCharge
-  /** The card that is charged. */
+  /** Number of the card that is charged. */
   readonly card: number | undefined
-  /** How what is charged now is sold. */
+  /** Returns the terms under which charges are sold now. */
   sale(purchase: ModelPurchase, charges: readonly ModelLine[]): Sale
 }
 
@@ -34,7 +34,7 @@ const retryHours = [5, 24, 72]
 const remindedAheadMs = 72 * hourMs
 const givenUpAfterMs = 60 * dayMs
 
-/** By the names that the runner has for them, in the order in which it goes through them. */
+/** The jobs by the runner's names, in the order in which it runs them. */
 export const modelJobs: Readonly<Record<string, ModelJob>> = {
   'ended-purchases': (purchase, at) => void settleEnd(purchase, at),
   reminders: remind,
@@ -80,7 +80,7 @@ function isRenewable(purchase: ModelPurchase, at: number): boolean {
   return nextBilling !== null && nextBilling <= at
 }
 
-/** Whether the period has begun. */
+/** Renews a purchase. Returns whether the period has begun. */
 function renew(purchase: ModelPurchase, at: number, customer: Customer): boolean {
   if (purchase.plan.price === 0) {
     begin(purchase, 'purchase.renewed')
@@ -90,7 +90,7 @@ function renew(purchase: ModelPurchase, at: number, customer: Customer): boolean
   return charge(purchase, bill(purchase, charges, at, customer), at, customer)
 }
 
-/** What is paid after the usage is renewed with its bill, or stands on it. */
+/** Bills usage. A price that is charged after the usage is renewed with the usage bill, or is on it. */
 function billUsage(purchase: ModelPurchase, at: number, customer: Customer): void {
   const { strategy } = purchase.plan
   for (;;) {
@@ -108,19 +108,22 @@ function billUsage(purchase: ModelPurchase, at: number, customer: Customer): voi
   }
 }
 
-/** Of each purchase, whatever its state: what could not be charged is charged again. */
+/** Charges due invoices again, in any status of their purchase. */
 function retry(purchase: ModelPurchase, at: number, customer: Customer): void {
   const due = purchase.invoices.filter(
     ({ status, nextCharge }) => status === 'open' && nextCharge !== null && nextCharge <= at,
   )
   const failed = due.filter((invoice) => !collect(purchase, invoice, at, customer))
-  // Nobody knows which of them was the last.
+  // If several failed at once, it is undefined which of them was the last.
   if (failed.length > 1 && purchase.status === 'past_due') {
     purchase.retries = failed.map(({ failures, nextCharge }) => ({ failures, next: nextCharge }))
   }
 }
 
-/** What is charged no more, and nothing has happened to for long: usage is not owed any more, and a period never begins. */
+/**
+ * Writes off invoices that are no longer charged and have not changed for long. Their usage is no longer owed, and their period
+ * never begins.
+ */
 function giveUp(purchase: ModelPurchase, at: number): void {
   for (const invoice of purchase.invoices) {
     const { status, nextCharge, touchedAt } = invoice
@@ -130,7 +133,7 @@ function giveUp(purchase: ModelPurchase, at: number): void {
   }
 }
 
-/** For the first time; whoever dies before it leaves it to others. Whether it is paid. */
+/** Charges an invoice for the first time. A process that dies before leaves the charge to others. Returns whether it is paid. */
 function charge(
   purchase: ModelPurchase,
   invoice: ModelInvoice,
@@ -144,7 +147,7 @@ function charge(
   return false
 }
 
-/** Whether it is paid. */
+/** Charges an invoice. Returns whether it is paid. */
 function collect(
   purchase: ModelPurchase,
   invoice: ModelInvoice,
@@ -172,7 +175,7 @@ function fail(purchase: ModelPurchase, invoice: ModelInvoice, at: number): void 
   const hours = retryHours[invoice.failures - 1]
   invoice.nextCharge = hours === undefined ? null : at + hours * hourMs
   if (purchase.status === 'trialing') {
-    // It has not been paid for yet, so nothing is tried before there is another card.
+    // It was never paid, so the next attempt waits for another card.
     invoice.nextCharge = null
     return suspend(purchase, at)
   }
@@ -191,7 +194,7 @@ export function suspend(purchase: ModelPurchase, at: number): void {
   purchase.events.push('purchase.suspended')
 }
 
-/** Each period has one bill, however often it is asked for. */
+/** Bills a period. Each period has one bill, however often it is requested. */
 function bill(
   purchase: ModelPurchase,
   charges: readonly ModelLine[],
@@ -238,14 +241,14 @@ function beginPaid(
   skipMissed(purchase, period.end, at)
 }
 
-/** Usage is paid, and nothing begins by it; but what was behind with its payments is not any more. */
+/** A payment for usage begins no period, but a purchase that was past due continues. */
 function goOn(purchase: ModelPurchase, at: number): void {
   const { status, nextBilling, plan, mode, anchor } = purchase
   const isUnpaid = purchase.invoices.some(
     (invoice) => invoice.status === 'open' && invoice.failures > 0,
   )
   if ((status !== 'past_due' && status !== 'suspended') || isUnpaid) return
-  // The money that the bank took is not there by it.
+  // The payment does not replace the money that a dispute withdrew.
   if (status === 'suspended' && isChargedBack(purchase)) return
   Object.assign(purchase, { status: 'active', retries: noRetries })
   purchase.events.push(status === 'past_due' ? 'purchase.updated' : 'purchase.activated')
@@ -256,7 +259,7 @@ function goOn(purchase: ModelPurchase, at: number): void {
   if (boundary(plan.cycle!, mode, anchor, index + 1) <= at) skipMissed(purchase, 0, at)
 }
 
-/** Periods that went by without access are not asked for. */
+/** Skips periods without access, which are not billed. */
 function skipMissed(purchase: ModelPurchase, paidUntil: number, at: number): void {
   const { plan, mode, anchor } = purchase
   if (at <= paidUntil) return

@@ -1,17 +1,17 @@
-/* Amounts in minor units of a currency, as sections 1.4, 3.12 and 3.14 of the wire contract have them. */
+/* Amounts in minor units of a currency, as in sections 1.4, 3.12 and 3.14 of the wire contract. */
 
-/** What a seller is paid in. */
+/** The currency of a seller. */
 export type ModelCurrency = {
   readonly code: string
   readonly minorPerMajor: bigint
-  /** What a dollar buys, as a fraction. */
+  /** Amount of the currency for 1 dollar, as a fraction. */
   readonly perDollar: readonly [numerator: bigint, denominator: bigint]
-  /** Nothing below is charged, and nothing below the other could be. Minor units. */
+  /** Smaller amounts than the first are not charged, and smaller amounts than the second cannot be. Minor units. */
   readonly chargeMin: bigint
   readonly processorMin: bigint
-  /** Of its own units, which the processor counts in one of ours. */
+  /** Units of the processor per minor unit. */
   readonly processorUnits: bigint
-  /** Where nothing else is said, prices contain the tax. */
+  /** Whether prices include tax by default. */
   readonly isTaxContained: boolean
 }
 
@@ -35,7 +35,7 @@ export const yen: ModelCurrency = {
   isTaxContained: true,
 }
 
-/** Three decimals at the processor, of which we count two. */
+/** A currency with 3 decimals at the processor, of which Tollgate uses 2. */
 export const dinars: ModelCurrency = {
   code: 'KWD',
   minorPerMajor: 100n,
@@ -46,40 +46,40 @@ export const dinars: ModelCurrency = {
   isTaxContained: true,
 }
 
-/** What a customer pays of everything since it said where it is. */
+/** Tax that a customer pays after stating its country. */
 export type ModelTax = {
   readonly ratePerMille: bigint
   readonly isContained: boolean
 }
 
-/** Half away from zero. */
+/** Rounds half away from zero. */
 export function rounded(numerator: bigint, denominator: bigint): bigint {
   const magnitude = numerator < 0n ? -numerator : numerator
   const result = (2n * magnitude + denominator) / (2n * denominator)
   return numerator < 0n ? -result : result
 }
 
-/** A credit is a hundredth of a cent. Rounded once. */
+/** Returns the price of credits, of which each is 1/100 cent. Rounded once. */
 export function priceOfCredits(credits: bigint, { perDollar, minorPerMajor }: ModelCurrency) {
   return rounded(credits * perDollar[0] * minorPerMajor, 10_000n * perDollar[1])
 }
 
-/** Whole US cents. */
+/** Returns the amount in whole US cents. */
 export function centsOf(amount: bigint, { perDollar, minorPerMajor }: ModelCurrency): bigint {
   return rounded(amount * 100n * perDollar[1], minorPerMajor * perDollar[0])
 }
 
-/** What an amount buys: a hundred for each whole cent. */
+/** Returns the credits that an amount buys: 100 for each whole cent. */
 export function creditsFor(amount: bigint, currency: ModelCurrency): number {
   return Number(centsOf(amount, currency)) * 100
 }
 
-/** In or on a price. Rounded once. */
+/** Returns the tax included in or added to a price. Rounded once. */
 export function taxOf(price: bigint, { ratePerMille, isContained }: ModelTax): bigint {
   return rounded(price * ratePerMille, isContained ? 1_000n + ratePerMille : 1_000n)
 }
 
-/** What a price comes to. */
+/** Returns a price including its tax. */
 export function withTax(price: bigint, tax: ModelTax | undefined): bigint {
   return tax === undefined || tax.isContained ? price : price + taxOf(price, tax)
 }

@@ -1,7 +1,7 @@
 import type { ModelCycle } from './calendar.ts'
 import type { UsagePrices } from './prices.ts'
 
-/** What a plan of the year says, in the words of the model. Amounts are minor units of the seller's currency. */
+/** A plan in the terms of the model. Amounts are minor units of the seller's currency. */
 export type ModelPlan = {
   readonly name: string
   readonly type: 'recurring' | 'usage-based' | 'hybrid' | 'one-time'
@@ -11,22 +11,21 @@ export type ModelPlan = {
   readonly trialDays?: number
   readonly accessDays?: number
   readonly autoRenew?: false
-  /** Of a change to it within a period; none: it begins a period of its own. */
-  /** `proportional` where there is none. */
+  /** How a change to this plan within a period is charged. Default: `proportional`. */
   readonly proration?: 'proportional' | 'full'
-  /** Of a free plan: what it allows in a period. */
+  /** Units that a free plan allows in a period. */
   readonly cap?: number
-  /** Paid after the period. */
+  /** Prices of usage that is paid after the period. */
   readonly usage?: UsagePrices
   readonly strategy?: 'recurring_first' | 'usage_first' | 'combined'
-  /** Paid from the wallet. */
+  /** Credits per unit, paid from the wallet. */
   readonly creditsPerUnit?: number
 }
 
 const monthly = { cycle: 'monthly' } as const
 const weekly = { cycle: 'weekly' } as const
 
-/** A customer has one plan of each product at a time. */
+/** The products. A customer has one plan of each product at a time. */
 export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
   Access: [
     { name: 'Free', type: 'recurring', cycle: monthly, price: 0, cap: 500 },
@@ -49,7 +48,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
     { name: 'Pass', type: 'one-time', price: 4_900, accessDays: 30 },
     { name: 'For good', type: 'one-time', price: 9_900, setupFee: 100 },
   ],
-  // A change between plans that include units is a matter of `deploy/test/sequences`: here it starts a period.
+  // Changes between plans that include units are tested in `deploy/test/sequences`. Here a change starts a new period.
   Metered: [
     {
       name: 'Afterwards',
@@ -159,7 +158,7 @@ export const products: Readonly<Record<string, readonly ModelPlan[]>> = {
   Wallet: [{ name: 'By use', type: 'usage-based', price: 0, creditsPerUnit: 7 }],
 }
 
-/** The body that a provider's backend makes the plan with. */
+/** Returns the request body with which a provider's backend creates the plan. */
 export function planBody(plan: ModelPlan): Record<string, unknown> {
   const { usage, cycle, creditsPerUnit } = plan
   return {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { dollars, priceOfCredits } from './money.ts'
 import { creditsOf, leftOver, type UsagePrices } from './prices.ts'
 
-/* The model itself is held to the worked examples of the wire contract (4.4, 4.5). */
+/* Verifies the model with the worked examples of the wire contract (4.4, 4.5). */
 
 const postPaid: UsagePrices = { limit: 10_000, freeUnits: 100, rate: 100 }
 const tiers = [

@@ -1,26 +1,26 @@
-/* What usage costs by sections 4.4 and 4.5 of the wire contract, in exact fractions of a cent. Units are whole. */
+/* Cost of usage by sections 4.4 and 4.5 of the wire contract, in exact fractions of a cent. Units are whole numbers. */
 
 type ModelTier = { readonly from: number; readonly to?: number; readonly rate: number }
 
 export type UsagePrices = {
-  /** Units; none: no limit. */
+  /** Limit in units. Absent: no limit. */
   readonly limit?: number
   readonly freeUnits?: number
   readonly rate: number
   readonly tiers?: readonly ModelTier[]
-  /** All units at the price of the tier that the last one lies in. */
+  /** Whether all units cost the price of the tier of the last unit. */
   readonly byVolume?: true
-  /** Sold in packages of so many units; one that was begun is paid whole. */
+  /** Units per package. A started package is paid in full. */
   readonly package?: number
-  /** What a period leaves of its limit widens that of the next one. */
+  /** Whether the units left of the limit are added to the limit of the next period. */
   readonly rollsOver?: true
-  /** Units above limit and free units are sold, up to so many; none: all of them. */
+  /** Units above the limit and the free units are sold, at most `most`. Absent: all of them. */
   readonly overage?: { readonly rate: number; readonly most?: number }
 }
 
 /**
- * Credits: a hundredth of a cent each. `left` units were left over from the period before; `before` units were used by
- * other purchases of the allowance that is shared.
+ * Returns the cost in credits of 1/100 cent. `left` units were carried over from the previous period. `before` units were used by
+ * other purchases that share the allowance.
  */
 export function creditsOf(prices: UsagePrices, used: number, left = 0, before = 0): bigint {
   const { tiers, byVolume, package: size = 1 } = prices
@@ -34,7 +34,7 @@ export function creditsOf(prices: UsagePrices, used: number, left = 0, before = 
   }
   let credits = 0n
   for (const { from: begin, to = Infinity, rate } of tiers) {
-    // The tiers number the billable units from 1; one that begins at 0 has its first unit there as well.
+    // Tiers number the billable units from 1. The first unit of a tier that begins at 0 is also number 1.
     const first = Math.max(begin, 1, from + 1)
     const inTier = Math.max(0, Math.min(from + units, to) - first + 1)
     credits += BigInt(inTier) * BigInt(rate)
@@ -42,7 +42,7 @@ export function creditsOf(prices: UsagePrices, used: number, left = 0, before = 
   return credits
 }
 
-/** What a period leaves to the next one: of its own limit alone. */
+/** Returns the units carried to the next period. Only the period's own limit counts. */
 export function leftOver({ limit, rollsOver }: UsagePrices, used: number): number {
   return rollsOver && limit !== undefined ? Math.max(0, limit - used) : 0
 }

@@ -49,7 +49,7 @@ export function begin({ productRef, plan, mode, at, how, amount }: Begin): Model
 
 export const noRetries = [{ failures: 0, next: null }] as const
 
-/** Goes on with the period of the purchase that it replaces. */
+/** Begins a purchase that continues the period of the replaced one. */
 export function beginSwitched(given: Begin, { from, end }: ModelSwitch): ModelPurchase {
   const purchase = begin({ ...given, mode: from.mode })
   const dates = { anchor: from.anchor, nextBilling: end, nextReset: end }
@@ -68,12 +68,12 @@ export function isEnding({ status, cancelledAt }: ModelPurchase): boolean {
   return (status === 'active' || status === 'trialing') && cancelledAt !== null
 }
 
-/** No period begins any more of a purchase that ends, or is to end: what was to pay for one is not asked for. */
+/** Drops unpaid invoices of periods that will not begin because the purchase ends. */
 function forgetUnpaid({ invoices }: ModelPurchase, at: number): void {
   for (const invoice of invoices) dropPeriod(invoice, at)
 }
 
-/** What has ended says of no charge that it is tried again, though its usage may be. */
+/** An ended purchase shows no time of a retry, although its usage may still be retried. */
 function forgetRetry(purchase: ModelPurchase): void {
   purchase.retries = purchase.retries.map(({ failures }) => ({ failures, next: null }))
 }
@@ -85,14 +85,14 @@ export function endAt(purchase: ModelPurchase, status: 'cancelled' | 'expired', 
   forgetUnpaid(purchase, at)
 }
 
-/** Whether its end has come, which is then said of it. */
+/** Ends the purchase if its end has come. Returns whether it did. */
 export function settleEnd(purchase: ModelPurchase, at: number): boolean {
   if (!isOpen(purchase) || givesAccess(purchase, at)) return false
   endAt(purchase, isEnding(purchase) ? 'cancelled' : 'expired', purchase.end!)
   return true
 }
 
-/** `refused`: there is nothing to cancel. */
+/** Cancels the purchase. `refused`: there is nothing to cancel. */
 export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' {
   if (purchase.status === 'cancelled' || isEnding(purchase)) return 'done'
   if (isOpen(purchase) && !givesAccess(purchase, at)) return 'refused'
@@ -109,7 +109,7 @@ export function cancel(purchase: ModelPurchase, at: number): 'done' | 'refused' 
   return 'done'
 }
 
-/** Until when a purchase that is cancelled now goes on; undefined: not at all. */
+/** Returns the end of access of a purchase that is cancelled now, or undefined if it ends immediately. */
 function accessUntil(purchase: ModelPurchase, at: number): number | undefined {
   const { status, plan, end, nextBilling, anchor, mode } = purchase
   if (plan.type === 'one-time' || (status !== 'active' && status !== 'trialing')) return undefined
@@ -136,7 +136,7 @@ export function refund(purchase: ModelPurchase, at: number): void {
   Object.assign(purchase, { status: 'refunded', autoRenew: false, nextBilling: null, endedAt })
   forgetRetry(purchase)
   purchase.events.push('purchase.refunded')
-  // Nobody is asked for the usage of what was paid back.
+  // Usage of a refunded purchase is not billed.
   Object.assign(purchase.usageBook, { billedUntil: null, closesAt: null })
   forgetUnpaid(purchase, at)
 }

@@ -3,10 +3,10 @@ import { priceOfCredits, withTax, type ModelCurrency, type ModelTax } from './mo
 /* Automatic top-ups (3.12). Amounts are minor units of the seller's currency. */
 
 export type RechargeTerms = {
-  /** Credits are bought while those that are left are worth less. */
+  /** Value of the balance below which credits are bought. */
   readonly threshold: bigint
   readonly topUp: bigint
-  /** Of a month, with tax. */
+  /** Monthly cap including tax. */
   readonly cap: bigint | undefined
 }
 
@@ -14,14 +14,14 @@ export type ModelRecharge = RechargeTerms & {
   status: 'active' | 'failed' | 'pending_setup'
   failures: number
   spent: bigint
-  /** `YYYY-MM`; what was spent before is forgotten. */
+  /** Month of `spent` as `YYYY-MM`. Amounts of earlier months are dropped. */
   month: string | null
 }
 
-/** Declines in a row, after which another card is waited for. */
+/** Consecutive declines after which top-ups wait for another card. */
 const failuresMax = 3
 
-/** What is asked for anew forgives declines, and forgets nothing of the month. */
+/** Sets the terms of automatic top-ups. This resets declines, but keeps the monthly total. */
 export function recharge(terms: RechargeTerms, before: ModelRecharge | undefined): ModelRecharge {
   const { spent = 0n, month = null } = before ?? {}
   return { ...terms, status: 'active', failures: 0, spent, month }
@@ -38,7 +38,7 @@ export function isWanted(
   return cap === undefined || spentIn(recharge, monthOf(at)) + withTax(topUp, tax) <= cap
 }
 
-/** A month must have room for one top-up with its tax. */
+/** Returns whether the monthly cap allows at least one top-up with its tax. */
 export function canBeHad({ topUp, cap }: RechargeTerms, tax: ModelTax | undefined): boolean {
   return cap === undefined || withTax(topUp, tax) <= cap
 }

@@ -2,15 +2,15 @@ import type { Mode } from './calendar.ts'
 import type { ModelInvoice } from './invoices.ts'
 import type { ModelPlan } from './plans.ts'
 
-/* What the model keeps. Times are milliseconds, amounts minor units of the seller's currency. */
+/* Records of the model. Times are milliseconds, amounts minor units of the seller's currency. */
 
 type Status =
   'active' | 'trialing' | 'past_due' | 'suspended' | 'cancelled' | 'expired' | 'refunded'
 
-/** A purchase as it must be. Times are milliseconds. */
+/** The expected state of a purchase. Times are milliseconds. */
 export type ModelPurchase = {
   reference: string
-  /** What gave access until it took its place. */
+  /** The purchase that gave access until this one replaced it. */
   before: ModelPurchase | undefined
   readonly productRef: string
   readonly plan: ModelPlan
@@ -24,55 +24,55 @@ export type ModelPurchase = {
   end: number | null
   endedAt: number | null
   cancelledAt: number | null
-  /** From when until when it stood still, each time. */
+  /** Start and end of each suspension. */
   readonly suspensions: { readonly from: number; until: number }[]
   remindedOf: number | null
-  /** What it shows of charges that failed: any of these, where several failed at once. */
+  /** Possible values of the shown retry. If several charges failed at once, any of these may be shown. */
   retries: readonly Retry[]
-  /** What it was sold for, in the seller's currency. */
+  /** Price of the purchase in the seller's currency. */
   amount: bigint
-  /** All that was told of it, in order. */
+  /** All emitted events in order. */
   readonly events: string[]
-  /** Of its periods and its usage. */
+  /** Invoices of its periods and its usage. */
   readonly invoices: ModelInvoice[]
   readonly usageBook: UsageBook
-  /** Absent: its first period starts a full allowance of its own. */
+  /** Absent: the first period starts with a full allowance. */
   readonly allowance?: ModelAllowance | undefined
-  /** Units that its first period allows after a change within a period. Absent: as many as its plan. */
+  /** Units that the first period allows after a change within a period. Absent: the units of the plan. */
   readonly firstCap?: number | undefined
 }
 
 type Retry = { readonly failures: number; readonly next: number | null }
 
-/** What was billed of a purchase's usage. */
+/** Billed usage of a purchase. */
 export type UsageBook = {
-  /** By the start of their period. */
+  /** Billed periods by their start. */
   readonly billed: Map<number, BilledPeriod>
-  /** Up to where; null: all of it is. */
+  /** End of the billed usage. Null: everything is billed. */
   billedUntil: number | null
-  /** When what came late after that is billed; null: nothing more comes. */
+  /** Time at which later usage is billed. Null: no more usage is accepted. */
   closesAt: number | null
 }
 
-/** What the first period of a purchase shares with the purchases before it: usage since then counts against it. */
+/** Allowance that the first period shares with earlier purchases. Usage since `since` counts against it. */
 export type ModelAllowance = { readonly since: number; readonly until: number }
 
 type BilledPeriod = {
   readonly end: number
-  /** Units that were billed, and units that other purchases had used before of the allowance that is shared. */
+  /** Billed units, and units that other purchases had used before from the shared allowance. */
   units: number
   before: number
-  /** Units that the period before had left. */
+  /** Units carried over from the previous period. */
   readonly left: number
 }
 
 export type UsageRecord = {
   readonly productRef: string
   readonly at: number
-  /** When it was sent. */
+  /** Time at which the record was sent. */
   readonly sentAt: number
   readonly units: number
 }
 
-/** What comes of charging the customer; there may be no card that could be. */
+/** Result of a charge. The customer may have no usable card. */
 export type ModelCharge = 'paid' | 'declined' | 'no card'

@@ -4,17 +4,17 @@ import { rounded } from './money.ts'
 import type { ModelPlan } from './plans.ts'
 import type { ModelPurchase } from './records.ts'
 
-/** A change of plan within a period that is paid, which goes on with the new plan (4.6). */
+/** A plan change within a paid period, which continues with the new plan (4.6). */
 export type ModelSwitch = {
   readonly from: ModelPurchase
   readonly end: number
-  /** What it costs now; a credit below nothing. */
+  /** Charges of the change. A credit is negative. */
   readonly charges: readonly ModelLine[]
-  /** What the plan allows until then, where the one before allowed any number. */
+  /** Units that the plan allows until `end`, if the previous plan was unlimited. */
   readonly cap: number | undefined
 }
 
-/** Undefined where the new plan begins a period of its own, at its full price. */
+/** Returns undefined if the new plan begins a new period at its full price. */
 export function switchTo(
   plan: ModelPlan,
   held: ModelPurchase | undefined,

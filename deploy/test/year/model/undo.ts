@@ -5,9 +5,11 @@ import type { ModelInvoice } from './invoices.ts'
 import { givesAccess, isOpen, refund } from './purchase.ts'
 import type { ModelPurchase } from './records.ts'
 
-/* What a full refund of a purchase's money means for the customer's others of the product: access follows what remains. */
+/* Effects of a full refund on the customer's other purchases of the product. Access depends on the remaining payments. */
 
-/** Ends it, and what ran for the difference to it. What it had replaced goes on if that is still paid for. */
+/**
+ * Ends the purchase and those that continued its period for the difference. The replaced purchase continues if it is still paid.
+ */
 export function undo(
   purchases: readonly ModelPurchase[],
   refunded: ModelPurchase,
@@ -23,7 +25,7 @@ export function undo(
   const isHeld = purchases.some((each) => each.productRef === refunded.productRef && isOpen(each))
   if (hadAccess && !isHeld && before !== undefined && canGoOn(before, at)) {
     restore(before, undone)
-    // Another one may take its place from now on.
+    // From now on another purchase may replace it.
     refunded.before = undefined
   }
   return carried
@@ -36,7 +38,7 @@ function canGoOn(before: ModelPurchase, at: number): boolean {
   return (before.plan.cycle === undefined || periodEnd(before) > at) && isPaid(before)
 }
 
-/** Its own newest period, or that of those before it whose period it goes on with. */
+/** Returns whether the newest period is paid, either its own or that of the earlier purchases whose period it continues. */
 function isPaid(purchase: ModelPurchase): boolean {
   const carriers = carriersOf(purchase)
   if (carriers.some(({ status }) => status === 'refunded') || isChargedBack(purchase)) return false
@@ -63,7 +65,7 @@ function restore(before: ModelPurchase, undone: readonly ModelPurchase[]): void 
   before.events.push('purchase.activated', 'purchase.plan_changed')
 }
 
-/** The bill of its period goes on to the end; what was used since the final bill is late. */
+/** Billing of the period continues until its end. Usage since the final bill is late. */
 function resumeUsage({ usageBook, ...before }: ModelPurchase, undone: readonly ModelPurchase[]) {
   const end = periodEnd({ usageBook, ...before })
   const isBilled = undone.some((each) => each.usageBook.billed.size > 0)

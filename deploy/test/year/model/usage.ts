@@ -4,12 +4,12 @@ import { priceOfCredits, type ModelCurrency } from './money.ts'
 import { creditsOf, leftOver } from './prices.ts'
 import type { ModelPurchase, UsageBook, UsageRecord } from './records.ts'
 
-/* Bills of usage (4.4, 4.5): each period once, some time after its end, and what came late with a later bill. */
+/* Usage bills (4.4, 4.5): each period is billed once, some time after its end. Late usage is on a later bill. */
 
-/** After the end of a period it is waited so long for what is late. */
+/** Milliseconds after the end of a period during which its bill waits for late usage. */
 const graceMs = hourMs
 
-/** After that nothing can be late any more. */
+/** Maximum lateness of usage in milliseconds. */
 const lateMs = 30 * dayMs
 
 export function emptyBook(anchor: number): UsageBook {
@@ -17,13 +17,13 @@ export function emptyBook(anchor: number): UsageBook {
 }
 
 export type UsageBill = {
-  /** Of the period that is billed; undefined: of what came late after the last one. */
+  /** End of the billed period. Undefined for usage that is later than the last period. */
   readonly end: number | undefined
-  /** None where nobody is told of a period. */
+  /** Empty if the period gets no invoice. */
   readonly lines: readonly ModelLine[]
 }
 
-/** Bills the next period that is due; undefined where none is. */
+/** Bills the next due period. Returns undefined if none is due. */
 export function billNextUsage(
   purchase: ModelPurchase,
   records: readonly UsageRecord[],
@@ -58,7 +58,7 @@ export function billNextUsage(
   return { end, lines: [...late, { kind: 'usage', start, end, amount }] }
 }
 
-/** What ended without access leaves nothing. */
+/** Returns the units carried into the period. A period that ended without access carries none. */
 function leftOverInto({ plan, usageBook, suspensions }: ModelPurchase, start: number): number {
   const before = [...usageBook.billed.values()].find(({ end }) => end === start)
   const endedWithoutAccess = suspensions.some(({ from, until }) => from < start && start <= until)
@@ -66,7 +66,7 @@ function leftOverInto({ plan, usageBook, suspensions }: ModelPurchase, start: nu
   return leftOver(plan.usage!, before.before + before.units)
 }
 
-/** What other purchases used of the allowance that the first period shares. */
+/** Returns the units that other purchases used from the allowance which the first period shares. */
 function usedBefore(
   { startedAt, allowance }: ModelPurchase,
   records: readonly UsageRecord[],
@@ -75,7 +75,7 @@ function usedBefore(
   return allowance === undefined || start !== startedAt ? 0 : sum(records, allowance.since, start)
 }
 
-/** What periods that were billed have got since. */
+/** Returns the lines of usage that arrived after its period was billed. */
 function lateLines(
   purchase: ModelPurchase,
   records: readonly UsageRecord[],
@@ -95,7 +95,7 @@ function lateLines(
   })
 }
 
-/** Whether the price of the period that is due waits for the usage of the one before. */
+/** Returns whether the price of the due period waits for the usage of the previous one. */
 export function waitsForUsage({
   plan,
   usageBook,

@@ -1,4 +1,4 @@
-/** Whole credits of one origin. */
+/** Whole credits of one grant. */
 export type ModelGrant = {
   readonly priority: number
   readonly expiresAt: number
@@ -6,12 +6,12 @@ export type ModelGrant = {
   left: number
 }
 
-/** What was taken of a grant. */
+/** Credits taken from a grant. */
 export type Taken = { readonly grant: ModelGrant; readonly credits: number }
 
 export type GrantTerms = { readonly priority?: number; readonly expiresAt?: number }
 
-/** Credits as they must be: used by priority, then what expires first, then the oldest. */
+/** The expected wallet. Grants are used by priority, then by earliest expiry, then by age. */
 export class ModelWallet {
   #grants: ModelGrant[] = []
   #total = 0
@@ -33,17 +33,17 @@ export class ModelWallet {
     return grant
   }
 
-  /** Takes what there is of them. How many were taken. */
+  /** Debits at most the available credits. Returns the debited amount. */
   spend(credits: number): number {
     return this.#take(credits, this.#grants).reduce((sum, taken) => sum + taken.credits, 0)
   }
 
-  /** As many as there are, of that grant first. */
+  /** Takes back at most the available credits, first from the given grant. */
   takeBack(credits: number, own: ModelGrant): Taken[] {
     return this.#take(credits, [own, ...this.#grants.filter((grant) => grant !== own)])
   }
 
-  /** Into the grants that they came from; what has expired meanwhile stays so. */
+  /** Returns credits to their grants. Expired grants stay expired. */
   giveBack(taken: readonly Taken[]): void {
     for (const { grant, credits } of taken) {
       if (this.#grants.includes(grant)) grant.left += credits

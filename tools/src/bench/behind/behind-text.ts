@@ -1,7 +1,7 @@
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import type { BehindResult, BehindStage } from './measure-behind.ts'
 
-/** Beside the same load while the counters keep up, in the same run. */
+/** Returns the report. Each stage is compared with the same load while the counters keep up, in the same run. */
 export function behindText({ stages, backlog, callers, ...ends }: BehindResult): string {
   const row = (name: string, of: (stage: BehindStage) => string, budget: string): string[] => [
     name,

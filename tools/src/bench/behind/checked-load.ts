@@ -4,7 +4,10 @@ import { measureLanes, type LaneRate } from '../../load/lanes.ts'
 import { enter, isTrue, type CustomerLedger } from '../../load/ledger.ts'
 
 export type LoadResult = {
-  /** Checks that were answered with all that was acknowledged before them, and with nothing that was not posted. */
+  /**
+   * Correct limit checks per second. A correct answer includes all units acknowledged before the check, and none that were not
+   * sent.
+   */
   readonly correctPerSecond: number
   readonly wrong: number
   readonly refused: number
@@ -23,7 +26,7 @@ export type Load = {
   readonly seconds: number
 }
 
-/** Callers that check limits as fast as they are answered, beside posters of single usage records. */
+/** Runs callers that check limits as fast as they are answered, next to posters of single usage records. */
 export async function runCheckedLoad(load: Load): Promise<LoadResult> {
   const { client, productRef, ledgers, seconds } = load
   const outcomes = { correct: 0, wrong: 0, refused: 0, postsFailed: 0 }
@@ -49,7 +52,7 @@ export async function runCheckedLoad(load: Load): Promise<LoadResult> {
     repeat(load.callers, check, 'refused'),
     repeat(load.posters, post, 'postsFailed'),
   ])
-  // An answer may have come long after the end.
+  // The last answer may arrive long after the planned end, so the actual duration is measured.
   const tookSeconds = (performance.now() - startedMs) / 1_000
   return {
     ...outcomes,
@@ -60,7 +63,7 @@ export async function runCheckedLoad(load: Load): Promise<LoadResult> {
   }
 }
 
-/** Whether a limit check answers with all that was acknowledged before it, and with nothing that was not posted. */
+/** Returns whether the answer of a limit check includes all units acknowledged before the check, and none that were not sent. */
 export async function isCountedRight(
   client: TollgateClient,
   productRef: string,

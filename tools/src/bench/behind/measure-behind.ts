@@ -9,14 +9,14 @@ import { MemoryWatch } from './memory-watch.ts'
 
 export type BehindOptions = {
   readonly seconds: number
-  /** Records that the counters are behind. */
+  /** Number of records that the counters lag behind. */
   readonly backlog: number
   readonly callers: number
 }
 
 export type BehindStage = LoadResult & {
   readonly name: string
-  /** Of ingest. */
+  /** Maximum memory of ingest in MiB. */
   readonly memoryMiB: number
 }
 
@@ -25,7 +25,7 @@ export type BehindResult = {
   readonly backlog: number
   readonly callers: number
   readonly ingestRestarts: number
-  /** After the counters have caught up: customers whose limit check does not show exactly what was acknowledged. */
+  /** After the counters have caught up: number of customers whose limit check differs from the acknowledged units. */
   readonly wrongAtTheEnd: number
 }
 
@@ -36,8 +36,8 @@ const bulkPosters = 4
 const counters = 'aggregator-counters'
 
 /**
- * Limit checks and usage posts while the counters keep up, while they stand still with a backlog, and while they work it
- * off. Each check is held to what was acknowledged before it.
+ * Measures limit checks and usage posts in 3 stages: while the counters keep up, while they are stopped with a backlog, and while
+ * they catch up. Each check is compared with the units acknowledged before it.
  */
 export async function measureBehind(
   instance: Instance,
@@ -103,7 +103,7 @@ async function postBacklog(
       customerRef,
       productRef,
       units: 1,
-      // Half of them may be repeated by their clients.
+      // Half of the records have an idempotency key, so that clients can repeat them.
       ...(at % 2 === 0 ? { idempotencyKey: `backlog-${number}-${at}` } : {}),
     }))
     return enter(entries, () => client.recordUsages(usages))

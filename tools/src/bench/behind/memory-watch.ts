@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 const everyMs = 50
 
-/** Watches how much memory the process has that runs under a name, also after it was started again. Linux only. */
+/** Watches the memory of the process with a given name, including its restarts. Works on Linux only. */
 export class MemoryWatch {
   readonly #pidOf: () => Promise<number | undefined>
   readonly #pids = new Set<number>()
@@ -17,7 +17,7 @@ export class MemoryWatch {
     this.#timer = setInterval(() => void this.#look().catch(() => undefined), everyMs)
   }
 
-  /** Returns the most that was seen since the last call, and how often the process was started again. */
+  /** Returns the maximum memory since the last call, and the number of restarts since the watch began. */
   take(): { readonly mostMiB: number; readonly restarts: number } {
     const taken = { mostMiB: this.#mostMiB, restarts: Math.max(0, this.#pids.size - 1) }
     this.#mostMiB = 0

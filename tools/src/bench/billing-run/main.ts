@@ -1,6 +1,6 @@
 /*
- * The measured process of `measure-billing.ts`: one run of a job, in a process that does nothing else, so that its memory
- * and its processor time are those of the run. Told by its arguments: the job and the time it takes it to be.
+ * The measured process of `measure-billing.ts`. It only runs one job, so that its memory and CPU time are those of the run.
+ * Arguments: the name of the job and the time that its clock shows.
  */
 import { readFileSync } from 'node:fs'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
@@ -38,7 +38,10 @@ process.send!(measured)
 await parts.close()
 process.disconnect()
 
-/** Without what is mapped of files, as the hot state is: that is the page cache of the machine. Linux only. */
+/**
+ * Returns the anonymous memory of this process in MiB. Mapped files such as hot state are excluded, because they are page cache.
+ * Works on Linux only.
+ */
 function ownMemoryMiB(): number {
   const [, kib] = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   return Number(kib) / 1_024

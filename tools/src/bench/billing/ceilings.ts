@@ -3,14 +3,14 @@ import type { Database } from '@tollgate/platform/database/database'
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
 import { workOff } from '@tollgate/domain/postgres/work-off'
 
-/** As many at a time as the runner works on. */
+/** Number of concurrent operations, the same as in the billing runner. */
 export const inFlightMax = 8
 
-/** Enough to know a rate by. */
+/** Number of rows that is enough to measure a rate. */
 const rowsMax = 10_000
 const paymentsMax = 2_000
 
-/** Purchases per second that plain transactions lock, change and tell of, and nothing else. */
+/** Measures how many purchases per second plain transactions can lock, update and record in the outbox. */
 export async function measureTransactions(pool: Database['control']): Promise<number> {
   const rows = await pool<{ provider_id: string; reference: string }[]>`
     select provider_id, reference from purchases where next_billing_date is not null limit ${rowsMax}`
@@ -24,7 +24,7 @@ export async function measureTransactions(pool: Database['control']): Promise<nu
   })
 }
 
-/** Payments per second that the processor makes of saved cards, asked by the adapter that the runner has. */
+/** Measures how many payments with saved cards the processor makes per second, through the runner's own adapter. */
 export async function measureProcessor(
   pool: Database['control'],
   processor: PaymentProcessor,

@@ -6,7 +6,7 @@ import { areCustomersWaiting, copyCustomer } from '../../load/copy-customer.ts'
 
 const pollMs = 200
 
-/** Copies of a customer with its purchase, published: due when the original is. Returns their references. */
+/** Creates and publishes copies of a customer and its purchase, with the same due date. Returns the references of the copies. */
 export async function makeDuePurchases(
   pool: Database['control'],
   originalRef: string,

@@ -13,11 +13,11 @@ import { buyPlan, takeFreePlan } from './subscribe.ts'
 
 export type BillingOptions = {
   readonly client: TollgateClient
-  /** The settings that the services run with. */
+  /** Settings of the running services. */
   readonly environment: Readonly<Record<string, string>>
-  /** How many purchases are due in each run, the smallest first. */
+  /** Number of due purchases in each run, in ascending order. */
   readonly due: readonly number[]
-  /** How many runners share a run: so many of each number that are due are measured one after the other. */
+  /** Numbers of runners that share a run. Each number is measured for each entry of `due`. */
   readonly runners: readonly number[]
   readonly say: (line: string) => void
 }
@@ -30,12 +30,12 @@ export type BillingResult = {
   readonly ceilingPerSecond: number
 }
 
-/** Purchases that renew, each kind beside what bounds it. */
+/** A kind of renewals, and the ceiling to compare it with. */
 type Renewals = {
   readonly name: string
-  /** Makes the first one. Returns its customer. */
+  /** Creates the first purchase. Returns the reference of its customer. */
   readonly subscribe: () => Promise<string>
-  /** What its copies need beyond rows that are as its own. */
+  /** Adds what the copies need in addition to their rows. */
   readonly equip: (originalRef: string, customerRefs: readonly string[]) => Promise<void>
   readonly ceilingName: string
   readonly measureCeiling: () => Promise<number>
@@ -75,7 +75,7 @@ export async function measureBilling(options: BillingOptions): Promise<BillingRe
   }
 }
 
-/** Each run renews all that were made for the runs before it as well: they are due again a month later. */
+/** Measures one kind. Each run also renews the purchases of the earlier runs, which are due again a month later. */
 async function measureKind(
   { name, subscribe, equip, ceilingName, measureCeiling }: Renewals,
   pool: Database['control'],
@@ -107,7 +107,10 @@ async function measureKind(
   return results
 }
 
-/** They would be due again, and cost time, in the runs of the next kind. So many at a time as are quickly changed. */
+/**
+ * Stops the renewal of a kind's purchases, because they would be due again during the runs of the next kind. Updates them in
+ * batches.
+ */
 async function stopRenewing(sql: Queryable, productRef: string): Promise<void> {
   let stopped: number
   do {

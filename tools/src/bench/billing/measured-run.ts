@@ -2,26 +2,26 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** One run of a job, by one or more runners. */
+/** One run of a job by one or more runners. */
 export type MeasuredRun = {
   readonly runners: number
-  /** How many purchases had each outcome. */
+  /** Number of purchases by outcome. */
   readonly outcomes: Readonly<Record<string, number>>
   readonly seconds: number
-  /** Of the runners' processes, start included. */
+  /** CPU seconds of all runner processes, including their start. */
   readonly processorSeconds: number
-  /** The most that one of them had of its own after any batch. */
+  /** Highest anonymous memory of one runner after any batch, in MiB. */
   readonly memoryMiB: number
-  /** Of the runner that had most of them. */
+  /** Durations of the batches of the runner with the most batches. */
   readonly batchSeconds: readonly number[]
 }
 
-/** What one runner tells of itself. */
+/** Measurements that one runner reports about itself. */
 export type OwnRun = Omit<MeasuredRun, 'runners'>
 
 const program = fileURLToPath(new URL('../../../dist/bench/billing-run/main.js', import.meta.url))
 
-/** Runs the job at that time, in so many processes of its own with the settings of the services. */
+/** Runs the job at a given time, in the given number of processes with the settings of the services. */
 export async function measureRun(
   job: string,
   at: Date,

@@ -5,7 +5,7 @@ import { testCard } from './subscribe.ts'
 
 const inFlightMax = 32
 
-/** As many as are kept well within the time that one statement may take. */
+/** Number of cards that one statement inserts well within its timeout. */
 const cardsPerStatement = 5_000
 
 type SavedCard = {
@@ -14,7 +14,7 @@ type SavedCard = {
   readonly cardId: string
 }
 
-/** Each of the customers has a card at the processor from now on, as the original has. */
+/** Saves a card at the processor for each of the customers, like the card of the original customer. */
 export async function saveCards(
   pool: Database['control'],
   processor: PaymentProcessor,

@@ -3,10 +3,10 @@ import type { TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 
 const cycle = { type: 'recurring', billingCycle: 'monthly' }
 
-/** The processor's own test card, which always pays. */
+/** Stripe's test card for payments that always succeed. */
 export const testCard = 'pm_card_visa'
 
-/** A new customer takes a plan that renews and costs nothing. Returns the customer's reference. */
+/** Creates a customer with a free plan that renews. Returns the reference of the customer. */
 export async function takeFreePlan(client: TollgateClient): Promise<string> {
   const product = await client.createProduct({ name: 'Renewed' })
   await client.createPlan(product.reference, { ...cycle, name: 'Free', price: 0, default: true })
@@ -15,7 +15,7 @@ export async function takeFreePlan(client: TollgateClient): Promise<string> {
   return customerRef
 }
 
-/** A new customer buys a plan that renews, with a card that is kept. Returns the customer's reference. */
+/** Creates a customer who buys a renewing plan with a saved card. Returns the reference of the customer. */
 export async function buyPlan(
   client: TollgateClient,
   processor: PaymentProcessor,

@@ -8,8 +8,8 @@ const acceptedAnswer = JSON.stringify({
 })
 
 /**
- * What the machine can do at most: `/nothing` reads the body and replies, `/validate` also parses and validates it.
- * The same server library, the same sizes; nothing is kept.
+ * Starts a server that shows the maximum rate of this machine. It uses the same server library and stores nothing. `/nothing` reads
+ * the body and replies. `/validate` also parses and validates the body.
  */
 export function startCeilingServer(port: number): Promise<void> {
   const app = uWS.App()
@@ -33,7 +33,7 @@ function collect(response: HttpResponse, answer: (body: Buffer) => string): void
   let isAborted = false
   response.onAborted(() => (isAborted = true))
   response.onData((chunk, isLast) => {
-    // The memory of a chunk is taken back when this call returns.
+    // Copy the chunk, because its memory is invalid after this call.
     chunks.push(Buffer.concat([new Uint8Array(chunk)]))
     if (!isLast || isAborted) return
     const text = answer(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))

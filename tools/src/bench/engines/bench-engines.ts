@@ -7,14 +7,14 @@ import { passwordIn } from '@tollgate/deploy/standalone/secret'
 import { servicesEnvironment } from '../../engines/services-environment.ts'
 import { startEngines } from '../../engines/start-engines.ts'
 
-/** The engines that one benchmark runs on; they end with this process. */
+/** The engines that one benchmark uses. They end with this process. */
 export type BenchEngines = {
-  /** With which services use them. */
+  /** Environment with which services use the engines. */
   readonly environment: InstanceOptions['environment']
   readonly ports: PortPlan
-  /** By the names under which the embedded set has them as its own. */
+  /** Process ids, under the names that the embedded installation uses for the same stores. */
   readonly processes: Readonly<Record<string, number>>
-  /** Process numbers of Kafka's brokers. */
+  /** Process ids of the Kafka brokers. */
   readonly brokers: readonly number[]
   stop(): Promise<void>
 }

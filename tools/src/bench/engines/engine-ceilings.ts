@@ -3,13 +3,13 @@ import { measureClickHouse } from './measure-clickhouse.ts'
 import { measureKafka } from './measure-kafka.ts'
 import { measureRedis } from './measure-redis.ts'
 
-/** What each engine does at most on this machine, driven by its own tool, with nothing of ours beside it. */
+/** Maximum rate of each engine on this machine, measured with the engine's own tool and without Tollgate's services. */
 export type EngineCeilings = {
-  /** Records of an event's size, acknowledged by all copies. */
+  /** Records of the size of an event, acknowledged by all replicas. */
   readonly kafkaRecordsPerSecond: number
-  /** Scripts that read one hash, one at a time from each of as many clients as the limit checks have. */
+  /** Calls of a script that reads one hash. There are as many clients as in the limit check load, and each has 1 call in flight. */
   readonly redisCallsPerSecond: number
-  /** Rows into a table like the one of usage, made by the engine itself. */
+  /** Rows inserted into a table like that of usage. ClickHouse generates the rows itself. */
   readonly clickhouseRowsPerSecond: number
 }
 

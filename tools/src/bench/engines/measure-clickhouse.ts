@@ -8,7 +8,9 @@ import { createClickHouseUsageStore } from '@tollgate/platform/usage-store/click
 const requestTimeoutMs = 120_000
 const table = 'sandbox.ceiling'
 
-/** Rows per second of one statement that makes them in the engine: its share of the sink's work. */
+/**
+ * Returns the rows per second of one INSERT whose rows ClickHouse generates. This is the share of ClickHouse in the sink's work.
+ */
 export async function measureClickHouse(
   environment: Readonly<Record<string, string | undefined>>,
   rows: number,

@@ -9,13 +9,14 @@ import { host } from '@tollgate/deploy/standalone/ports'
 import { openOurLog } from '../kafka-clients/our-log.ts'
 
 const run = promisify(execFile)
-/** Where Kafka and its clients are measured: as many partitions as usage has, and records of an event's size. */
+/** Topic in which Kafka and its clients are measured: as many partitions as for usage, and records of the size of an event. */
 export const measuredTopic = { topic: 'ceiling', partitions: 4, recordBytes: 250 } as const
-/** Not published for every version of the brokers; any that speaks to them will do. */
+/** Not every version of the brokers has a published version of this tool. Any version that is compatible with the brokers works. */
 const toolsVersion = '4.3.0'
 
 /**
- * Records per second of kafka-producer-perf-test, acknowledged by all copies, of which there are as many as of usage.
+ * Returns the records per second of kafka-producer-perf-test, acknowledged by all replicas. The topic has as many replicas as that
+ * of usage.
  */
 export async function measureKafka(
   { kafka }: PortPlan,
@@ -26,7 +27,7 @@ export async function measureKafka(
   const classPath = ['-Xmx256m', '-cp', await toolsClassPath(say)]
   const brokers = brokerAddresses(kafka)
   const { topic, partitions, recordBytes } = measuredTopic
-  // It makes no topics.
+  // kafka-producer-perf-test does not create topics.
   const log = await openOurLog(brokers, topic, partitions)
   await log.close()
   const { stdout } = await run(java, [
@@ -54,7 +55,7 @@ export function readRecordsPerSecond(output: string): number {
   return Number(last)
 }
 
-/** The brokers' jars, and one that they run without. */
+/** Returns the class path: the jars of the brokers, and the jar of the tool. */
 async function toolsClassPath(say: (line: string) => void): Promise<string> {
   const { kafkaClassPath } = await javaArtifacts(say)
   const folder = join(dirname(dirname(kafkaClassPath)), 'kafka-tools')

@@ -6,13 +6,13 @@ import { host } from '@tollgate/deploy/standalone/ports'
 const run = promisify(execFile)
 const clients = 64
 
-/** Calls per second of redis-benchmark: what one round trip of a limit check is at least. */
+/** Returns the calls per second of redis-benchmark. They show the minimal cost of one round trip of a limit check. */
 export async function measureRedis(
   port: number,
   calls: number,
   say: (line: string) => void,
 ): Promise<number> {
-  // It comes with the client's package.
+  // redis-benchmark is in the same package as redis-cli.
   await requireProgram('redis-cli', say)
   const { stdout } = await run('redis-benchmark', [
     ...['-h', host, '-p', String(port), '-c', String(clients), '-n', String(calls), '--csv'],
@@ -21,7 +21,7 @@ export async function measureRedis(
   return readCallsPerSecond(stdout)
 }
 
-/** The second field of the last line; the first is the command, in quotes and with commas of its own. */
+/** Returns the second field of the last line. The first field is the command in quotes, which contains commas. */
 export function readCallsPerSecond(csv: string): number {
   const [, rate] = /"(\d+\.\d+)"(?:,"\d+\.\d+")*\s*$/m.exec(csv.trim().split('\n').at(-1)!) ?? []
   if (rate === undefined) throw new Error(`redis-benchmark printed no result:\n${csv}`)

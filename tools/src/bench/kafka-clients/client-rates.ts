@@ -1,18 +1,18 @@
-/** What one client does by itself, in the same process as those who append. */
+/** Rates of one client in the same process as its callers. */
 export type ClientRates = {
   readonly name: string
-  /** By how many append at a time, each one record after the other. */
+  /** Append rates by the number of concurrent appenders. Each appender waits for one record before it sends the next. */
   readonly appends: ReadonlyMap<number, AppendRate>
-  /** Records per second, a partition after the other; undefined where the client cannot read what is asked for. */
+  /** Records per second when reading the partitions one after the other. Undefined if the client cannot read from an offset. */
   readonly readsPerSecond: number | undefined
 }
 
 export type AppendRate = {
   readonly perSecond: number
   readonly p99Ms: number
-  /** Processor time of this process, those who append included. */
+  /** CPU time per append in microseconds, including the appenders. */
   readonly processorUs: number
 }
 
-/** How many append at a time. */
+/** Numbers of concurrent appenders to measure. */
 export const appendersOf = [64, 256] as const

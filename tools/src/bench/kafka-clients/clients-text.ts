@@ -11,7 +11,10 @@ const header = [
   'reads/s',
 ]
 
-/** Beside Kafka's own tool, which waits for no answer before it sends on: what the brokers take. */
+/**
+ * Returns the report next to the rate of Kafka's own tool. That tool does not wait for answers, so it shows the maximum of the
+ * brokers.
+ */
 export function clientsText(clients: readonly ClientRates[], ceilingPerSecond: number): string {
   const rows = clients.flatMap(({ name, appends, readsPerSecond }) =>
     [...appends].map(([appenders, { perSecond, p99Ms, processorUs }], index) => [

@@ -11,9 +11,9 @@ type Commit = {
 }
 
 /**
- * Group commit for a client that sends what it is given at once: records collect while a send is under way, and all of
- * them go with the next, as in our own producer. One send at a time, because clients that number the records of a
- * partition give two that run at once the same numbers.
+ * Group commit for a client that sends each call immediately. Records are collected while a send is in progress and are sent
+ * together afterwards, as in Tollgate's own producer. There is only 1 send at a time, because clients with an idempotent producer
+ * would give 2 concurrent sends the same sequence numbers.
  */
 export class GatheredAppends {
   readonly #send: Send
@@ -27,10 +27,10 @@ export class GatheredAppends {
   append(record: GatheredRecord): Promise<void> {
     if (this.#next === undefined) {
       this.#next = beginCommit()
-      // The end of this turn: all that the turn brings goes along.
+      // Send at the end of the event loop turn, so that all records of this turn are sent together.
       if (!this.#isSending) setImmediate(() => void this.#sendAll())
     }
-    // Whoever appends may use its bytes again.
+    // Copy the value, because the caller may reuse its buffer.
     this.#next.records.push({ ...record, value: Buffer.from(record.value) })
     return this.#next.durable
   }

@@ -2,7 +2,7 @@ import { Kafka, logLevel, type Message } from 'kafkajs'
 import type { ClientLog } from './client-log.ts'
 import { GatheredAppends, type GatheredRecord } from './gathered-appends.ts'
 
-/** kafkajs with a producer of its own. It reads by groups alone. */
+/** Opens kafkajs with its own producer. It can only read as a member of a group. */
 export async function openKafkajsLog(
   brokers: readonly string[],
   topic: string,

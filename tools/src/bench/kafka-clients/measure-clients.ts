@@ -13,14 +13,14 @@ export type ClientsOptions = {
   readonly recordBytes: number
   readonly seconds: number
   readonly repeats: number
-  /** How many records are read at most. */
+  /** Maximum number of records to read. */
   readonly records: number
 }
 
 const warmUpSeconds = 1
 const readLimits = { recordsMax: 1_000_000, bytesMax: 1024 * 1024 }
 
-/** In turn, so that a slow moment of the machine meets all of them; the medians. */
+/** Measures the clients alternately, so that a slow moment of the machine affects all of them. Returns the medians. */
 export async function measureClients(options: ClientsOptions): Promise<ClientRates[]> {
   const { brokers, topic, partitions, repeats } = options
   const contestants = [

@@ -4,7 +4,7 @@ import type { ClientLog } from './client-log.ts'
 
 const timeoutMs = 10_000
 
-/** The log as the services have it. Makes the topic, as the topics of usage are made, if it is not there. */
+/** Opens the log as the services do. Creates the topic like the topics of usage if it does not exist. */
 export async function openOurLog(
   brokers: readonly string[],
   topic: string,

@@ -9,7 +9,7 @@ import type { LogRecord, ReadLimits } from '@tollgate/platform/event-log/event-l
 import type { ClientLog } from './client-log.ts'
 import { GatheredAppends, type GatheredRecord } from './gathered-appends.ts'
 
-/** @platformatic/kafka: its producer, and its consumer without a group, which fetches from any offset. */
+/** Opens @platformatic/kafka with its producer, and with its consumer outside a group, which can fetch from any offset. */
 export async function openPlatformaticLog(
   brokers: readonly string[],
   topic: string,

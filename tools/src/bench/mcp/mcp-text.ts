@@ -2,7 +2,7 @@ import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { quantile } from '../../load/statistics.ts'
 import type { McpResult, McpStage } from './measure-mcp.ts'
 
-/** Beside a bare reverse proxy in the same run: it alone is what a proxy costs here. */
+/** Returns the report next to a bare reverse proxy in the same run. The bare proxy shows the cost of any proxy on this machine. */
 export function mcpText({ clients, callsPerSecond, stages }: McpResult): string {
   const row = ({ name, bare, ours, addedP50Ms, addedP99Ms }: McpStage): string[] => [
     name,

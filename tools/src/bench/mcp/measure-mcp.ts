@@ -10,9 +10,9 @@ export type McpOptions = {
   readonly seconds: number
   readonly repeats: number
   readonly clients: number
-  /** Of each client. */
+  /** Calls per second of each client. */
   readonly callsPerSecond: number
-  /** Takes the log away until what it returns is called; absent: its loss is not measured. */
+  /** Stops the log, and returns a function that starts it again. If absent, the loss of the log is not measured. */
   readonly stopLog?: () => () => void
 }
 
@@ -20,7 +20,10 @@ export type McpStage = {
   readonly name: string
   readonly bare: PacedResult
   readonly ours: PacedResult
-  /** Of each repeat, ours less bare: whatever else the machine did in those seconds, both met it. */
+  /**
+   * Milliseconds that the proxy adds, for each repeat. Both loads ran in the same seconds, so other work on the machine affected
+   * both.
+   */
   readonly addedP50Ms: readonly number[]
   readonly addedP99Ms: readonly number[]
 }
@@ -53,8 +56,8 @@ const ofCall = {
 }
 
 /**
- * What the proxy adds to a metered tool call, beside a proxy that only passes bytes on, in turns of the same run: tokens, plan,
- * limit, hold and record included.
+ * Measures what the proxy adds to a metered tool call, next to a proxy that only forwards bytes. The call includes token, plan,
+ * limit, hold and record.
  */
 export async function measureMcp(
   instance: Instance,
@@ -78,7 +81,7 @@ export async function measureMcp(
       say(`measuring ${name} ...`)
       return compare(name, { ...load, urls: [urlOf(bare), proxyUrl] }, options.repeats)
     }
-    // The first calls of a customer make the purchase and fill caches; they are not what is measured.
+    // The first calls of a customer create the purchase and fill caches, so they are not measured.
     await runPacedLoad({ ...load, urls: [proxyUrl], seconds: 2 })
     const stages = [await measure('all parts up')]
     if (options.stopLog !== undefined) {
@@ -97,7 +100,7 @@ export async function measureMcp(
   }
 }
 
-/** By its address: looking a name up would be counted as part of the call. */
+/** Returns the URL with an IP address, because a name lookup would count as part of the call. */
 function urlOf({ port }: Child): string {
   return `http://127.0.0.1:${port}/mcp`
 }
@@ -129,7 +132,7 @@ async function fetchTokens(
   return tokens
 }
 
-/** In the same seconds, so that whatever else the machine does meets both; medians of the repeats. */
+/** Runs both loads in the same seconds, so that other work on the machine affects both. Returns the medians of the repeats. */
 async function compare(name: string, load: PacedLoad, repeats: number): Promise<McpStage> {
   const results = { bare: [] as PacedResult[], ours: [] as PacedResult[] }
   for (let repeat = 0; repeat < repeats; repeat++) {

@@ -4,13 +4,13 @@ import { times } from '../../load/lanes.ts'
 import { quantile } from '../../load/statistics.ts'
 
 export type PacedLoad = {
-  /** The calls of each client go to them in turn. */
+  /** URLs to which the calls of each client are sent alternately. */
   readonly urls: readonly string[]
-  /** One client for each. */
+  /** Request headers, one entry per client. */
   readonly headers: readonly Readonly<Record<string, string>>[]
   readonly body: string
   readonly seconds: number
-  /** Of each client, whatever became of the call before. */
+  /** Calls per second of each client, independent of the outcome of earlier calls. */
   readonly callsPerSecond: number
 }
 
@@ -18,13 +18,13 @@ export type PacedResult = {
   readonly calls: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Answers that are no result of the call. */
+  /** Number of answers that are not a tool result. */
   readonly errors: number
 }
 
 /**
- * Calls at their times, each measured from the moment at which it was due. Clients that only waited for each other's answers
- * would measure how much a busy machine can do.
+ * Sends calls at fixed times and measures each from the moment at which it was due. Clients that wait for earlier answers would
+ * instead measure the capacity of a busy machine.
  */
 export async function runPacedLoad(load: PacedLoad): Promise<PacedResult[]> {
   const { urls, headers, seconds, callsPerSecond } = load
@@ -68,7 +68,10 @@ function isAnswered(
   })
 }
 
-/** A paywall is a result, too, and has structured content, which the measured tool has not. */
+/**
+ * Returns whether the answer is the result of the tool. A paywall is also a result, but it has structured content, which the
+ * measured tool has not.
+ */
 function isResult(status: number | undefined, body: Buffer): boolean {
   const text = body.toString()
   return status === 200 && text.includes('"result"') && !text.includes('structuredContent')

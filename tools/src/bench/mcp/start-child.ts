@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export type Child = { readonly port: number; stop(): void }
 
-/** A server in a process of its own, by the folder of its `main.ts` here. It ends with this process. */
+/** Starts a server in its own process, by the folder of its `main.ts`. It ends with this process. */
 export async function startChild(
   folder: 'origin' | 'bare-proxy',
   ...values: readonly string[]

@@ -8,8 +8,8 @@ const atATime = 64
 const body = JSON.stringify({ id: 'evt_ceiling', filler: 'x'.repeat(980) })
 
 /**
- * Deliveries a second of one process that signs a kilobyte and posts it with Node's own client, and does nothing else: no
- * queue, no judgement of addresses, no record of what came of it. What a dispatcher could reach at best.
+ * Measures the deliveries per second of one process that only signs 1 kB and posts it with Node's client, without a queue, address
+ * checks or records of attempts. It is the upper bound for a dispatcher.
  */
 export async function measureCeiling(rig: Rig, deliveries: number): Promise<number> {
   await rig.clear()

@@ -6,20 +6,20 @@ export type Kills = {
   readonly deliveries: number
   readonly kills: number
   readonly restarts: number
-  /** Attempts that a dispatcher saw fail, although the receiver may have had them. */
+  /** Attempts that a dispatcher recorded as failed, although the receiver may have got them. */
   readonly failures: number
   readonly lost: number
-  /** Requests beyond the first of each delivery. */
+  /** Requests in addition to the first of each delivery. */
   readonly duplicates: number
 }
 
-/** Processes that send at any time, and the endpoints that they send to. */
+/** Number of dispatchers that run at any time, and of endpoints that they send to. */
 export const sendersUnderFire = { dispatchers: 3, endpoints: 3 } as const
 
-/** Between two looks until the first has arrived. */
+/** Milliseconds between two checks until the first delivery has arrived. */
 const firstLookMs = 20
 
-/** A lease that is longer than twice a request, and retries as soon as what failed would be seen. */
+/** The lease is longer than two request timeouts. Retries start as soon as a failure is visible. */
 const dispatcherEnvironment = {
   TOLLGATE_WEBHOOK_LEASE_MS: '8000',
   TOLLGATE_OUTBOUND_TIMEOUT_MS: '3500',
@@ -28,9 +28,9 @@ const dispatcherEnvironment = {
 }
 
 /**
- * The oldest dispatcher dies (-9) as soon as something has arrived, and then every so often, and is replaced; and the database
- * is restarted at the first death after all has been told. Nobody dies while nothing arrives: where a process takes longer to
- * start than others live, none would ever send.
+ * Kills the oldest dispatcher with `kill -9` as soon as a delivery has arrived, and then at intervals, and replaces it. The
+ * database is restarted once, at the first kill after all events are written. No dispatcher is killed while nothing arrives: if a
+ * process needs longer to start than the interval, no dispatcher would ever send.
  */
 export async function measureKills(rig: Rig, deliveries: number, everyMs: number): Promise<Kills> {
   const { dispatchers, endpoints } = sendersUnderFire
@@ -44,7 +44,7 @@ export async function measureKills(rig: Rig, deliveries: number, everyMs: number
   })
   const start = (): Dispatchers => rig.startDispatchers(1, dispatcherEnvironment)
   let running = Array.from({ length: dispatchers }, start)
-  // As a supervisor does: one that starts while the database is away ends.
+  // Like a supervisor, replace dispatchers that ended. A dispatcher that starts while the database is unavailable ends.
   const replaceEnded = (): void => {
     running = running.map((each) => (each.processes.some(hasEnded) ? start() : each))
   }
@@ -54,7 +54,7 @@ export async function measureKills(rig: Rig, deliveries: number, everyMs: number
   for (;;) {
     await sleep(kills === 0 ? firstLookMs : everyMs)
     const { distinct } = await rig.sink.count()
-    // What is neither there nor to be sent any more is lost: it would be waited for without end.
+    // End if a delivery has neither arrived nor is still open. It is lost, and waiting for it would never end.
     if (distinct >= expected || (isTold && (await countOpen(rig)) === 0)) break
     replaceEnded()
     if (distinct === arrived) continue
@@ -69,7 +69,7 @@ export async function measureKills(rig: Rig, deliveries: number, everyMs: number
     }
   }
   await telling
-  // What arrived while its sender died is sent once more, when its lease has ended: a duplicate that counts.
+  // A delivery whose dispatcher died after it arrived is sent again when its lease expires. These duplicates must be counted.
   while ((await countOpen(rig)) > 0) {
     replaceEnded()
     await sleep(500)

@@ -6,24 +6,24 @@ import type { Rig } from './rig.ts'
 import { duplicatesIn } from './sink-process.ts'
 
 export type WebhookOptions = {
-  /** Deliveries of one measurement of the throughput. */
+  /** Number of deliveries in one throughput measurement. */
   readonly deliveries: number
-  /** Those that are delivered while dispatchers die. */
+  /** Number of deliveries while dispatchers are killed. */
   readonly killedDeliveries: number
-  /** One number after the other. */
+  /** Numbers of dispatchers to measure, one after the other. */
   readonly dispatchers: readonly number[]
 }
 
 export type WebhookResult = {
   readonly latency: Latency
-  /** Deliveries a second of a process that does nothing but sign and send. */
+  /** Deliveries per second of a process that only signs and sends. */
   readonly ceilingPerSecond: number
   readonly throughput: readonly Throughput[]
   readonly fairness: Fairness
   readonly kills: Kills
 }
 
-/** Milliseconds from the commit to the receiver, when nothing else is to be done. */
+/** Milliseconds from the commit to the receiver in an idle system. */
 type Latency = { readonly events: number; readonly p50Ms: number; readonly p99Ms: number }
 
 type Throughput = {
@@ -33,7 +33,7 @@ type Throughput = {
   readonly duplicates: number
 }
 
-/** Milliseconds from the commit to the receiver for healthy endpoints, without and with one that never answers. */
+/** Milliseconds from the commit to the receiver for healthy endpoints, with and without an endpoint that never answers. */
 type Fairness = {
   readonly endpoints: number
   readonly queuedForHanging: number
@@ -70,7 +70,7 @@ async function measureLatency(rig: Rig, events: number): Promise<Latency> {
 
 const endpointsOfThroughput = 50
 
-/** What is queued beforehand, from the first that arrives to the last. */
+/** Measures the time from the first to the last arrival of deliveries that were queued before. */
 async function measureThroughput(rig: Rig, count: number, deliveries: number): Promise<Throughput> {
   await rig.clear()
   await rig.insertEndpoints(endpointsOfThroughput)
@@ -92,10 +92,13 @@ async function measureThroughput(rig: Rig, count: number, deliveries: number): P
 
 const hangingProvider = 'prov_hanging'
 
-/** In turns, so that what else happens on the machine meets both: 99 of 100 is the slowest event of a round. */
+/**
+ * Rounds alternate, so that other work on the machine affects both loads. The 99th percentile is determined by the slowest event of
+ * a round.
+ */
 const fairnessRounds = 3
 
-/** Both loads are the same: events for all healthy endpoints, every so often, at a rate that leaves room. */
+/** Both loads are the same: events for all healthy endpoints at fixed intervals, at a rate below the capacity. */
 async function measureFairness(rig: Rig, endpoints: number, queued: number): Promise<Fairness> {
   const load = { endpoints, events: 100, everyMs: 300 }
   const alone: number[] = []
@@ -118,13 +121,13 @@ async function measureFairness(rig: Rig, endpoints: number, queued: number): Pro
 type WaitOptions = {
   readonly endpoints: number
   readonly events: number
-  /** Between one event and the next. */
+  /** Milliseconds between two events. */
   readonly everyMs: number
-  /** Events of an endpoint that never answers. */
+  /** Number of events queued for an endpoint that never answers. */
   readonly queuedForHanging: number
 }
 
-/** From the commit of its event to the first arrival of each delivery at healthy endpoints, in milliseconds. */
+/** Returns for each delivery to healthy endpoints the milliseconds from the commit of its event to its first arrival. */
 async function measureWaits(rig: Rig, options: WaitOptions): Promise<readonly number[]> {
   const { endpoints, events, everyMs, queuedForHanging } = options
   await rig.clear()

@@ -3,7 +3,7 @@ import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
 import { measureWebhooks, type WebhookOptions, type WebhookResult } from './measure-webhooks.ts'
 import { startRig } from './rig.ts'
 
-/** Measures on a temporary PostgreSQL of its own, and says what it saw. */
+/** Measures on a temporary PostgreSQL and prints the results. */
 export async function reportWebhooks(
   options: WebhookOptions,
   say: (line: string) => void,

@@ -19,17 +19,17 @@ const provider = 'prov_bench'
 export type Rig = {
   readonly database: Database
   readonly sink: Sink
-  /** So many endpoints of a provider, at a path of the sink. */
+  /** Creates endpoints of a provider at a path of the sink. */
   insertEndpoints(count: number, path?: string, providerId?: string): Promise<void>
-  /** Nothing is queued, nobody listens, and the sink has had nothing. */
+  /** Deletes all endpoints and deliveries, and resets the sink. */
   clear(): Promise<void>
-  /** Tells so many events of about a kilobyte, some hundreds in a transaction. */
+  /** Writes events of about 1 kB to the outbox, some hundreds per transaction. */
   tell(events: number, providerId?: string): Promise<void>
-  /** Tells one, and returns when it had committed, in Unix milliseconds. */
+  /** Writes one event, and returns the time of its commit in Unix milliseconds. */
   tellOne(): Promise<{ readonly eventId: string; readonly committedAtMs: number }>
   startDispatchers(count: number, environment?: Readonly<Record<string, string>>): Dispatchers
   restartDatabase(): Promise<void>
-  /** Its dispatchers too, whoever still runs. */
+  /** Stops the rig, including all dispatchers that are still running. */
   stop(): Promise<void>
 }
 
@@ -38,10 +38,7 @@ export type Dispatchers = {
   stop(): Promise<void>
 }
 
-/**
- * A PostgreSQL that writes to disk as it does for users, a receiver, and dispatchers as processes of their own, which run
- * the built program.
- */
+/** Starts a PostgreSQL with normal durability, a receiver, and dispatchers as separate processes of the built program. */
 export async function startRig(
   folder: string,
   dispatcher: string = entries.webhookDispatcher,
@@ -78,7 +75,7 @@ export async function startRig(
       return { eventId: eventId!, committedAtMs: performance.timeOrigin + performance.now() }
     },
     startDispatchers: (count, more = {}) => {
-      // A test that ran out of time may still be at it: nobody would stop these.
+      // A test that timed out may still be running. Dispatchers that it starts now would never be stopped.
       if (isStopping) throw new Error('the rig is stopped')
       const dispatchers = startDispatchers(dispatcher, count, { ...environment, ...more })
       started.push(dispatchers)
@@ -128,7 +125,7 @@ async function tell(database: Database, providerId: string, events: number): Pro
   }
 }
 
-/** With what else an event has, about a kilobyte. */
+/** Makes an event about 1 kB long together with its other members. */
 const filler = 'x'.repeat(620)
 
 async function tellBatch(

@@ -5,7 +5,7 @@ import type { SinkAnswer, SinkQuestion, Taken } from './sink/protocol.ts'
 
 export type Sink = {
   readonly url: string
-  /** Deliveries that came at least once, and requests to `/hang`. */
+  /** Returns the number of deliveries that arrived at least once, and of requests to `/hang`. */
   count(): Promise<{ readonly distinct: number; readonly hanging: number }>
   list(): Promise<readonly Taken[]>
   forget(): Promise<void>
@@ -37,7 +37,7 @@ export async function startSink(): Promise<Sink> {
   }
 }
 
-/** Requests beyond the first of each delivery. */
+/** Returns the number of requests in addition to the first of each delivery. */
 export function duplicatesIn(list: readonly Taken[]): number {
   return list.reduce((sum, [, times]) => sum + times - 1, 0)
 }

@@ -20,7 +20,7 @@ export type EngineChaosFlags = {
 
 const customers = 6
 
-/** Runs the rounds, telling of each, until the signal. True when all of them were exact. */
+/** Runs the rounds and reports each, until the signal aborts. Returns true if all rounds were exact. */
 export async function runEngineChaosCommand(
   flags: EngineChaosFlags,
   folder: TemporaryFolder,
@@ -56,7 +56,7 @@ export async function runEngineChaosCommand(
   }
 }
 
-/** The sums at the end of the run. Records without keys may be stored although their answer was lost. */
+/** Returns the sums at the end of the run. Records without keys may be stored although their answer was lost. */
 function totals(rounds: readonly EngineRound[]): string {
   const last = rounds.at(-1)
   if (last === undefined) return 'Nothing was hurt.'
@@ -79,7 +79,7 @@ function totals(rounds: readonly EngineRound[]): string {
   ].join('\n')
 }
 
-/** By kind: how often, and the worst of each. */
+/** Returns the number of rounds and the worst values of each kind. */
 function summary(rounds: readonly EngineRound[]): string {
   const kinds = [...new Set(rounds.map(({ fault }) => fault))]
   return formatTable(

@@ -16,17 +16,17 @@ import { stopRecorded } from '../../engines/stop-recorded.ts'
 export const brokerNames = ['kafka-1', 'kafka-2', 'kafka-3'] as const
 export type EngineServerName = (typeof brokerNames)[number] | 'redis' | 'postgres' | 'clickhouse'
 
-/** The engines of one chaos run: on ports and in a folder of their own, and gone when this process is. */
+/** The engines of one chaos run. They have their own ports and folder, and end with this process. */
 export type ChaosEngines = {
-  /** With which services use them. */
+  /** Environment with which services use the engines. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly ports: PortPlan
-  /** Where ClickHouse keeps its data. */
+  /** Data folder of ClickHouse. */
   readonly clickHouseFolder: string
   pidOf(server: EngineServerName): number
-  /** Asks it to end, and waits until it has. */
+  /** Asks the server to end, and waits until it has ended. */
   stop(server: EngineServerName): Promise<void>
-  /** What its supervisor does when it has ended: starts it on what it left, and waits until it answers. */
+  /** Starts a server that has ended on its existing data, as its supervisor would, and waits until it answers. */
   revive(server: EngineServerName): Promise<void>
 }
 

@@ -17,21 +17,21 @@ type DoubledService = (typeof doubledServices)[number]
 export type ServiceName = DoubledService | 'control-plane'
 
 /**
- * An installation as `npm start -- --engines` makes it, and a second process of each service that has one in
- * production: work moves to another process only where there is another one.
+ * An installation as `npm start -- --engines` creates it, with a second process of each service that is replicated in production,
+ * because work can only move to another process if there is one.
  */
 export type ChaosServices = {
-  /** The public addresses. */
+  /** Public URLs of the 2 ingest processes. */
   readonly baseUrls: readonly string[]
   readonly sandboxKey: string
-  /** What the services were started with. */
+  /** Environment with which the services were started. */
   readonly environment: RunFile['environment']
   pidsOf(service: ServiceName): Promise<number[]>
-  /** Waits until as many processes of the service are ready as there should be, none of them this one. */
+  /** Waits until all processes of the service are ready and none of them has the given id. */
   untilReplaced(service: ServiceName, pid: number): Promise<void>
-  /** Kills the installation and starts it again under kills. The second processes are started again as well. */
+  /** Kills the installation and starts it again under kills. The second processes are started again too. */
   restartUnderKills(random: SeededRandom, kills: StartKills): Promise<void>
-  /** In order, as an operator would. */
+  /** Stops all processes in order, as an operator would. */
   stop(): Promise<void>
   kill(): Promise<void>
 }
@@ -41,7 +41,7 @@ const replacedWithinMs = 120_000
 
 export async function startChaosServices(given: InstanceOptions): Promise<ChaosServices> {
   const ports = new Set<number>()
-  // The same after a restart.
+  // A fixed port stays the same after a restart.
   const options = { ...given, port: given.port || (await findFreePort(ports)) }
   ports.add(options.port)
   let instance = await startInstance(options)
@@ -70,7 +70,8 @@ export async function startChaosServices(given: InstanceOptions): Promise<ChaosS
     )
   }
   const kill = async (): Promise<void> => {
-    // Before their supervision ends, which would ask them first; one that is suspended hears no question.
+    // Stop the supervision first, so that the killed processes are not started again. Kill them directly, because a suspended
+    // process does not react to a request to end.
     const stopping = seconds.map((part) => part.stop())
     for (const pid of secondPids.values()) killProcess(pid)
     await Promise.all([instance.kill(), ...stopping])
@@ -128,7 +129,7 @@ const ownSettings: Record<DoubledService, Readonly<Record<string, string>>> = {
   'aggregator-sink': { TOLLGATE_PROJECTION: 'sink' },
 }
 
-/** What the first processes run as well, also when this one runs from source. */
+/** Returns the built program of an entry, which the first processes run too, even if this code runs from source. */
 function built(entry: string): string {
   return entry.replace(/\/src\/(.+)\.ts$/, '/dist/$1.js')
 }

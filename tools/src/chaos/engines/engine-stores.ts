@@ -14,19 +14,19 @@ import { apiKeyDocumentKey, type PublishedApiKey } from '@tollgate/schemas/hot-s
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 
-/** Redis and ClickHouse of an installation, asked behind the back of its services. */
+/** Redis and ClickHouse of an installation, read directly and not through its services. */
 export type EngineStores = {
   readonly hotState: HotState
-  /** What Redis holds of the customer, in units. */
+  /** Returns the customer's counted units in Redis. */
   readRedis(customerRef: string): Promise<number>
-  /** What ClickHouse holds, by the reference that the usage came in under. */
+  /** Returns the sums in ClickHouse, by the customer reference that the usage was sent with. */
   readStored(): Promise<ReadonlyMap<string, StoredSums>>
-  /** Records that ClickHouse holds, each once. */
+  /** Returns the number of records in ClickHouse, without duplicates. */
   countStored(): Promise<number>
   close(): Promise<void>
 }
 
-/** Units, unless it says otherwise. */
+/** Sums of a customer in ClickHouse. `units` and `rolledUp` are units. */
 export type StoredSums = {
   readonly units: number
   readonly records: number
@@ -43,13 +43,13 @@ export type EngineStoresOptions = {
 
 const space = 'sandbox'
 const microsPerUnit = 1_000_000n
-/** The small engine behind the gateway adds up some million rows in this time. */
+/** Timeout in which the small engine behind the gateway sums some million rows. */
 const requestTimeoutMs = 60_000
 
 export async function openEngineStores(options: EngineStoresOptions): Promise<EngineStores> {
   const { environment, productRef } = options
   const config = readSettings({ ...hotStateSettings, ...clickHouseSettings }, environment)
-  // What it has to say is part of the chaos.
+  // Its messages are expected during chaos, so they are not logged.
   const logger = createLogger('chaos', 'silent')
   const hotState = await openHotState({ ...config, dataDir: '' }, 'reader', logger)
   const limits = { requestTimeoutMs, connectionsMax: 2 }

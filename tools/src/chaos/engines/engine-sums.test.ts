@@ -16,7 +16,7 @@ const exact: CustomerSums = {
   storedRecords: 4,
   rowsTwice: 0,
 }
-/** Two records of three units each had no answer; one of them was kept. */
+/** Two records of 3 units each got no answer, and one of them was stored. */
 const unkeyed: CustomerSums = {
   ...exact,
   isKeyed: false,

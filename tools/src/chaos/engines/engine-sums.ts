@@ -1,28 +1,28 @@
-/** One customer's usage, as every place knows it that can be asked. Units, unless it says records. */
+/** One customer's usage as seen by each place. Values are units unless the name says records. */
 export type CustomerSums = {
   readonly customerRef: string
-  /** Whether every record bore an idempotency key, so that its clients repeated it until there was an answer. */
+  /** Whether every record had an idempotency key, so that clients repeated it until it was answered. */
   readonly isKeyed: boolean
   readonly acked: number
   readonly sent: number
-  /** What a limit check took off the cap. */
+  /** Units that a limit check subtracted from the cap. */
   readonly counted: number
-  /** What Redis itself holds. */
+  /** Units counted in Redis itself. */
   readonly inRedis: number
-  /** What the usage query of the API answers; undefined where it was not asked. */
+  /** Units returned by the usage query of the API. Undefined if it was not queried. */
   readonly queried: number | undefined
-  /** What ClickHouse holds, each record once. */
+  /** Units in ClickHouse, without duplicates. */
   readonly stored: number
-  /** The same in its roll-up. */
+  /** Units in the roll-up of ClickHouse. */
   readonly rolledUp: number
   readonly ackedRecords: number
   readonly sentRecords: number
   readonly storedRecords: number
-  /** Rows beyond one per record. */
+  /** Number of rows in addition to 1 per record. */
   readonly rowsTwice: number
 }
 
-/** What is wrong with them; undefined when nothing is. */
+/** Returns a line about what differs, or undefined if all sums agree. */
 export function findDifference(sums: CustomerSums): string | undefined {
   const { customerRef, stored } = sums
   const places = ['counted', 'inRedis', 'queried', 'rolledUp'] as const
@@ -37,7 +37,7 @@ export function findDifference(sums: CustomerSums): string | undefined {
     : `${customerRef}: stored ${stored} (${sums.storedRecords} records), ${problems.join(', ')}`
 }
 
-/** Nothing acknowledged is missing, and nothing is there that was not sent; with keys that is one number. */
+/** Returns whether nothing acknowledged is missing and nothing is stored that was not sent. With keys, the two limits are equal. */
 function isWithin({ isKeyed, acked, sent, stored, ...sums }: CustomerSums): boolean {
   const { ackedRecords, sentRecords, storedRecords } = sums
   if (isKeyed) return stored === acked && storedRecords === ackedRecords

@@ -11,21 +11,21 @@ import type { ChaosServices, ServiceName } from './chaos-services.ts'
 export type World = {
   readonly engines: ChaosEngines
   readonly services: ChaosServices
-  /** How long ClickHouse is away in its own round. */
+  /** How long ClickHouse is stopped in its own round, in milliseconds. */
   readonly clickHouseAwayMs: number
-  /** How long all counters are stopped in their own round. */
+  /** How long all counters are stopped in their own round, in milliseconds. */
   readonly countersStoppedMs: number
-  /** Resolves once Redis holds, of every customer, all that was acknowledged before the call. */
+  /** Resolves when Redis contains, for every customer, all units acknowledged before the call. */
   readonly untilCountedInRedis: () => Promise<void>
 }
 
-/** Does its damage, and resolves when all that was hurt runs again. Returns what it did, in a few words. */
+/** Causes a fault, and resolves when everything affected is running again. Returns a short description. */
 export type Fault = (world: World, random: SeededRandom) => Promise<string>
 
-/** Kafka's sessions in these runs, of group members and of brokers. Whoever is silent for longer loses its place. */
+/** Session timeout of Kafka's group members and brokers in these runs. A process that is silent for longer loses its membership. */
 export const sessionTimeoutMs = 6_000
 const zombieMs = { min: sessionTimeoutMs + 3_000, max: sessionTimeoutMs + 9_000 }
-/** Until a supervisor has noticed an end and starts the server again. */
+/** Milliseconds until a supervisor has noticed the end of a server and starts it again. */
 const noticedMs = { min: 100, max: 3_000 }
 const inSyncWithinMs = 120_000
 
@@ -44,7 +44,7 @@ const moments = {
   'suspend broker': suspendBroker,
 } satisfies Record<string, Fault>
 
-/** These take long or leave much to be made again: once in a run is enough. */
+/** These faults take long or require a large rebuild, so each occurs once in a run. */
 const stretches = {
   'rolling restart': restartBrokers,
   'ClickHouse away': takeClickHouseAway,
@@ -71,7 +71,7 @@ function killService(service: ServiceName): Fault {
   }
 }
 
-/** Suspended for so long that others take over; then it goes on where it was, and does not know. */
+/** Suspends a process until others have taken over its work. It then continues without knowing that it lost its membership. */
 function suspendService(service: ServiceName): Fault {
   return async ({ services }, random) => {
     const pids = await services.pidsOf(service)
@@ -111,7 +111,7 @@ async function suspend(pid: number, ms: number): Promise<void> {
   }
 }
 
-/** One after the other, the next one when all copies are whole again: how brokers are upgraded. */
+/** Restarts the brokers one after the other, each after all replicas are in sync again, as in an upgrade. */
 async function restartBrokers({ engines }: World): Promise<string> {
   const took = stopwatch()
   for (const broker of brokerNames) {
@@ -129,7 +129,7 @@ async function takeClickHouseAway({ engines, clickHouseAwayMs }: World): Promise
   return `for ${seconds(clickHouseAwayMs)}`
 }
 
-/** Counting stands still while usage is recorded and limits are checked. */
+/** Stops counting while usage is recorded and limits are checked. */
 async function stopCounters({ services, countersStoppedMs }: World): Promise<string> {
   const pids = await services.pidsOf('aggregator-counters')
   await Promise.all(pids.map((pid) => suspend(pid, countersStoppedMs)))
@@ -138,7 +138,7 @@ async function stopCounters({ services, countersStoppedMs }: World): Promise<str
 
 const loadBehindCopyMs = { min: 500, max: 3_000 }
 
-/** What a power cut or a restored backup leaves: a ClickHouse that lacks rows which the sink's position says are stored. */
+/** Simulates a power loss or a restored backup: ClickHouse lacks rows that are stored according to the sink's position. */
 async function putOlderClickHouseBack({ engines }: World, random: SeededRandom): Promise<string> {
   await engines.stop('clickhouse')
   const copy = await keepCopy(engines.clickHouseFolder)
@@ -171,7 +171,7 @@ async function flushRedis({ engines, untilCountedInRedis }: World): Promise<stri
   return `counts whole again after ${exact()}`
 }
 
-/** A broker that was away is caught up with, so that the next one may go. */
+/** Waits until all replicas are in sync, so that the next broker may stop. */
 async function untilInSync({ ports }: ChaosEngines): Promise<void> {
   const inSync = async (): Promise<boolean> => {
     const each = await Promise.all(ports.kafka.map(({ port }) => partitionsShort(port)))

@@ -2,8 +2,8 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 import { momentNames, stretchNames } from './faults.ts'
 
 /**
- * Every kind once, then the short ones again and again, each time in another order. The long ones come when there is
- * something to make again.
+ * Returns every kind once, then the short kinds repeatedly, each time in another order. The long kinds come after some usage
+ * exists, so that they have data to rebuild.
  */
 export function planFaults(count: number, random: SeededRandom): string[] {
   const plan = [...shuffled(momentNames, random), ...shuffled(stretchNames, random)]

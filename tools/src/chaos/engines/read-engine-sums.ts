@@ -8,19 +8,19 @@ export type EngineSumsOptions = {
   readonly client: TollgateClient
   readonly stores: EngineStores
   readonly productRef: string
-  /** With it each customer's usage is asked of the API as well: a query each. */
+  /** If set, the usage of each customer is also queried from the API, with 1 query per customer. */
   readonly meterRef?: string
-  /** Customers that are asked about at a time. */
+  /** Number of customers that are read concurrently. */
   readonly customersAtOnce: number
 }
 
-/** By customer, with whether all of the customer's records bore keys. */
+/** The ledgers of the customers, and whether all records of the customer had keys. */
 export type Ledgers = readonly { readonly ledger: CustomerLedger; readonly isKeyed: boolean }[]
 
 const dayMs = 86_400_000
 const nothingStored: StoredSums = { units: 0, records: 0, rows: 0, rolledUp: 0 }
 
-/** Asks every place for the sums of each customer: the API, and the engines behind its back. */
+/** Reads the sums of each customer from the API and directly from the engines. */
 export async function readEngineSums(
   options: EngineSumsOptions,
   ledgers: Ledgers,

@@ -9,10 +9,15 @@ export type SumsOutcome = {
 }
 
 const pollMs = 200
-/** After the sums agree, what is still on its way and would be counted a second time shows within this time. */
+/**
+ * Milliseconds to wait after the sums agree. A record that is still in flight and would be counted twice shows within this time.
+ */
 const settleMs = 1_000
 
-/** Reads what is counted and stored while no load runs, until it is exact and stays so, or the patience runs out. */
+/**
+ * Reads the counted and stored sums while no load runs. Returns when they are exact and stay exact, or when the patience has run
+ * out.
+ */
 export async function readUntilExact(
   read: () => Promise<readonly CustomerSums[]>,
   patienceMs: number,
@@ -32,7 +37,7 @@ export async function readUntilExact(
   }
 }
 
-/** Whoever answers may be the one that is starting again. */
+/** Returns the error instead of throwing it, because a service that must answer may be restarting. */
 async function tryToRead(
   read: () => Promise<readonly CustomerSums[]>,
 ): Promise<SumsOutcome | Error> {

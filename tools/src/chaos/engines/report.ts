@@ -2,7 +2,7 @@ import { formatCount } from '@tollgate/platform/terminal/table'
 import { totalOf, type CustomerSums } from './engine-sums.ts'
 import type { EngineRound } from './run-engine-chaos.ts'
 
-/** Three lines, and one for each thing that is wrong. */
+/** Returns 3 lines, and 1 line for each problem. */
 export function roundText(round: EngineRound, number: number): string {
   const { asked, answered } = round.limitChecks
   const ofKind = (isKeyed: boolean): readonly CustomerSums[] =>

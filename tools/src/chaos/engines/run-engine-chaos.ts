@@ -19,21 +19,21 @@ import { createUntilCounted } from './until-counted.ts'
 
 export type EngineRound = {
   readonly fault: string
-  /** What was hit, and how long it took. */
+  /** What was affected, and how long it took. */
   readonly detail: string
-  /** From the fault until every request sent before or during it had its answer. */
+  /** Milliseconds from the fault until every request sent before or during it was answered. */
   readonly answeredAfterMs: number
-  /** The longest time in which nothing was acknowledged. */
+  /** Longest time without an acknowledgement, in milliseconds. */
   readonly longestGapMs: number
   readonly retries: number
-  /** Limit checks between the fault and the end of its damage. */
+  /** Limit checks between the fault and the end of its effects. */
   readonly limitChecks: { readonly asked: number; readonly answered: number }
-  /** Answers of the whole round that cannot be, and refusals of what was in order; one line each. */
+  /** Incorrect answers and refusals of valid requests in the whole round, one line each. */
   readonly untrue: readonly string[]
   readonly sums: readonly CustomerSums[]
-  /** What the log has of all customers. */
+  /** Totals of all customers in the log. */
   readonly logged: LogTotals
-  /** What differs; one line each. */
+  /** One line for each difference. */
   readonly differences: readonly string[]
 }
 
@@ -41,7 +41,7 @@ export type EngineChaosOptions = {
   readonly folder: string
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly seed: number
-  /** Names of faults; one round each, in this order. */
+  /** Names of faults. Each is one round, in this order. */
   readonly plan: readonly string[]
   readonly lanes: number
   readonly customers: number
@@ -54,9 +54,9 @@ export type EngineChaosOptions = {
 }
 
 export type EngineChaos = {
-  /** Rejects when a sum cannot be read or something did not come back. */
+  /** Rejects if a sum cannot be read or a process did not start again. */
   readonly rounds: Promise<readonly EngineRound[]>
-  /** Ends every process of the run. Safe at any moment, and after the rounds. */
+  /** Ends every process of the run. It may be called at any moment, including after the rounds. */
   end(): Promise<void>
 }
 
@@ -66,17 +66,17 @@ const loadAfterMsMax = 500
 const restMsMax = 20
 
 /**
- * Under a load that never stops: one fault, until all that was hurt runs again, then a moment more of load; then it is
- * held and the sums are compared. They run over all rounds, so what one lost no later one can hide.
+ * Runs the rounds under continuous load. A round is one fault, the wait until everything affected is running again, and a moment
+ * more of load. Then the load is paused and the sums are compared. The sums cover all rounds, so a later round cannot hide a loss.
  */
 export function startEngineChaos(options: EngineChaosOptions): EngineChaos {
   const started: { services?: ChaosServices } = {}
   return {
     rounds: run(options, started),
     async end() {
-      // Nobody starts the services again then; and what is only starting now is below us as well.
+      // After this no supervisor starts the services again. Processes that are still starting are descendants of this process.
       await started.services?.kill()
-      // PostgreSQL frees the memory that it shares with nobody else only when it is asked to end.
+      // PostgreSQL only frees its shared memory when it is asked to end.
       await stopRecorded(join(options.folder, 'engines', 'postgres'))
       await killDescendants()
     },
@@ -98,7 +98,7 @@ async function run(
       ...engines.environment,
       TOLLGATE_LOG_PARTITIONS: String(partitionCount),
       TOLLGATE_KAFKA_SESSION_TIMEOUT_MS: String(sessionTimeoutMs),
-      // Who is suspended here is to go on, not to be killed for it.
+      // Suspended processes must continue later, so the supervisor must not kill them.
       TOLLGATE_HUNG_AFTER_SECONDS: '86400',
     },
   })
@@ -122,17 +122,18 @@ function newClient(
     baseUrl,
     key,
     connectionsMax: lanes + customers * 4,
-    // Shorter than a process is suspended for: the clients go elsewhere, and what they leave behind goes on later.
+    // The timeout is shorter than the time for which a process is suspended. Clients then use another process, and the suspended
+    // one later continues with the abandoned requests.
     timeoutMs: 5_000,
   })
 }
 
 type Scene = {
   readonly load: Load
-  /** Of usage that was in order. */
+  /** Refusals of valid usage. */
   readonly refusals: Set<string>
   readonly watch: LimitWatch
-  /** Of every customer. */
+  /** Reads the sums of every customer. */
   readonly readSums: () => Promise<readonly CustomerSums[]>
   readonly readLog: ReadLog
   readonly world: World
@@ -189,11 +190,12 @@ async function runRounds(
       countersStoppedMs: options.countersStoppedMs,
       untilCountedInRedis: createUntilCounted(stores, load.ledgers, options.patienceMs),
     },
-    // The load draws whenever an answer comes: from another source, so that the same seed has the same moments.
+    // The load has its own random source, because it draws at times that depend on answers. With the same seed, the faults come at
+    // the same moments.
     random: createSeededRandom(options.seed),
   }
   const rounds: EngineRound[] = []
-  // What fails here ends the run: nobody waits for the clients then, who go on asking for minutes.
+  // A failure ends the run without waiting for the clients, which would repeat their requests for minutes.
   for (const fault of options.plan) {
     options.onFault(fault, rounds.length + 1)
     const round = await runRound(scene, fault, options.patienceMs)

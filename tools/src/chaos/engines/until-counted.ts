@@ -3,10 +3,13 @@ import type { CustomerLedger } from '../../load/ledger.ts'
 import type { EngineStores } from './engine-stores.ts'
 
 const pollMs = 50
-/** Redis is asked about so many at a time, beside whatever else it has to do. */
+/** Number of customers that are read from Redis concurrently, so that other work in Redis is not delayed. */
 const customersAtOnce = 1_000
 
-/** Waits until Redis holds, of every customer, what was acknowledged when it was asked for; load may go on meanwhile. */
+/**
+ * Returns a function that waits until Redis contains, for every customer, the units acknowledged at the time of the call. The load
+ * may continue meanwhile.
+ */
 export function createUntilCounted(
   stores: Pick<EngineStores, 'readRedis'>,
   ledgers: readonly CustomerLedger[],

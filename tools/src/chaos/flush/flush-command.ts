@@ -12,10 +12,10 @@ export type FlushFlags = {
 }
 
 const afterMs = 10_000
-/** For everything to be whole again, with hundreds of thousands of customers. */
+/** Milliseconds until everything must be rebuilt, with hundreds of thousands of customers. */
 const patienceMs = 900_000
 
-/** Runs it, telling of its progress, until the signal. True when everything was exact. */
+/** Runs the flush and reports progress, until the signal aborts. Returns true if everything was exact. */
 export async function runFlushCommand(
   flags: FlushFlags,
   folder: TemporaryFolder,

@@ -5,7 +5,7 @@ import type { FlushOptions, FlushOutcome, Stretch } from './run-flush.ts'
 
 const differencesShown = 20
 
-/** Two tables, what the sums are, and one line for each thing that is wrong. */
+/** Returns 2 tables, the sums, and 1 line for each problem. */
 export function flushText(
   { customers, rate, replayRecordsMax }: FlushOptions,
   outcome: FlushOutcome,
@@ -76,7 +76,7 @@ function sumsText({ sums, differences }: FlushOutcome): string {
   )
 }
 
-/** Answers that cannot be, and refusals of what was in order. */
+/** Returns incorrect answers and refusals of valid requests. */
 function untrueOf({ before, meanwhile, after }: FlushOutcome): string[] {
   return [before, meanwhile, after].flatMap(({ load, limitChecks }) => [
     ...limitChecks.untrue,

@@ -24,62 +24,62 @@ export type FlushOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly seed: number
   readonly customers: number
-  /** Events that are due per second. */
+  /** Events per second. */
   readonly rate: number
-  /** How long they come before FLUSHALL, and after everything is whole again. */
+  /** Milliseconds of load before FLUSHALL, and after everything is rebuilt. */
   readonly beforeMs: number
   readonly afterMs: number
-  /** TOLLGATE_REPLAY_RECORDS_MAX: 0 has the counts made from ClickHouse, else a short log is counted again. */
+  /** TOLLGATE_REPLAY_RECORDS_MAX. With 0, the counts are rebuilt from ClickHouse. Otherwise a short log is counted again. */
   readonly replayRecordsMax: number
   readonly patienceMs: number
   readonly say: (line: string) => void
 }
 
-/** What was seen in one stretch of the run. */
+/** Counts of one stretch of the run. */
 export type Stretch = { readonly load: SteadyLoadCounts; readonly limitChecks: LimitWatchCounts }
 
 export type FlushOutcome = WholeAgain & {
-  /** How long it took to publish all customers the first time, without load. */
+  /** Milliseconds that the first publication of all customers took, without load. */
   readonly firstPublishedMs: number
   readonly before: Stretch
-  /** From FLUSHALL until all is published and counted. */
+  /** From FLUSHALL until everything is published and counted. */
   readonly meanwhile: Stretch
   readonly after: Stretch
-  /** Of every customer. */
+  /** Sums of every customer. */
   readonly sums: readonly CustomerSums[]
   /** One line for each customer whose sums differ. */
   readonly differences: readonly string[]
 }
 
 export type FlushRun = {
-  /** Rejects when something did not become whole, or cannot be read. */
+  /** Rejects if something was not rebuilt or cannot be read. */
   readonly outcome: Promise<FlushOutcome>
-  /** Ends every process of the run. Safe at any moment, and after the outcome. */
+  /** Ends every process of the run. It may be called at any moment, including after the outcome. */
   end(): Promise<void>
 }
 
 const partitionCount = 4
-/** Redis frees its memory before it answers. */
+/** Timeout of FLUSHALL. Redis frees its memory before it answers. */
 const flushMs = 60_000
 const checkLanes = 4
-/** For the comparison at the end. */
+/** Number of customers that are compared concurrently at the end. */
 const customersAtOnce = 32
 const pollMs = 1_000
-/** What would be counted or stored a second time shows within this time. */
+/** Milliseconds in which a record that is counted or stored twice would show. */
 const settleMs = 2_000
 
 /**
- * An installation on the engines, many customers, events at a steady rate over all of them, and one FLUSHALL. The load
- * and the limit checks go on until everything is whole again and some time longer; then every customer is compared.
+ * Starts an installation on the engines with many customers and a steady rate of events over all of them, and runs FLUSHALL once.
+ * The load and the limit checks continue until everything is rebuilt and for some time after that. Then every customer is compared.
  */
 export function startFlush(options: FlushOptions): FlushRun {
   const started: { instance?: Instance } = {}
   return {
     outcome: run(options, started),
     async end() {
-      // Nobody starts the services again then; and what is only starting now is below us as well.
+      // After this no supervisor starts the services again. Processes that are still starting are descendants of this process.
       await started.instance?.kill()
-      // PostgreSQL frees the memory that it shares with nobody else only when it is asked to end.
+      // PostgreSQL only frees its shared memory when it is asked to end.
       await stopRecorded(join(options.folder, 'engines', 'postgres'))
       await killDescendants()
     },

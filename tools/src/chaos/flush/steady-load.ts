@@ -7,18 +7,18 @@ import { insist } from '../../load/usage-load.ts'
 
 export type SteadyLoadCounts = {
   readonly seconds: number
-  /** Events. */
+  /** Number of acknowledged events. */
   readonly acked: number
-  /** Events that were sent once more because a request had no answer or a 502 to 504. */
+  /** Number of events that were sent again because a request got no answer or a 502 to 504. */
   readonly sentAgain: number
-  /** Requests that were refused although they were in order. One line each. */
+  /** Refusals of valid requests, one line each. */
   readonly refusals: readonly string[]
 }
 
 export type SteadyLoad = {
-  /** What happened since the last call of this. */
+  /** Returns the counts since the last call. */
   take(): SteadyLoadCounts
-  /** Rejects when something got no answer within all patience. Else everything that was sent is acknowledged. */
+  /** Stops the load. Rejects if a request got no answer within the patience. Otherwise everything sent is acknowledged. */
   stop(): Promise<void>
 }
 
@@ -28,18 +28,18 @@ export type SteadyLoadOptions = {
   readonly run: string
   readonly productRef: string
   readonly ledgers: readonly CustomerLedger[]
-  /** Events that are due per second, whether the ones before are answered or not. */
+  /** Events per second, independent of earlier answers. */
   readonly rate: number
 }
 
 const eventsPerRequest = 100
-/** What is due beyond these waits for an answer, so that a service that stands still is not flooded. */
+/** Maximum requests in flight. Further events wait, so that a service that is stopped is not flooded. */
 export const requestsInFlightMax = 64
 const refusalsMax = 20
 
 /**
- * Events of one unit that come at their rate, spread over all customers, whatever becomes of the ones before. Each bears a key and is
- * sent until it is acknowledged.
+ * Sends events of 1 unit at a steady rate, spread over all customers, independent of earlier answers. Each event has an idempotency
+ * key and is sent until it is acknowledged.
  */
 export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   const { client, random, run, productRef, ledgers, rate } = options
@@ -72,7 +72,7 @@ export function startSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     inFlightMax: requestsInFlightMax,
     act: sendSome,
   })
-  // `stop` tells of a failure, however long before it happened.
+  // The error is reported by `stop`, so it must not cause an unhandled rejection before.
   running.catch(() => undefined)
   return {
     take() {

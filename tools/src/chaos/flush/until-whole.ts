@@ -7,15 +7,15 @@ import { usageTopic } from '@tollgate/schemas/topics'
 const space = 'sandbox'
 const pollMs = 100
 
-/** Milliseconds from the call until each was seen. */
+/** Milliseconds from the call until each state was seen. */
 export type WholeAgain = {
   /** All keys, meters, offers and customers are published. */
   readonly publishedMs: number
-  /** Each partition counts all that had been acknowledged a moment before. */
+  /** Each partition has counted everything that was acknowledged a moment before. */
   readonly countedMs: number
 }
 
-/** Watches Redis from outside while it is filled again. Rejects when the patience runs out. */
+/** Watches Redis from outside while it is rebuilt. Rejects when the patience has run out. */
 export async function untilWhole(
   hotState: HotState,
   partitionCount: number,
@@ -48,7 +48,7 @@ async function isPublished(hotState: HotState, partitionCount: number): Promise<
 
 async function isCounted(hotState: HotState, partitionCount: number): Promise<boolean> {
   for (let partition = 0; partition < partitionCount; partition++) {
-    // Gone as well, and noted anew with the next batch that is acknowledged.
+    // The acknowledged head is also deleted by FLUSHALL. It is written again with the next acknowledged batch.
     const head = await hotState.acknowledgedHeads?.read(usageTopic(space), partition)
     if (head === undefined) return false
     if ((await hotState.appliedOffset(space, partition)) < head) return false

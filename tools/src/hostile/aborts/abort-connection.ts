@@ -4,7 +4,7 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 import { AnswerReader, type HttpAnswer } from '../requests/answer-reader.ts'
 import type { AbortRequest } from './abort-request.ts'
 
-/** How far a client comes before it leaves. */
+/** Stages of a request at which a client disconnects. */
 export const abortStages = [
   'connected',
   'in the head',
@@ -17,16 +17,16 @@ export const abortStages = [
 export type AbortStage = (typeof abortStages)[number]
 
 export type AbortOutcome = {
-  /** As much of the request went to the socket as it takes to be served. */
+  /** Whether enough of the request was sent for the server to process it. */
   readonly isWhole: boolean
-  /** Undefined also when only a part of it was read. */
+  /** The answer, or undefined if none was received completely. */
   readonly answer: HttpAnswer | undefined
 }
 
 const waitMsMax = 4
 const answerPatienceMs = 10_000
 
-/** Sends the request as far as the stage goes, and leaves: in order, or with a reset. */
+/** Sends the request up to the stage and disconnects, normally or with a reset. */
 export async function sendAndAbort(
   target: { readonly host: string; readonly port: number },
   request: AbortRequest,

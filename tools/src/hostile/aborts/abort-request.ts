@@ -2,23 +2,23 @@ import type { SeededRandom } from '../../client/seeded-random.ts'
 
 export type AbortRequest = {
   readonly bytes: Buffer
-  /** Where the body begins. */
+  /** Offset of the body. */
   readonly bodyAt: number
-  /** Where it may pass for whole: of a body in chunks the line after the last chunk may be missing. */
+  /** Offset after which the request may count as complete. In a chunked body, the line after the last chunk may be missing. */
   readonly wholeAt: number
-  /** Idempotency keys of the records it holds; none for calls that record nothing. */
+  /** Idempotency keys of the records in the request. Empty for requests that record nothing. */
   readonly recordKeys: readonly string[]
 }
 
 export const abortCustomers = Array.from({ length: 16 }, (_, number) => `abort_${number}`)
 
-/** Bodies of every size: in one packet, in a few, and in more than a socket's buffer takes at once. */
+/** Numbers of records, so that bodies fit one packet, several packets, or exceed the buffer of a socket. */
 const bulkSizes = [2, 3, 5, 40] as const
 const bulkRate = 0.25
 const largeBulkSize = 500
 const largeBulkRate = 0.01
 const chunkedRate = 0.2
-/** One record of a bulk is wrong, so none may be kept. */
+/** Fraction of bulks with one invalid record, so that no record of the bulk may be stored. */
 const refusedRate = 0.1
 const otherCallRate = 0.3
 const otherCalls = [
@@ -34,7 +34,7 @@ export function customerOf(recordKey: string): string {
   return abortCustomers[number % abortCustomers.length]!
 }
 
-/** One request that is in order, whatever becomes of its connection. */
+/** Returns one valid request. */
 export function nextAbortRequest(
   random: SeededRandom,
   key: string,

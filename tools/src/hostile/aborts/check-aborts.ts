@@ -11,7 +11,7 @@ export type AbortsOptions = { readonly seed: number; readonly aborts: number }
 
 const problemsShownMax = 20
 
-/** Clients that leave at any stage; afterwards every record counts once if it was taken, and not at all if refused. */
+/** Runs clients that disconnect at any stage. Afterwards every accepted record must be counted once, and no refused record. */
 export function checkAborts(options: AbortsOptions): Check {
   return async (instance, say) => {
     const { baseUrl, liveKey: key } = instance.credentials

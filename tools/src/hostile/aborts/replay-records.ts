@@ -5,8 +5,8 @@ import type { Fate } from './run-aborts.ts'
 const recordsPerCall = 500
 
 /**
- * Records every key once more. The answer tells whether the first time had counted: then it is a duplicate. Returns
- * how many keys of each fate had counted and how many had not, and the keys for which that must not be.
+ * Records every key again. A duplicate in the answer shows that the first attempt was counted. Returns the numbers of counted and
+ * not counted keys by fate, and the keys whose result contradicts their fate.
  */
 export async function replayRecords(
   client: TollgateClient,

@@ -2,13 +2,13 @@ import { laneRandoms, runLanes, times } from '../../load/lanes.ts'
 import { abortStages, sendAndAbort, type AbortOutcome } from './abort-connection.ts'
 import { nextAbortRequest } from './abort-request.ts'
 
-/** What the client knows of a record: it was never sent whole, nobody answered, or it was taken or refused. */
+/** State of a record as known by the client: not sent completely, unanswered, accepted or refused. */
 export type Fate = 'cut' | 'unanswered' | 'acked' | 'refused'
 
 export type AbortRun = {
   readonly fates: ReadonlyMap<string, Fate>
   readonly statuses: ReadonlyMap<number, number>
-  /** Answers that must not be. */
+  /** Answers that must not occur. */
   readonly offences: readonly string[]
 }
 
@@ -21,10 +21,10 @@ export type AbortRunOptions = {
 }
 
 const lanes = 48
-/** A deliberate refusal for the moment; anything else from 500 on is an offence. */
+/** Deliberate refusal under load. Any other status from 500 on is an offence. */
 const unavailable = 503
 
-/** So many connections, each left by its client at some stage. */
+/** Opens the given number of connections, each of which its client closes at some stage. */
 export async function runAborts(options: AbortRunOptions): Promise<AbortRun> {
   const { hostname: host, port } = new URL(options.baseUrl)
   const fates = new Map<string, Fate>()

@@ -1,9 +1,9 @@
-/** What one connection of a crowd does once it is open. */
+/** Behaviour of one connection of a crowd after it is open. */
 export type Behaviour = {
   readonly first: Buffer
-  /** Sent once a second, or as fast as it is taken. */
+  /** Bytes sent once per second, or as fast as they are accepted. */
   readonly then: { readonly bytes: Buffer; readonly pace: 'steady' | 'flood' } | undefined
-  /** It does not take what is sent to it. */
+  /** Whether the client does not read answers. */
   readonly isDeaf?: boolean
 }
 
@@ -13,7 +13,7 @@ const usages = 'POST /v1/sdk/usages HTTP/1.1'
 const products = 'POST /v1/sdk/products HTTP/1.1'
 const host = 'host: localhost'
 const json = 'content-type: application/json'
-/** A body must come at 16 kB a second, or uWebSockets.js cuts it off. */
+/** uWebSockets.js closes connections whose body arrives slower than 16 kB per second. */
 const pieceBytes = 32_768
 const steadyPerFlood = 400
 
@@ -21,7 +21,7 @@ function head(...lines: readonly string[]): Buffer {
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`)
 }
 
-/** Clients that hold a connection and as good as nothing comes of it. */
+/** Returns clients that occupy a connection and send almost nothing. */
 function slow(authorization: string): Behaviour[] {
   const trickle = { bytes: Buffer.from('{'), pace: 'steady' } as const
   const length = 'content-length: 100000'
@@ -42,13 +42,13 @@ function slow(authorization: string): Behaviour[] {
 }
 
 /**
- * Clients that send and send: bodies in chunks, bodies as long as announced, headers; with a key and without. Each
- * just fast enough not to be taken for a slow one, so that thousands can be held at a time; a few as fast as they can.
+ * Returns clients that never stop sending: chunked bodies, bodies with a length, and headers, with a key and without. Most of them
+ * send just fast enough not to count as slow, so that thousands can stay connected. A few send as fast as they can.
  */
 function endless(authorization: string): Behaviour[] {
   const steady = endlessAt('steady', authorization)
   const held = {
-    // Just short of what is taken, and then nothing more: the bytes that were collected stay.
+    // Sends almost the maximum body and then nothing more, so that the server keeps the received bytes in memory.
     first: Buffer.concat([
       head(usages, host, json, authorization, 'content-length: 1000000'),
       Buffer.alloc(900_000, '['),

@@ -3,22 +3,22 @@ import type { Behaviour } from './behaviours.ts'
 
 export type CrowdStats = {
   readonly open: number
-  /** Connections made so far; each that ends is followed by another. */
+  /** Number of connections opened so far. Each connection that ends is replaced. */
   readonly opened: number
   readonly longestHeldMs: number
   readonly sentBytes: number
-  /** First answers by status. */
+  /** Number of first answers by status. */
   readonly statuses: Readonly<Record<string, number>>
 }
 
 const tickMs = 10
 const ticksPerSecond = 1000 / tickMs
-/** What a crowd may make of connections in one tick, also when it is turned away at once. */
+/** Maximum connections that a crowd opens per tick, even if all of them are refused immediately. */
 const opensPerTickMax = 20
 
-/** Keeps so many connections open, each behaving in one of the ways, and opens another for each that ends. */
+/** Keeps a number of connections open. Each follows one of the behaviours, and each that ends is replaced. */
 export class CrowdConnections {
-  /** The oldest first. */
+  /** Open connections, oldest first. */
   readonly #held = new Map<Socket, { readonly behaviour: Behaviour; readonly openedMs: number }>()
   readonly #behaviours: readonly Behaviour[]
   readonly #target: { readonly host: string; readonly port: number }
@@ -59,7 +59,7 @@ export class CrowdConnections {
     for (const socket of this.#held.keys()) socket.resetAndDestroy()
   }
 
-  /** Each steady connection has its turn once a second, a share of them every tick. */
+  /** Sends on each steady connection once per second, on a fraction of them per tick. */
   #onTick(): void {
     const missing = this.#size - this.#held.size - this.#connecting
     for (let left = Math.min(missing, opensPerTickMax); left > 0; left--) this.#open()
@@ -68,7 +68,7 @@ export class CrowdConnections {
     for (const [socket, { behaviour }] of this.#held) {
       const { then } = behaviour
       if (index++ % ticksPerSecond !== turn || then?.pace !== 'steady') continue
-      // What the other side does not take must not pile up here.
+      // Bytes that the server does not accept must not accumulate in this process.
       if (!socket.writableNeedDrain) this.#send(socket, then.bytes)
     }
   }

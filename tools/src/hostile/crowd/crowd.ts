@@ -7,14 +7,14 @@ import type { CrowdKind } from './behaviours.ts'
 import type { CrowdStats } from './crowd-connections.ts'
 
 export type Crowd = {
-  /** Resolves when so many of its connections are open at once, or the patience is over. */
+  /** Resolves when the given number of connections is open at once, or when the patience has run out. */
   untilOpen(size: number, patienceMs: number): Promise<void>
   stats(): CrowdStats
-  /** Closes all connections. What they came to. */
+  /** Closes all connections and returns their statistics. */
   end(): Promise<CrowdStats>
 }
 
-/** The built program, also when the caller runs from source. */
+/** Path of the built program, which is used even if this code runs from source. */
 const program = fileURLToPath(new URL('../../../dist/hostile/crowd/main.js', import.meta.url))
 const noStats: CrowdStats = { open: 0, opened: 0, longestHeldMs: 0, sentBytes: 0, statuses: {} }
 
@@ -39,12 +39,12 @@ export function startCrowd(kind: CrowdKind, baseUrl: string, size: number, key: 
   }
 }
 
-/** Files that a process of the instance needs beside the crowd's connections. */
+/** Number of files that a process of the instance needs in addition to the connections of the crowd. */
 const reservedFiles = 1_000
 
 /**
- * As many of the wanted connections as one process may have open here. Node raises its own limit to the highest one
- * it may have, and what it starts inherits that; so crowd and instance have the same.
+ * Returns how many of the wanted connections one process may open. Node raises its limit of open files to the maximum, and child
+ * processes inherit it, so crowd and instance have the same limit.
  */
 export async function connectionsWithinLimit(wanted: number): Promise<number> {
   const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -n'])

@@ -1,6 +1,6 @@
 /*
- * Many connections in a process of their own, so that they share neither the event loop nor the open files of who
- * measures beside them: main.js <slow|endless> <base url> <connections> <key>. Ends with its parent.
+ * Opens many connections in a separate process, so that they share neither the event loop nor the open files with the measuring
+ * process. Usage: main.js <slow|endless> <base url> <connections> <key>. Ends with its parent.
  */
 import { behavioursOf, type CrowdKind } from './behaviours.ts'
 import { CrowdConnections } from './crowd-connections.ts'

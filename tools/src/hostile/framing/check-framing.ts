@@ -12,7 +12,7 @@ export type FramingOptions = {
   readonly connections: number
 }
 
-/** Requests that hide another one: nothing of them is executed, and every other record is stored once. */
+/** Sends requests that contain a hidden request. None of them may be executed, and every other record must be stored once. */
 export function checkFraming(options: FramingOptions): Check {
   return async (instance, say) => {
     const { baseUrl, liveKey: key } = instance.credentials

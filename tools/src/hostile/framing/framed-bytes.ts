@@ -1,12 +1,12 @@
 import type { SeededRandom } from '../../client/seeded-random.ts'
 
-/** The customer of records that only a misread request would store. */
+/** Customer of records that are stored only if a request is parsed incorrectly. */
 export const smuggledCustomer = 'smuggled'
-/** The customer of records that are stored when their request is answered 200. */
+/** Customer of records that are stored if their request is answered with 200. */
 export const plainCustomer = 'beside_smuggling'
 
 const paths = ['/v1/sdk/usages', '/v1/sdk/products', '/v1/sdk/limits', '/v1/sdk/customers']
-/** Heads whose request must not be executed, whatever follows. `{n}` is the length of the body. */
+/** Heads of requests that must not be executed, whatever follows. `{n}` is the length of the body. */
 const ambiguousHeads = [
   ...['Content-Length: {n}\r\nContent-Length: 0', 'Content-Length: 0\r\nContent-Length: {n}'],
   ...[
@@ -28,7 +28,7 @@ const ambiguousHeads = [
   ...['Host: b\r\nContent-Length: {n}', 'Authorization: b\r\nContent-Length: {n}'],
   ...['Expect: x\r\nContent-Length: {n}', 'no colon\r\nContent-Length: {n}'],
 ]
-/** Chunked bodies that no front may read. `C` is the content, `S` its size in hexadecimal digits. */
+/** Malformed chunked bodies that must be refused. `C` is the content, `S` its size in hexadecimal digits. */
 const malformedChunks = [
   ...['S\nC\r\n0\r\n\r\n', 'S\r\nC\n0\r\n\r\n', 'S\r\nC\r\n0\n\r\n', 'S;\nC\r\n0\r\n\r\n'],
   ...[
@@ -46,7 +46,7 @@ export function usageRequest(key: string, customerRef: string): string {
   return `${head('/v1/sdk/usages', key)}Content-Length: ${body.length}\r\n\r\n${body}`
 }
 
-/** A request that must not be executed, with another that records usage in its body or behind it. */
+/** Returns a request that must not be executed, with another request in or after its body that would record usage. */
 export function smugglingBytes(random: SeededRandom, key: string): Buffer {
   const start = head(random.pick(paths), key)
   const smuggled = usageRequest(key, smuggledCustomer)

@@ -13,20 +13,20 @@ export type FramingRun = {
 }
 
 export type FramingTally = {
-  /** Plain requests that were answered 200. */
+  /** Number of plain requests that were answered with 200. */
   ackedRecords: number
-  /** Answers to the request that must not be executed, or that the connection ended without one. */
+  /** Answers to the request that must not be executed, or that its connection ended without an answer. */
   readonly statuses: Map<string, number>
   readonly offences: string[]
 }
 
-/** Sent before the other one, so that the connection is in use. */
+/** Fraction of connections on which a plain request is sent first, so that the connection is already in use. */
 const plainRate = 0.2
 const splitRate = 0.3
 const offencesMax = 20
 const status = /HTTP\/1\.1 (\d{3})/g
 
-/** Sends requests that must not be executed, each on a connection of its own, and waits until that has ended. */
+/** Sends requests that must not be executed, each on its own connection, and waits until the connection has ended. */
 export async function runFraming(options: FramingRun): Promise<FramingTally> {
   const tally: FramingTally = { ackedRecords: 0, statuses: new Map(), offences: [] }
   const randoms = laneRandoms(options.seed, options.connections)
@@ -46,7 +46,7 @@ export async function runFraming(options: FramingRun): Promise<FramingTally> {
   return tally
 }
 
-/** The statuses of all answers on a connection. The client sends nothing more once it has sent the last packet. */
+/** Returns the statuses of all answers on a connection. The client closes its side after the last packet. */
 function exchange(
   baseUrl: string,
   plain: string | undefined,
@@ -77,7 +77,7 @@ function exchange(
   })
 }
 
-/** The request line stays whole: the native parser takes half of it for an older protocol. */
+/** Splits the bytes, but not within the request line: the native parser takes a part of that line for an older protocol. */
 function packetsOf(random: SeededRandom, bytes: Buffer): Buffer[] {
   if (!random.chance(splitRate)) return [bytes]
   const place = random.integer(bytes.indexOf('\r\n') + 2, bytes.length - 1)

@@ -22,7 +22,7 @@ test.each([1, 2, 7, 1_000])('reads the same answers in packets of %i bytes', (si
   for (let at = 0; at < bytes.length; at += size) {
     reader.push(bytes.subarray(at, at + size))
     for (;;) {
-      // The second request was a HEAD.
+      // The second request was a HEAD request.
       const answer = reader.next(read.length === 1)
       if (!answer) break
       read.push(answer)

@@ -1,11 +1,11 @@
 export type HttpAnswer = {
   readonly status: number
   readonly body: string
-  /** The server says that it takes nothing more on this connection. */
+  /** Whether the server announced that it closes the connection. */
   readonly isLast: boolean
 }
 
-/** Takes whole HTTP/1.1 answers off a stream of bytes. */
+/** Parses complete HTTP/1.1 answers from a stream of bytes. */
 export class AnswerReader {
   #received: Buffer = Buffer.alloc(0)
 
@@ -13,7 +13,7 @@ export class AnswerReader {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
   }
 
-  /** The next answer, if it is complete. One to HEAD announces a body that does not come. */
+  /** Returns the next answer if it is complete. An answer to HEAD announces the length of a body that is not sent. */
   next(isToHead: boolean): HttpAnswer | undefined {
     for (;;) {
       const headEnd = this.#received.indexOf('\r\n\r\n')

@@ -12,7 +12,7 @@ export type RequestsOptions = {
   readonly connections: number
 }
 
-/** Sends the requests with the live key, and then asks what is left of them. */
+/** Sends the requests with the live key, and then checks which records are stored. */
 export function checkRequests(options: RequestsOptions): Check {
   return async (instance, say) => {
     const { baseUrl, liveKey: key } = instance.credentials

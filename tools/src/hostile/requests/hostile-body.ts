@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../client/seeded-random.ts'
 
-/** JSON texts on, or far beyond, some boundary. */
+/** JSON texts at or far beyond a boundary. */
 const values = [
   ...['null', 'true', '0', '-0', '-1', '0.5', '0.0000001', '1e400', '-1e400', '1e-400', '1E2'],
   ...['100000', '100001', '9000000000', '9000000001', '9007199254740993', 'NaN', 'Infinity', '01'],
@@ -21,7 +21,7 @@ const fields = [
   ...['pricingOptions', 'config', 'status', '__proto__', 'constructor', ''],
 ]
 
-/** Larger than the service takes; rare, because the bytes have to be sent. */
+/** Fraction of bodies larger than the service accepts. It is small, because all these bytes must be sent. */
 const hugeBodyRate = 0.00005
 const hugeBodyBytes = 10_000_000
 
@@ -30,7 +30,7 @@ export function hostileBody(random: SeededRandom): Buffer {
   const text = bodyText(random)
   const bytes = Buffer.from(text, 'utf8')
   if (random.chance(0.06) && bytes.length > 0) {
-    // One byte that does not belong there: broken JSON, or broken UTF-8.
+    // Change one byte, which breaks the JSON or the UTF-8.
     bytes[random.integer(0, bytes.length - 1)] = random.integer(0, 255)
   }
   return random.chance(0.04) ? bytes.subarray(0, random.integer(0, bytes.length)) : bytes
@@ -44,7 +44,7 @@ function bodyText(random: SeededRandom): string {
   return hostileObject(random)
 }
 
-/** Some fields right, some anything but; a name may come twice. */
+/** Returns an object with some valid and some invalid fields. A name may occur twice. */
 function hostileObject(random: SeededRandom): string {
   const members: string[] = []
   if (random.chance(0.9)) members.push(`"customerRef":"hostile_${random.integer(0, 99)}"`)
@@ -57,7 +57,7 @@ function hostileObject(random: SeededRandom): string {
 
 function hostileList(random: SeededRandom): string {
   const length = random.chance(0.01) ? 1_001 : random.integer(0, 4)
-  // The long list repeats one item: it is the length that is wrong with it.
+  // The long list repeats one valid item, because only its length is invalid.
   if (length > 4) return `[${Array.from({ length }, () => '{"customerRef":"x"}').join(',')}]`
   return `[${Array.from({ length }, () => hostileObject(random)).join(',')}]`
 }

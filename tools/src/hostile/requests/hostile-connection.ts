@@ -4,8 +4,8 @@ import type { HostileRequest } from './hostile-request.ts'
 
 export type HostileConnection = {
   /**
-   * Sends all requests at once and resolves with an answer for each, in order; undefined for those that got none
-   * before the connection ended or the patience did.
+   * Sends all requests at once and resolves with an answer for each, in order. An entry is undefined if no answer arrived before
+   * the connection ended or the patience ran out.
    */
   exchange(
     requests: readonly HostileRequest[],

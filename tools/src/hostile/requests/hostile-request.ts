@@ -5,9 +5,9 @@ export type HostileRequest = {
   readonly method: string
   readonly path: string
   readonly bytes: Buffer
-  /** Its framing cannot be trusted: whatever follows on the connection may be lost with it. */
+  /** Whether the framing is invalid, so that later requests on the connection may be lost too. */
   readonly isBroken: boolean
-  /** The native front answers 411 to the head and closes, so the answer may be lost with the connection. */
+  /** The native front answers the head with 411 and closes the connection, so the answer may be lost. */
   readonly isChunked: boolean
 }
 
@@ -60,7 +60,7 @@ const brokenHeaders = [
 ]
 const brokenRate = 0.02
 
-/** One request that no well-meaning client sends, given by the state of `random`. */
+/** Returns one request that no well-behaved client sends. The state of `random` determines it. */
 export function nextHostileRequest(random: SeededRandom, key: string): HostileRequest {
   if (random.chance(brokenRate / 2)) return garbage(random)
   const { method, path } = target(random)

@@ -15,20 +15,22 @@ export type RequestsRun = {
 
 const turnMax = 16
 /**
- * The native server ends a connection whose next request comes before the answer to the one before, so most turns
- * wait for each answer; what is lost with such a connection counts as unanswered.
+ * Fraction of turns with pipelining. The native server closes a connection if the next request arrives before the previous answer,
+ * so most turns wait for each answer. Requests that are lost with such a connection count as unanswered.
  */
 const pipelinedRate = 0.03
-/** Long enough for a machine that has much else to do. */
+/** Long enough for a busy machine. */
 const patienceMs = 60_000
-/** A request with broken framing may leave the server waiting for the rest of it. */
+/** After a request with invalid framing, the server may wait for more bytes. */
 const brokenPatienceMs = 150
-/** One in so many turns ends in the middle of a request: the client leaves, or stays and sends nothing more. */
+/**
+ * Fraction of turns that end in the middle of a request. The client then disconnects, or stays connected and sends nothing more.
+ */
 const abandonRate = 0.03
 const silentConnectionsMax = 32
 const progressEvery = 10_000
 
-/** Many connections at a time, each keeping alive, pipelining, splitting its bytes anywhere, and leaving at any point. */
+/** Runs many connections at once, with keep-alive, pipelining, splits at any byte and disconnects at any point. */
 export async function runRequests(options: RequestsRun): Promise<HostileTally> {
   const tally = createHostileTally()
   const { hostname, port } = new URL(options.baseUrl)
@@ -100,7 +102,9 @@ export async function runRequests(options: RequestsRun): Promise<HostileTally> {
 
 type CountArguments = [HostileRequest, Parameters<typeof countAnswer>[2]]
 
-/** A request whose framing cannot be trusted comes last: what follows it would belong to nobody. */
+/**
+ * Returns the requests of a turn. A request with invalid framing is the last one, because the server could not parse what follows.
+ */
 function takeTurn(random: SeededRandom, key: string, countMax: number): HostileRequest[] {
   const requests: HostileRequest[] = []
   const count = random.integer(1, countMax)
@@ -113,8 +117,8 @@ function takeTurn(random: SeededRandom, key: string, countMax: number): HostileR
 }
 
 /**
- * Anywhere but within the request line: the pinned native server takes a line that comes in two packets for an older
- * protocol and answers 505.
+ * Splits the bytes, but not within the request line: the native server takes a request line in 2 packets for an older protocol and
+ * answers with 505.
  */
 function split(random: SeededRandom, bytes: Buffer): Buffer[] {
   if (random.chance(0.7)) return [bytes]

@@ -3,17 +3,17 @@ import type { HostileRequest } from './hostile-request.ts'
 
 export type HostileTally = {
   requests: number
-  /** Records the service says it took as new. */
+  /** Records that the service reported as new. */
   ackedRecords: number
-  /** Sent whole, without an answer: it may or may not have been taken. */
+  /** Maximum records in requests that were sent completely without an answer. They may be stored or not. */
   unansweredRecordsMax: number
   readonly statuses: Map<number | 'no answer', number>
-  /** The first few answers that must not be. */
+  /** The first answers that must not occur. */
   readonly offences: string[]
 }
 
 const offencesMax = 20
-/** A deliberate 503, and the parser's 505 for what it does not take for HTTP/1.1. */
+/** 503 is a deliberate refusal. The parser answers 505 to requests that it does not recognize as HTTP/1.1. */
 const allowedFailures = new Set([503, 505])
 const recordsPerRequestMax = 1_000
 
@@ -55,7 +55,7 @@ function newRecords(body: string): number {
   return answer.creditDebit?.reason === 'duplicate' ? 0 : 1
 }
 
-/** A whole request on a connection of good standing that got no answer. */
+/** Records an offence: a complete request on a valid connection got no answer. */
 export function countMissing(
   tally: HostileTally,
   request: HostileRequest,

@@ -2,7 +2,7 @@ import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 
-/* The least that stands between a client and an MCP server: bytes go to the origin and come back, and nobody looks at them. */
+/* A minimal reverse proxy between a client and an MCP server. It forwards bytes without parsing them. */
 
 const origin = new URL(process.argv[2] ?? '')
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/* An MCP server that costs next to nothing: it answers every request of the stateless protocol with the same result. */
+/* An MCP server with minimal cost. It answers every request of the stateless protocol with the same result. */
 
 type Request = { readonly id?: number | string; readonly method?: string }
 

@@ -1,6 +1,6 @@
 /*
- * The receiver of `measure-webhooks.ts`, in a process that does nothing else: answers 200 at once, never to what comes for
- * `/hang`, and knows what it was sent.
+ * The receiver of `measure-webhooks.ts` in its own process. It answers 200 immediately, never answers requests to `/hang`, and
+ * records what it receives.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

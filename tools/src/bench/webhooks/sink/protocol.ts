@@ -1,6 +1,6 @@
 export type SinkQuestion = 'count' | 'list' | 'forget'
 
-/** Delivery, how often it came, and when it first did, in Unix milliseconds. */
+/** A delivery, the number of its requests, and the time of the first one in Unix milliseconds. */
 export type Taken = readonly [delivery: string, times: number, atMs: number]
 
 export type SinkAnswer =
