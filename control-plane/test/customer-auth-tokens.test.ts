@@ -258,8 +258,7 @@ test('an address that another MCP server gets has nothing of the one before', as
   expect((await before.refresh(client, tokens.refresh_token)).status).toBe(404)
   // The proxy needs this row, because it reads no other table of tokens.
   expect(await revoked()).toHaveLength(1)
-  // No product gets a former subdomain automatically, so the owner of the database assigns it: to another provider, then to the
-  // same one.
+  // No product gets a former subdomain by itself, so the owner of the database assigns it: first to another provider.
   for (const given of [{}, { tenant }]) {
     const world = await createWorld(stack, given)
     expect(world.subdomain).not.toBe(subdomain)
