@@ -128,7 +128,7 @@ test.each([
     COMP_CWORD=${words.length - 1}
     _tollgate
     echo "\${COMPREPLY[*]}"`
-  const { stdout, stderr } = spawnSync('bash', ['-u', '-c', script], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync('bash', ['--norc', '-u', '-c', script], { encoding: 'utf8' })
   expect({ stdout, stderr }).toEqual({ stdout: `${expected}\n`, stderr: '' })
 })
 
