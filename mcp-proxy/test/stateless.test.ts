@@ -36,13 +36,6 @@ afterAll(async () => {
   await origin.stop()
 })
 
-async function call(params: JsonObject, bearer = token, capabilities: JsonObject = {}) {
-  const { body, headers } = stateless(1, 'tools/call', params, capabilities)
-  return send(server.proxyUrl, bearer, body, headers)
-}
-
-const resultOf = ({ body }: { body: JsonObject }) => body['result'] as JsonObject
-
 /** Sends a call whose client disconnects as soon as the origin has received it. */
 async function hangUp(params: JsonObject): Promise<void> {
   const going = new AbortController()
@@ -135,7 +128,8 @@ test('a response to another request than the call reaches nobody', async () => {
     write({ id: seen.message['id'], result: { resultType: 'complete', content: [] } })
     response.end()
   }
-  const { text, events } = await call({ name: 'search' })
+  const { body, headers } = stateless(1, 'tools/call', { name: 'search' })
+  const { text, events } = await send(server.proxyUrl, token, body, headers)
   expect(events).toHaveLength(1)
   expect(text).not.toContain('uncounted')
 })
@@ -194,7 +188,8 @@ test('discovery offers what the proxy carries', async () => {
       cacheScope: 'public',
     })
   const { body, headers } = stateless(1, 'server/discover')
-  expect(resultOf(await send(server.proxyUrl, token, body, headers))).toEqual({
+  const discovered = await send(server.proxyUrl, token, body, headers)
+  expect(discovered.body['result']).toEqual({
     resultType: 'complete',
     supportedVersions: ['2026-07-28'],
     capabilities: { prompts: {}, tools: {}, extensions: { other: {} } },

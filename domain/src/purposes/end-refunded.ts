@@ -24,12 +24,12 @@ export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): 
   const { purchaseRef, invoiceRef } = intent
   if (purchaseRef === null) return
   const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
-  if (isRefunded === undefined) return endUnpaid(work, intent)
+  if (isRefunded === undefined) return endOnceAllRefunded(work, intent)
   if (isRefunded) await endRefunded(work, purchaseRef)
 }
 
 /** Ends the purchase once all its payments are refunded. */
-export async function endUnpaid(
+export async function endOnceAllRefunded(
   work: UnitOfWork,
   { customerRef, purchaseRef }: PaymentIntent,
 ): Promise<void> {

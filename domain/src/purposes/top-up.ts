@@ -1,5 +1,5 @@
 import { claimDisputed, claimRefunded } from './claim-credits.ts'
-import { endUnpaid } from './end-refunded.ts'
+import { endOnceAllRefunded } from './end-refunded.ts'
 import { giveTopUp } from './give-credits.ts'
 import type { PaymentHandler } from './payment-handler.ts'
 
@@ -12,7 +12,7 @@ export const topUp: PaymentHandler = {
 
   onRefunded: async (work, intent, refund) => {
     await claimRefunded(work, intent, refund)
-    if (!refund.isReturned) await endUnpaid(work, intent)
+    if (!refund.isReturned) await endOnceAllRefunded(work, intent)
   },
 
   onDisputed: (work, intent, dispute) => claimDisputed(work, intent, dispute),

@@ -1,3 +1,4 @@
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { Reply } from '../http/reply.ts'
 import {
@@ -156,21 +157,9 @@ async function readStream(
     }
     // A response to another request is dropped: it would reach the client as a result of a call that was not counted.
     if (isResponse(received.message)) continue
+    // A client that does not read must not keep an ended call open.
     if (!reply.isGone) await unlessAborted(reply.send(received.text), controller.signal)
   }
-}
-
-/** Rejects when the signal aborts, so that a client that does not read cannot keep an ended call open. */
-function unlessAborted(sent: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new Error('the request has ended'))
-    if (signal.aborted) return onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    void sent.then(() => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-  })
 }
 
 async function drain(

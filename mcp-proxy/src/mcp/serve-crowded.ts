@@ -4,8 +4,8 @@ import {
   errorCodes,
   errorMessage,
   idOf,
-  isCall,
   isMessage,
+  isRequest,
   methodOf,
   type Message,
   type MessageId,
@@ -32,7 +32,7 @@ export async function serveCrowded(
     return sendCrowded(visit, bound)
   }
   const parsed = parseJson(body.text)
-  const requests = [parsed].flat().filter(isRequest)
+  const requests = [parsed].flat().filter(isRequestMessage)
   if (requests.length === 0) return serve(body.text)
   const errors = requests.map((each) => crowdedMessage(visit, bound, idOf(each)!))
   if (Array.isArray(parsed)) return sendJson(response, 200, JSON.stringify(errors))
@@ -48,8 +48,8 @@ export function sendCrowded({ parts, response }: Visit, bound: Bound): void {
   sendMessage(response, 429, errorMessage(null, errorCodes.refused, boundMessages[bound]))
 }
 
-function isRequest(value: unknown): value is Message {
-  return isMessage(value) && isCall(value) && idOf(value) !== undefined
+function isRequestMessage(value: unknown): value is Message {
+  return isMessage(value) && isRequest(value)
 }
 
 /** Counts a refused request and returns its JSON-RPC error. */

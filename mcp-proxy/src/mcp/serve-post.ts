@@ -9,7 +9,7 @@ import {
   errorCodes,
   errorMessage,
   idOf,
-  isCall,
+  isRequest,
   metaOf,
   methodOf,
   paramsOf,
@@ -97,14 +97,15 @@ export async function serveSessions(
   }
   const session = sessionOf(visit)
   if (session === 'unknown') return sendUnknownSession(visit, isBatch ? undefined : first)
-  const requests = messages.filter((each) => isCall(each) && idOf(each) !== undefined)
-  if (!isBatch && first !== undefined && requests.length === 1) {
+  if (!isBatch && first !== undefined && isRequest(first)) {
     return serveRequest(servedIn(visit, session, first), first, text, replyTo(visit))
   }
   const texts = isBatch ? itemsOf(text) : [text]
+  const items = messages.map((message, at) => ({ message, text: texts[at]! }))
+  const requests = items.filter(({ message }) => isRequest(message))
   const notifyAll = async (): Promise<void> => {
-    for (const [at, message] of messages.entries()) {
-      if (!requests.includes(message)) await notifyOrigin(visit, session, message, texts[at]!)
+    for (const item of items) {
+      if (!isRequest(item.message)) await notifyOrigin(visit, session, item)
     }
   }
   if (requests.length === 0) {
@@ -117,12 +118,12 @@ export async function serveSessions(
   await notifyAll()
   const batch = new BatchReply(response, requests.length)
   await Promise.all(
-    requests.map((message, at) => {
-      const item = { message, text: texts[messages.indexOf(message)]! }
-      return serveInBatch(visit, session, item, batch.replyFor(at), at > 0)
-    }),
+    requests.map((item, at) => serveInBatch(visit, session, item, batch.replyFor(at), at > 0)),
   )
 }
+
+/** A message, and the text from which it was parsed. */
+type Item = { readonly message: Message; readonly text: string }
 
 /**
  * Serves one request of a batch. The first request uses the place of the batch. A request that fails gets an error response, so
@@ -131,7 +132,7 @@ export async function serveSessions(
 async function serveInBatch(
   visit: Visit,
   session: Session | 'none',
-  { message, text }: { readonly message: Message; readonly text: string },
+  { message, text }: Item,
   reply: Reply,
   needsPlace: boolean,
 ): Promise<void> {
@@ -197,8 +198,7 @@ async function postIn(
 async function notifyOrigin(
   visit: Visit,
   session: Session | 'none',
-  message: Message,
-  text: string,
+  { message, text }: Item,
 ): Promise<void> {
   // Mark the call as cancelled before the origin receives the cancellation. The origin may end its answer immediately, which must
   // not be taken for a failure of the origin.

@@ -28,6 +28,11 @@ export function isCall(message: Message): boolean {
   return typeof message['method'] === 'string'
 }
 
+/** Returns whether the message is a request, which has an id and gets a response. */
+export function isRequest(message: Message): boolean {
+  return isCall(message) && idOf(message) !== undefined
+}
+
 export function isResponse(message: Message): boolean {
   return !isCall(message) && ('result' in message || 'error' in message)
 }

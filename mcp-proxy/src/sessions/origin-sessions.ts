@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Recent } from '@tollgate/platform/memory/recent'
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { isPlainObject } from '@tollgate/schemas/json-object'
 import type { OriginAnswer } from '../origin/origin-answer.ts'
 import type { OriginClient, OriginRequest } from '../origin/origin-client.ts'
@@ -145,16 +146,6 @@ export class OriginSessions {
     await this.#origin.post(within, JSON.stringify(notification), undefined)
     return sessionId
   }
-}
-
-/** Rejects when the signal aborts, even if the work continues. */
-function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error)
-    signal.addEventListener('abort', onAbort, { once: true })
-    if (signal.aborted) onAbort()
-    void work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
-  })
 }
 
 /** Reads an answer up to the response with the id. All other messages of a stream are dropped. */

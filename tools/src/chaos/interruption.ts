@@ -11,17 +11,3 @@ export function interruptible(): AbortSignal {
   }
   return interruption.signal
 }
-
-/** Settles like `work`, or rejects as soon as the signal aborts. The work itself is not cancelled. */
-export function unlessAborted<Result>(
-  signal: AbortSignal | undefined,
-  work: Promise<Result>,
-): Promise<Result> {
-  if (signal === undefined) return work
-  const aborted = new Promise<never>((_, reject) => {
-    const refuse = (): void => reject(signal.reason as Error)
-    if (signal.aborted) refuse()
-    else signal.addEventListener('abort', refuse, { once: true })
-  })
-  return Promise.race([work, aborted])
-}

@@ -5,7 +5,7 @@ import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/clie
 import type { InstanceOptions } from '../instance/instance.ts'
 import { strike, totalKills, type World } from './faults.ts'
 import { InstallationUnderTest } from './installation-under-test.ts'
-import { unlessAborted } from './interruption.ts'
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { watchLimits, type LimitWatch } from './limit-watch.ts'
 import { startLoad, type Load } from '../load/usage-load.ts'
 import { createLogReading } from './read-log.ts'
@@ -67,7 +67,8 @@ export async function runChaos(options: ChaosOptions): Promise<readonly Round[]>
   const client = createTollgateClient({ baseUrl, key, connectionsMax, timeoutMs: 20_000 })
   const rounds: Round[] = []
   try {
-    await unlessAborted(options.signal, runRounds(options, installation, client, rounds))
+    const work = runRounds(options, installation, client, rounds)
+    await (options.signal === undefined ? work : unlessAborted(work, options.signal))
     await installation.stop()
   } catch (error) {
     // The installation may no longer be able to stop in order, and an error of the stop would hide this error.

@@ -6,7 +6,6 @@ import {
   tryCode,
   type PendingSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
-import { networkOf } from '@tollgate/platform/service/network-of'
 import { RecipientRefusedError } from '../../customer-auth/mailer.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { read } from '../../access/read.ts'
@@ -106,13 +105,7 @@ async function requestCode(
   const email = parsed.data
   if (!auth.mailer.isReady) throw new ProblemError(problems.mailUnavailable, frame)
   const { codesPerAddressMax } = auth.config
-  await requireAttemptLeft(
-    parts,
-    visitor,
-    'code-address',
-    codesPerAddressMax,
-    networkOf(request.ip),
-  )
+  await requireAttemptLeft(parts, visitor, 'code-address', codesPerAddressMax, request)
   try {
     await sendCode(parts, visitor, email)
   } catch (error) {
@@ -132,13 +125,7 @@ async function enterCode(
   const { pages, auth } = parts
   const { caller, frame, browserToken, path } = visitor
   const { guessesPerAddressMax, codeAttemptsMax: attemptsMax } = auth.config
-  await requireAttemptLeft(
-    parts,
-    visitor,
-    'guess-address',
-    guessesPerAddressMax,
-    networkOf(request.ip),
-  )
+  await requireAttemptLeft(parts, visitor, 'guess-address', guessesPerAddressMax, request)
   const code = (formFields(request)['code'] ?? '').replaceAll(/[\s-]/g, '')
   const { providerId, environment } = caller
   const now = new Date(pages.clock.now())

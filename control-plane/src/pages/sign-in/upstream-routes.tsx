@@ -6,7 +6,6 @@ import {
   saveUpstreamSignIn,
   useUpstreamSignIn,
 } from '@tollgate/domain/customer-auth/upstream-sign-ins'
-import { networkOf } from '@tollgate/platform/service/network-of'
 import { environments } from '@tollgate/schemas/environment'
 import { shownNameOf } from '../../customer-auth/client-metadata.ts'
 import { queryOf } from '../../customer-auth/read-request.ts'
@@ -49,13 +48,7 @@ export async function leaveForUpstream(
   if (found === undefined) throw new ProblemError(problems.notFound, frame)
   const [name, upstream] = found
   const { codesPerAddressMax } = auth.config
-  await requireAttemptLeft(
-    parts,
-    visitor,
-    'code-address',
-    codesPerAddressMax,
-    networkOf(request.ip),
-  )
+  await requireAttemptLeft(parts, visitor, 'code-address', codesPerAddressMax, request)
   const { providerId, environment } = caller
   const state = `${environment}.${randomBytes(32).toString('base64url')}`
   let address: string

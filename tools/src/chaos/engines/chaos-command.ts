@@ -1,7 +1,7 @@
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import type { TemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
 import { formatCount, formatTable } from '@tollgate/platform/terminal/table'
-import { unlessAborted } from '../interruption.ts'
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { totalOf, type CustomerSums } from './engine-sums.ts'
 import { planFaults } from './plan-faults.ts'
 import { isExact, roundText } from './report.ts'
@@ -48,7 +48,7 @@ export async function runEngineChaosCommand(
     onRound: (round, number) => say(roundText(round, number)),
   })
   try {
-    const rounds = await unlessAborted(signal, chaos.rounds)
+    const rounds = await unlessAborted(chaos.rounds, signal)
     say(`\n${summary(rounds)}\n${totals(rounds)}`)
     return rounds.every(isExact)
   } finally {

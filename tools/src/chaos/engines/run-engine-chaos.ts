@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom, type SeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
-import { stopRecorded } from '../../engines/stop-recorded.ts'
-import { killDescendants } from '../../instance/process-tree.ts'
+import { endRun } from '../end-run.ts'
 import { watchLimits, type LimitWatch } from '../limit-watch.ts'
 import { startLoad, type Load } from '../../load/usage-load.ts'
 import { createLogReading, type LogTotals, type ReadLog } from '../read-log.ts'
@@ -73,13 +72,7 @@ export function startEngineChaos(options: EngineChaosOptions): EngineChaos {
   const started: { services?: ChaosServices } = {}
   return {
     rounds: run(options, started),
-    async end() {
-      // After this no supervisor starts the services again. Processes that are still starting are descendants of this process.
-      await started.services?.kill()
-      // PostgreSQL only frees its shared memory when it is asked to end.
-      await stopRecorded(join(options.folder, 'engines', 'postgres'))
-      await killDescendants()
-    },
+    end: () => endRun(options.folder, started.services),
   }
 }
 

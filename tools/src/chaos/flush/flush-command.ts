@@ -1,5 +1,5 @@
 import type { TemporaryFolder } from '@tollgate/deploy/standalone/temporary-folder'
-import { unlessAborted } from '../interruption.ts'
+import { unlessAborted } from '@tollgate/platform/waiting/unless-aborted'
 import { flushText, isFlushExact } from './flush-report.ts'
 import { startFlush } from './run-flush.ts'
 
@@ -36,7 +36,7 @@ export async function runFlushCommand(
   }
   const flush = startFlush(options)
   try {
-    const outcome = await unlessAborted(signal, flush.outcome)
+    const outcome = await unlessAborted(flush.outcome, signal)
     console.log(`\n${flushText(options, outcome)}`)
     return isFlushExact(outcome)
   } finally {

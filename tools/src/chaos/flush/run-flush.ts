@@ -4,9 +4,8 @@ import { createMeasuredProduct } from '../../client/measured-product.ts'
 import { createSeededRandom } from '../../client/seeded-random.ts'
 import { createTollgateClient, type TollgateClient } from '@tollgate/deploy/client/tollgate-client'
 import { askRedis } from '../../engines/redis-question.ts'
-import { stopRecorded } from '../../engines/stop-recorded.ts'
 import { startInstance, type Instance } from '../../instance/instance.ts'
-import { killDescendants } from '../../instance/process-tree.ts'
+import { endRun } from '../end-run.ts'
 import { formatCount } from '@tollgate/platform/terminal/table'
 import { startChaosEngines, type ChaosEngines } from '../engines/chaos-engines.ts'
 import { findDifference, type CustomerSums } from '../engines/engine-sums.ts'
@@ -76,13 +75,7 @@ export function startFlush(options: FlushOptions): FlushRun {
   const started: { instance?: Instance } = {}
   return {
     outcome: run(options, started),
-    async end() {
-      // After this no supervisor starts the services again. Processes that are still starting are descendants of this process.
-      await started.instance?.kill()
-      // PostgreSQL only frees its shared memory when it is asked to end.
-      await stopRecorded(join(options.folder, 'engines', 'postgres'))
-      await killDescendants()
-    },
+    end: () => endRun(options.folder, started.instance),
   }
 }
 
