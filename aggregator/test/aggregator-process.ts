@@ -12,7 +12,7 @@ export function forkAggregator(
 ): ChildProcess {
   const { url, username, password } = clickhouse.connection
   return fork(main, {
-    // Without the arguments of a vitest worker, which resolve sources instead of built files.
+    // The arguments of a vitest worker are left out, because they resolve sources instead of built files.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],

@@ -39,11 +39,11 @@ export type Parts = {
   readonly usageStore: UsageStore
   readonly tracing: Tracing | undefined
   readonly processors: PaymentProcessors
-  /** Undefined: nothing can be charged. */
+  /** Undefined if nothing can be charged. */
   readonly charge: ChargeInvoice | undefined
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens the parts that the caller did not pass in. */
 export async function openParts(
   config: BillingRunnerConfig,
   overrides: Partial<Parts>,
@@ -67,7 +67,7 @@ export async function openParts(
   return { ...traced, charge: overrides.charge ?? chargeSavedCards(config, traced) }
 }
 
-/** Undefined where no payment processor is configured. */
+/** Returns undefined if no payment processor is configured. */
 function chargeSavedCards(
   { hostedUrl }: BillingRunnerConfig,
   parts: Omit<Parts, 'charge'>,
@@ -81,7 +81,7 @@ function chargeSavedCards(
   })
 }
 
-/** What a look at the processor needs, of the parts of this process. */
+/** Returns the parts with which the processor is read. */
 export function paymentPartsOf(
   { hostedUrl }: Pick<BillingRunnerConfig, 'hostedUrl'>,
   parts: Omit<Parts, 'charge'>,
@@ -99,7 +99,7 @@ export function paymentPartsOf(
   }
 }
 
-/** What publishing needs, of the parts of this process. */
+/** Returns the parts with which changes are published. */
 export function publisherOf({
   clock,
   database,
@@ -136,7 +136,7 @@ function openUsageStore(config: BillingRunnerConfig): UsageStore {
   return createClickHouseUsageStore(clickHouseConnection(config, limits))
 }
 
-/** Nothing is read of it but how far it is, and how far others are with it. */
+/** Opens the log, of which only the heads and the positions of its consumers are read. */
 function openLog(config: BillingRunnerConfig, logger: Logger): Promise<EventLog> {
   const topics = environments.map(usageTopic)
   return openEventLogForReading(config, { topics, values: meterEventValues, logger })

@@ -12,7 +12,7 @@ import { openParts, publisherOf, type Parts } from './open-parts.ts'
 export type BillingRunner = HostedService
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
  * closed at the stop.
  */
 export function createBillingRunner(
@@ -22,7 +22,7 @@ export function createBillingRunner(
   return hostService(config, {}, (host) => open(config, overrides, host))
 }
 
-/** The longest pause between two tries to follow an event: what is older was tried again and again. */
+/** Milliseconds after which an unsettled event counts as overdue. By then it was attempted several times. */
 const eventsOverdueMs = 3_600_000
 
 async function open(

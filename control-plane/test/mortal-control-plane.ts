@@ -18,7 +18,7 @@ export async function startMortalControlPlane(
   settings: Record<string, string> = {},
 ): Promise<MortalControlPlane> {
   const child = fork(program, [], {
-    // Without the arguments of a vitest worker, which resolve the sources.
+    // The arguments of a vitest worker are left out, because they resolve sources instead of built files.
     execArgv: [],
     env: {
       PATH: process.env['PATH'],

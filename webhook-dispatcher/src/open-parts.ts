@@ -11,7 +11,7 @@ import type { WebhookDispatcherConfig } from './config.ts'
 
 export type Parts = {
   readonly clock: Clock
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   readonly random: () => number
   readonly logger: Logger
   readonly tracing: Tracing | undefined
@@ -20,7 +20,7 @@ export type Parts = {
   readonly outbound: Pick<Outbound, 'of'>
 }
 
-/** The parts that the caller did not bring, opened as a process of its own opens them. */
+/** Opens the parts that the caller did not pass in. */
 export async function openParts(
   config: WebhookDispatcherConfig,
   overrides: Partial<Parts>,

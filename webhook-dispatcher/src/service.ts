@@ -15,7 +15,7 @@ import { countWaiting } from './postgres/count-waiting.ts'
 export type WebhookDispatcher = HostedService
 
 /**
- * The composition root. What is passed in `overrides` is used and not closed; the rest is opened at the start and
+ * Creates the service from its parts. Parts in `overrides` are used and not closed. All other parts are opened at the start and
  * closed at the stop.
  */
 export function createWebhookDispatcher(
@@ -48,19 +48,19 @@ async function open(
   return {}
 }
 
-/** It listens before it looks for work the first time, so that nothing is committed between the two unseen. */
+/** Listens before the first look for work, so that no delivery is committed unnoticed in between. */
 function dispatching(
   database: Parts['database'],
   each: Readonly<Record<Environment, DispatchedEnvironment>>,
 ): Service {
-  let ear: Awaited<ReturnType<typeof listenForWork>> | undefined
+  let listener: Awaited<ReturnType<typeof listenForWork>> | undefined
   return {
     start: async () => {
-      ear = await listenForWork(database, each)
+      listener = await listenForWork(database, each)
       await Promise.all(environments.map((space) => each[space].start()))
     },
     stop: async () => {
-      await ear?.stop()
+      await listener?.stop()
       await Promise.all(environments.map((space) => each[space].stop()))
     },
   }

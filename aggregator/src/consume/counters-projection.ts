@@ -16,7 +16,7 @@ import { runCountersBatch, type CountersOutcome } from './run-counters-batch.ts'
 export type CountersParts = PartitionParts &
   RestoreRunParts &
   RecountParts & {
-    /** With fewer stored records than this the counts are rebuilt from the log, otherwise from ClickHouse. */
+    /** Counts are rebuilt from the log if fewer records than this are stored, and from ClickHouse otherwise. */
     readonly replayRecordsMax: number
   }
 
@@ -58,7 +58,7 @@ export function createCountersProjection(
 
   const hasFenceMoved = async (at: number): Promise<boolean> => {
     const nowMs = parts.clock.now()
-    // With the absolute value, the check also runs after the clock was set back.
+    // The absolute value lets the check run after the clock was set back, too.
     if (Math.abs(nowMs - fenceReadAtMs) < fenceReadIntervalMs) return false
     fenceReadAtMs = nowMs
     return (await parts.hotState.appliedOffset(parts.environment, parts.partition)) !== at

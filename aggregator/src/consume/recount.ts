@@ -61,7 +61,7 @@ export class Recount {
     if (this.#waitsSinceMs !== undefined) return true
     const { hotState, environment, partition, clock, repairRequestsIntervalMs } = this.#at
     const nowMs = clock.now()
-    // With the absolute value, the check also runs after the clock was set back.
+    // The absolute value lets the check run after the clock was set back, too.
     if (Math.abs(nowMs - this.#checkedAtMs) < repairRequestsIntervalMs) return false
     this.#checkedAtMs = nowMs
     return (await hotState.readDocument(recountKey(environment, partition))) !== undefined

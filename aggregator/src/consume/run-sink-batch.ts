@@ -43,7 +43,7 @@ export type SinkOutcome =
  *     If the token may be lost or forgotten, a redo verifies the rows instead (store-again.ts).
  *  5. Commit the end and clear the note: done.
  *
- * Without step 1, a redo would see a longer log, form a longer batch with another token, and store rows twice. A stale process that
+ * A redo without step 1 would see a longer log, form a longer batch with another token, and store rows twice. A stale process that
  * continues after another sink took over fails at step 1 or 5 with GroupFencedError. If it continues in between, it inserts the
  * same rows as the other sink, under the same token.
  */
@@ -53,8 +53,8 @@ export async function runSinkBatch(
 ): Promise<SinkOutcome> {
   const { log, topic, partition } = parts
   const known = readSinkNote(position.note)
-  // Without a note no sink has stored anything, or the positions were lost. Then all records that are still in the log are stored
-  // again.
+  // A missing note means that no sink has stored anything, or that the positions were lost. Then all records that are still in the
+  // log are stored again.
   const oldest = known === undefined ? await log.oldest(topic, partition) : 0
   const fromOffset = Math.max(position.offset, oldest)
   await checkPosition(parts, fromOffset)

@@ -8,7 +8,7 @@ export type RecoveryFacts = {
   readonly storedOffset: number
   /** True if ClickHouse has records that were never in this log. */
   readonly hasMovedRecords: boolean
-  /** With fewer stored records than this, the partition is counted again from the log rather than from ClickHouse. */
+  /** The partition is counted from the log if fewer records than this are stored, and from ClickHouse otherwise. */
   readonly replayRecordsMax: number
 }
 

@@ -25,7 +25,7 @@ export const describedAnswers: Readonly<Record<string, object>> = {
   },
   'get /v1/files/public/provider-assets/{sha256}': {
     description: 'The picture. It never changes: another one has another address',
-    // Without a schema, documentation pages do not invent example bytes for the image.
+    // The image has no schema, so that documentation pages do not invent example bytes for it.
     content: pictures({}),
   },
   'get /v1/openapi.json': {

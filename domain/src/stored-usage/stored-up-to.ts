@@ -75,7 +75,10 @@ export async function waitUntilStored(
   }
 }
 
-/** Returns the offset before which every record is stored. Without a note no sink has begun, or its position was lost. */
+/**
+ * Returns the offset before which every record is stored. A missing note means that no sink has begun, or that its position was
+ * lost.
+ */
 function storedOffset({ offset, note }: GroupPosition): number {
   return note === '' ? 0 : offset
 }

@@ -6,12 +6,12 @@ import type { Service } from './service.ts'
 
 export type AdminServerOptions = {
   readonly host: string
-  /** 0 takes any free port. */
+  /** Port to listen on. 0 takes any free port. */
   readonly port: number
   readonly metrics: Registry
-  /** What must hold for this process to be sent work. */
+  /** Checks that must pass before this process is sent work. */
   readonly readiness: readonly HealthCheck[]
-  /** What must hold for this process to be left running; a failure asks for a restart. */
+  /** Checks that must pass for this process to keep running. A failure requests a restart. */
   readonly liveness: readonly HealthCheck[]
 }
 
@@ -20,8 +20,8 @@ export type AdminServer = Service & { readonly port: number }
 const checkTimeoutMs = 2_000
 
 /**
- * The operator's door of a service, apart from its public one: `GET /health/live`, `GET /health/ready` (200 or 503
- * with the reasons as JSON) and `GET /metrics` (Prometheus text).
+ * Serves operators on a port of its own, apart from the public one: `GET /health/live`, `GET /health/ready` (200, or 503 with the
+ * reasons as JSON) and `GET /metrics` (Prometheus text).
  */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
   const server = createServer((request, response) => {

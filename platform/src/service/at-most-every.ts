@@ -1,7 +1,7 @@
-/** What is checked by asking others for their settings is asked no more often than this, however often health is. */
+/** Minimum milliseconds between two reads of another server's settings, however often health is checked. */
 export const setupIntervalMs = 15_000
 
-/** Returns a check that is made once per interval. In between its last outcome counts. */
+/** Returns a check that runs at most once per interval. In between, it returns its last outcome. */
 export function atMostEvery(intervalMs: number, check: () => Promise<void>): () => Promise<void> {
   let last: Promise<void> | undefined
   let againAt = 0

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { embeddedFolder } from '../config/data-dir.ts'
 
 /**
- * What the services of one data folder know each other by: 256 bits in a file that only their user can read, made by
- * whoever comes first. Who can read it could write to the embedded parts beside it anyway.
+ * Secret by which the services of one data folder recognize each other: 256 bits in a file that only their user can read. The
+ * first service creates it. Whoever can read it could also write to the embedded parts beside it.
  */
 export async function readFolderSecret(dataDir: string): Promise<string> {
   const folder = embeddedFolder(dataDir, '')
@@ -13,13 +13,13 @@ export async function readFolderSecret(dataDir: string): Promise<string> {
   return (await readIfThere(path)) ?? (await make(folder, path))
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 export function isSecret(secret: string, given: string): boolean {
   const [expected, other] = [Buffer.from(secret), Buffer.from(given)]
   return expected.length === other.length && timingSafeEqual(expected, other)
 }
 
-/** Under a name of its own first, and linked when it is whole: of several at once one is the maker, and all read the same. */
+/** Writes a temporary file and links it when it is complete. Of several services that create it at once, one succeeds. */
 async function make(folder: string, path: string): Promise<string> {
   await mkdir(folder, { recursive: true })
   const draft = join(folder, `service-secret.${randomUUID()}`)

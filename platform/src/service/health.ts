@@ -1,19 +1,19 @@
-/** One thing that must hold for the service to do its work. `check` throws with the reason when it does not. */
+/** A condition that the service needs to do its work. `check` throws with the reason if it does not hold. */
 export type HealthCheck = {
   readonly name: string
   readonly check: () => Promise<void>
-  /** The service does its work all the same when it fails, but an operator has to act. */
+  /** The service continues to work if the check fails, but an operator has to act. */
   readonly onlyDegrades?: true
 }
 
 export type HealthReport = {
-  /** `degraded`: only checks failed that leave the service to its work. */
+  /** `degraded` means that only checks failed without which the service continues to work. */
   readonly status: 'ok' | 'degraded' | 'failing'
-  /** By check name: 'ok', or why not. */
+  /** Outcomes by name of the check: 'ok', or the reason of the failure. */
   readonly checks: Readonly<Record<string, string>>
 }
 
-/** Runs all checks at once. A check that does not answer within `timeoutMs` has failed. */
+/** Runs all checks concurrently. A check that does not answer within `timeoutMs` has failed. */
 export async function runHealthChecks(
   checks: readonly HealthCheck[],
   timeoutMs: number,

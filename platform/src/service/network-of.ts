@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * What attempts from one place have in common: an IPv4 address, or the /64 of an IPv6 address, which is the least that
- * anybody is given and has 2^64 addresses. What is no address is returned as it is.
+ * Returns the network under which attempts are counted: an IPv4 address, or the /64 of an IPv6 address, which is the smallest
+ * network that a customer of a provider gets and has 2^64 addresses. Text that is no address is returned unchanged.
  */
 export function networkOf(address: string): string {
   const [bare = ''] = address.split('%')
@@ -14,9 +14,9 @@ export function networkOf(address: string): string {
   return `${prefix.join(':')}::/64`
 }
 
-/** The eight numbers of an IPv6 address. */
+/** Returns the eight numbers of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  // Spelled in the one way there is: an IPv4 address at the end becomes two groups.
+  // The canonical spelling turns an IPv4 address at the end into two groups.
   const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const [head = [], tail = []] = spelled
     .split('::')

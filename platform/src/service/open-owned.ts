@@ -1,14 +1,14 @@
 export type Closable = { close(): Promise<void> }
 
-/** Parts with a `close` that closes what was opened for them, and nothing that was passed in. */
+/** Parts with a `close` that closes the parts which were opened for them, and none that was passed in. */
 export type Opened<Parts> = Parts & Closable
 
-/** Opens a part, or takes it as opened, and remembers to close it. */
+/** Waits for a part to open, and remembers to close it. */
 export type Own = <Part extends Closable>(part: Part | Promise<Part>) => Promise<Part>
 
 /**
- * Opens the parts of a service. `close` closes what `own` was given, the last first, and nothing else; when one part
- * cannot be opened, those before it are closed and the reason is thrown.
+ * Opens the parts of a service. `close` closes the parts that `own` was given, the last one first. If one part cannot be opened,
+ * the parts before it are closed and the reason is thrown.
  */
 export async function openOwned<Parts>(open: (own: Own) => Promise<Parts>): Promise<Opened<Parts>> {
   const opened: Closable[] = []

@@ -1,6 +1,6 @@
 import { choiceSetting, integerSetting, textSetting } from '../config/settings.ts'
 
-/** How operators watch a service. Every service has them. */
+/** Settings with which operators watch a service. Every service has them. */
 export const operatorSettings = {
   adminHost: textSetting('TOLLGATE_ADMIN_HOST', 'Address of health and metrics', '127.0.0.1'),
   adminPort: integerSetting('TOLLGATE_ADMIN_PORT', 'Its port; 0 takes any free one', 0, {

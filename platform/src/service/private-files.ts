@@ -1,18 +1,18 @@
 import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Permissions of group and others: nothing in a data folder is theirs. */
+/** Permissions of group and others, who may not access anything in a data folder. */
 const othersMask = 0o077
 
-/** Makes this process, and those that it starts, create files that only their user can read. Call it before any file is made. */
+/** Makes this process, and those that it starts, create files that only their user can read. Call it before any file is created. */
 export function createPrivateFiles(): void {
   process.umask(othersMask)
 }
 
 /**
- * Makes the folder if it is missing. A folder that others can reach, as older versions left it, loses every permission of
- * group and others, with all in it; the folder itself comes last, so that a start that was cut short does the rest again.
- * `isPassable`: others may pass through the folder, for a part that runs as another user and has a folder of its own in it.
+ * Creates the folder if it is missing. A folder that others can reach, as older versions left it, loses every permission of group
+ * and others, with all its files. The folder itself is changed last, so that an interrupted start does the rest again.
+ * `isPassable` lets others pass through the folder, for a part that runs as another user and has a folder of its own in it.
  */
 export async function makePrivateFolder(folder: string, isPassable = false): Promise<void> {
   await makeFolder(folder)
@@ -24,8 +24,8 @@ export async function makePrivateFolder(folder: string, isPassable = false): Pro
 }
 
 /**
- * Makes the folder and those above it that are missing. The recursive `mkdir` of Node never returns where a file system
- * refuses a new folder with ENOENT, as /proc does.
+ * Creates the folder and the missing folders above it. The recursive `mkdir` of Node never returns where a file system refuses a
+ * new folder with ENOENT, as /proc does.
  */
 async function makeFolder(path: string): Promise<void> {
   try {
@@ -42,7 +42,7 @@ async function makeFolder(path: string): Promise<void> {
 async function takeFromEntries(folder: string): Promise<void> {
   for (const entry of (await readEntries(folder)) ?? []) {
     const path = join(folder, entry.name)
-    // A link has no mode of its own, and what it leads to may be in no folder of ours.
+    // A link has no mode of its own, and its target may be outside of the data folder.
     if (entry.isSymbolicLink()) continue
     if (entry.isDirectory()) await takeFromEntries(path)
     const mode = await modeOf(path)
@@ -62,7 +62,7 @@ function setMode(path: string, mode: number): Promise<void> {
   return unlessForeign(() => chmod(path, mode)).then(() => undefined)
 }
 
-/** Parts remove files at any time, and a volume may hold what belongs to another user, such as `lost+found`. */
+/** Ignores files that a part has removed meanwhile, and files of another user on the volume, such as `lost+found`. */
 const passedOver: ReadonlySet<unknown> = new Set(['ENOENT', 'EPERM', 'EACCES'])
 
 async function unlessForeign<Result>(work: () => Promise<Result>): Promise<Result | undefined> {

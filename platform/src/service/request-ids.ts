@@ -4,8 +4,8 @@ const idBytes = 12
 const poolIds = 512
 
 /**
- * Returns a source of names for requests that have none. All of a name is random: a counter would show a client how many
- * requests others send. Random bytes are drawn for many names at once, since a system call per request is too much.
+ * Returns a function that names requests which have no name. The whole name is random, because a counter would show a client how
+ * many requests others send. Random bytes are drawn for many names at once, because a system call per request is too expensive.
  */
 export function createRequestIds(): () => string {
   const pool = Buffer.alloc(idBytes * poolIds)

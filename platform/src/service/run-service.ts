@@ -2,16 +2,16 @@ import type { Observability } from '../observability/open-observability.ts'
 import { createPrivateFiles } from './private-files.ts'
 import type { Service } from './service.ts'
 
-/** What a service tells when it is ready, to its parent process and to its log. */
+/** Message of a service that is ready, for its parent process and its log. */
 export type ReadyMessage = Readonly<Record<string, unknown>> & {
-  /** One line for the operator: something that works less well than it could. Logged as a warning. */
+  /** A line for the operator about something that works less well than it could. It is logged as a warning. */
   readonly notice?: string | undefined
 }
 
 /**
- * Runs a service as this process: starts it, stops it on SIGINT, SIGTERM, or when the parent that holds the other end
- * of an IPC channel goes away, so that no orphan keeps a data folder open. Tells that parent once it is ready. Traces of
- * what was finished are sent before the end.
+ * Runs a service as this process. Stops it on SIGINT, on SIGTERM, or when the parent process at the other end of an IPC channel has
+ * gone, so that no orphan keeps a data folder open. Reports to that parent when the service is ready. Finished traces are sent
+ * before the process ends.
  */
 export async function runService(
   service: Service,
@@ -36,7 +36,7 @@ export async function runService(
   process.on('SIGINT', () => void stop('SIGINT'))
   process.on('SIGTERM', () => void stop('SIGTERM'))
   process.on('disconnect', () => void stop('parent gone'))
-  // The parent may have gone before anything listened. Undefined: there never was one.
+  // The parent may have gone before the listener was set. Undefined means that there was none.
   if (process.connected === false) return await stop('parent gone')
 
   try {

@@ -4,20 +4,20 @@ import type { HealthCheck } from './health.ts'
 import { openOwned, type Closable, type Own } from './open-owned.ts'
 import type { Service } from './service.ts'
 
-/** What a composition root opens and starts with. */
+/** Functions with which a composition root opens its parts and starts its services. */
 export type Host = {
-  /** Keeps a part that is open. Parts are closed last, in reverse order. */
+  /** Registers an open part. Parts are closed after all services have stopped, in reverse order. */
   readonly own: Own
-  /** Starts a service of which this one consists. They are stopped first, in reverse order. */
+  /** Starts an inner service. Inner services stop first, in reverse order. */
   readonly start: (service: Service) => Promise<void>
-  /** Serves health and metrics until everything that was started has stopped. */
+  /** Serves health and metrics until all inner services have stopped. */
   readonly serveHealth: (metrics: Registry, readiness: readonly HealthCheck[]) => Promise<void>
 }
 
-/** A service as its process and its tests see it, with what is known of it while it runs. */
+/** A service with its facts, such as its port. */
 export type HostedService<Facts extends object = object> = Service &
   Readonly<Facts> & {
-    /** Where health and metrics are served, once started. */
+    /** Port of health and metrics. Valid after the start. */
     readonly adminPort: number
   }
 
@@ -26,8 +26,8 @@ export type AdminAddress = { readonly adminHost: string; readonly adminPort: num
 type Running<Facts> = Closable & { readonly facts: Facts; readonly adminPort: number }
 
 /**
- * Makes a service of a composition root. If `open` throws, what it has started is stopped and what it owns is closed, and the
- * reason is thrown. The service has the facts that `open` returns while it runs, otherwise those of `atRest`.
+ * Creates a service from a composition root. If `open` throws, its inner services are stopped and its parts are closed, and the
+ * reason is thrown. While the service runs it has the facts that `open` returned, otherwise those of `atRest`.
  */
 export function hostService<Facts extends object>(
   address: AdminAddress,
@@ -69,13 +69,13 @@ function run<Facts>(
     try {
       const facts = await open({
         own,
-        // A start that fails may have started a part of it.
+        // A service whose start fails may have started in part, so it is stopped as well.
         start: (service) => {
           started.push(service)
           return service.start()
         },
         serveHealth: (metrics, readiness) => {
-          // Each failure is treated as a restart would treat it, so none asks for one.
+          // No failure requests a restart: services recover in the same way as a restart would.
           admin = createAdminServer({ host, port, metrics, readiness, liveness: [] })
           return admin.start()
         },

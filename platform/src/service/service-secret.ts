@@ -4,7 +4,7 @@ import { readFolderSecret } from './folder-secret.ts'
 /** 256 bits in base64url are 43 characters; 32 leave room for other spellings of 128 bits and more. */
 const secretCharsMin = 32
 
-/** The secret that keys between the services of one installation are made of (domain/src/api-keys/service-key.ts). */
+/** Secret from which the keys between the services of one installation are derived (domain/src/api-keys/service-key.ts). */
 export const serviceSecretSettings = {
   serviceSecret: secretSetting(
     'TOLLGATE_SERVICE_SECRET',
@@ -21,7 +21,7 @@ export type ServiceSecretConfig = {
   readonly dataDir: string
 }
 
-/** Returns the configured secret, else that of the data folder; undefined if the service has neither. */
+/** Returns the configured secret, or else the secret of the data folder. Returns undefined if the service has neither. */
 export async function findServiceSecret({
   serviceSecret,
   dataDir,

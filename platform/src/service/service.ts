@@ -1,6 +1,6 @@
-/** What every composition root returns. */
+/** Result of every composition root. */
 export interface Service {
   start(): Promise<void>
-  /** Stops taking work, finishes what is in flight, closes what it opened. Safe to call twice. */
+  /** Takes no more work, finishes the work in progress, and closes the parts that it opened. It may be called twice. */
   stop(): Promise<void>
 }

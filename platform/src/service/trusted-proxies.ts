@@ -3,10 +3,10 @@ import { isIP } from 'node:net'
 import type { Setting } from '../config/settings.ts'
 import { parseAllowList } from '../outbound/allow-list.ts'
 
-/** The proxies whose X-Forwarded-* headers are believed. */
+/** Proxies whose X-Forwarded-* headers are trusted. */
 export type TrustedProxies = { readonly networks: BlockList }
 
-/** The names that the control plane's setting knows too. */
+/** Names of networks, which the setting of the control plane accepts as well. */
 const namedNetworks: Readonly<Record<string, string>> = {
   loopback: '127.0.0.0/8,::1/128',
   linklocal: '169.254.0.0/16,fe80::/10',
@@ -22,7 +22,7 @@ export const trustedProxiesSetting = {
   parse: parseTrustedProxies,
 } satisfies Setting<TrustedProxies>
 
-/** Addresses, networks and the names above, with commas between. Throws if an entry is something else. */
+/** Reads addresses, networks and the names above, separated by commas. Throws if an entry is something else. */
 export function parseTrustedProxies(text: string): TrustedProxies {
   const entries = text.split(',').map((entry) => entry.trim().toLowerCase())
   const { hosts, networks } = parseAllowList(
@@ -43,9 +43,9 @@ export function isTrusted({ networks }: TrustedProxies, address: string): boolea
 }
 
 /**
- * Returns the address that a request came from. `forwardedFor` is the whole X-Forwarded-For header. Each proxy appends the
- * address that it was reached from, so from the right everything is true up to the first address that is no trusted
- * proxy; what is left of it was written by the client.
+ * Returns the address from which a request came. `forwardedFor` is the whole X-Forwarded-For header. Each proxy appends the address
+ * of its own client. So the entries are reliable from the right up to the first address that is no trusted proxy, and the client
+ * wrote the entries before it.
  */
 export function clientAddressOf(
   trusted: TrustedProxies,
@@ -56,7 +56,7 @@ export function clientAddressOf(
   for (const entry of forwardedFor.split(',').reverse()) {
     if (!isTrusted(trusted, address)) return address
     const next = addressIn(entry.trim())
-    // The proxy did not write an address: nothing left of it is certain.
+    // The proxy did not write an address, so no entry before it is reliable.
     if (next === undefined) return address
     address = next
   }

@@ -60,7 +60,7 @@ export function registerConsoleListRoutes(app: ApiServer, parts: PurchaseViewPar
             findCustomerReference(sql, caller.providerId, customerRef),
           )
         : undefined
-      // As in other lists, a filter that matches no customer returns an empty list.
+      // A filter that matches no customer returns an empty list, as in other lists.
       if (customerRef && ownRef === undefined) return { purchases: [], total: 0, ...page }
       const filter = {
         statuses: status === undefined ? undefined : [status],

@@ -39,7 +39,7 @@ export function registerInvoiceRoutes(app: ApiServer, parts: ReadParts): void {
         const ownRef = customerRef
           ? await findCustomerReference(sql, caller.providerId, customerRef)
           : undefined
-        // As in other lists, a filter that matches no customer returns an empty list.
+        // A filter that matches no customer returns an empty list, as in other lists.
         if (customerRef && ownRef === undefined) {
           return { invoices: [], total: 0, payments: new Map<string, InvoicePayment[]>() }
         }

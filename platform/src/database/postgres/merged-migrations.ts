@@ -6,9 +6,9 @@ import type { TransactionSql } from 'postgres'
 type MergedNames = { readonly replaced: readonly string[]; readonly by: readonly string[] }
 
 /**
- * Lets a schema go on that was made by migrations which were merged into fewer ones since. `merged/names.json` in the folder
- * names both, and `merged/changes.sql` makes of the tables what the merged migrations make. Everything happens in the given
- * transaction, so a crash leaves the schema adopted or untouched. A folder without `merged` has never been merged.
+ * Takes over a schema that was created by migrations which were later merged into fewer files. `merged/names.json` in the folder
+ * lists both, and `merged/changes.sql` changes the tables to what the merged migrations create. The caller's transaction contains
+ * all of it, so a crash leaves the schema either taken over or untouched. A folder without `merged` has no merged migrations.
  */
 export async function adoptMergedMigrations(
   sql: TransactionSql,
@@ -25,7 +25,7 @@ export async function adoptMergedMigrations(
   if (missing.length > 0) {
     throw new Error(
       `The PostgreSQL schema ${schema} was written by a development version that lacks ${missing.join(', ')}. ` +
-        `Start the commit before the migrations were merged once (docs/operations.md, Upgrading), then this version.`,
+        `Start the commit before the migrations were merged once (docs/operations.md, Upgrades), then this version.`,
     )
   }
   await sql`SELECT set_config('search_path', ${schema}, true)`
