@@ -107,3 +107,37 @@ test('a customer who keeps calling waits for ingest once, and is asked about in 
   questions[2]!({ kind: 'unknown', reason: 'away' })
   expect((await denied).kind).toBe('unavailable')
 })
+
+test('a customer who keeps calling does not wait for ingest while it cannot answer, up to the stale limit', async () => {
+  const staleMs = 1_000
+  const questions: ((answer: LimitsAnswer) => void)[] = []
+  const admissions = new Admissions(
+    partsWith(() => new Promise((resolve) => questions.push(resolve)), {
+      TOLLGATE_MCP_LIMITS_FRESH_MS: String(freshMs),
+      TOLLGATE_MCP_LIMITS_STALE_MS: String(staleMs),
+    }),
+  )
+  const admit = async () => (await admissions.admit(call)).kind
+  const first = admit()
+  await expect.poll(() => questions.length).toBe(1)
+  const answeredMs = performance.now()
+  questions.shift()!(answer(true))
+  expect(await first).toBe('admitted')
+  // The second query stays unanswered for longer than the limits are fresh.
+  await sleep(freshMs / 2)
+  expect(await admit()).toBe('admitted')
+  expect(questions).toHaveLength(1)
+  await sleep(freshMs)
+  expect(await admit()).toBe('admitted')
+  questions.shift()!({ kind: 'unknown', reason: 'ingest is away' })
+  await sleep(freshMs / 2)
+  expect(await admit()).toBe('admitted')
+  expect(questions).toHaveLength(1)
+  await sleep(answeredMs + staleMs + 100 - performance.now())
+  const late = vi.fn()
+  const waiting = admit().finally(late)
+  await expect.poll(() => questions.length).toBe(2)
+  expect(late).not.toHaveBeenCalled()
+  for (const tell of questions) tell(answer(false))
+  expect(await waiting).toBe('paywalled')
+})

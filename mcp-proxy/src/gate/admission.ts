@@ -108,13 +108,15 @@ export class Admissions {
     if (limits.holds === 'always') return this.#checkAndHold(call, () => false)
     const calls = this.#callsOf(call)
     const askedAtMs = performance.now()
-    if (askedAtMs < (calls.recent?.untilMs ?? 0) && this.#admitByRecent(call, calls)) {
+    if (this.#isInForce(calls, askedAtMs) && this.#admitByRecent(call, calls)) {
       this.#askAhead(call, calls, askedAtMs)
       return { kind: 'allowed' }
     }
     const reading = calls.read()
     const answer = await askLimits(call)
-    if (answer.kind === 'unknown' && this.#admitByStale(call, calls)) return { kind: 'allowed' }
+    if (answer.kind === 'unknown' && this.#extend(calls) && this.#admitByRecent(call, calls)) {
+      return { kind: 'allowed' }
+    }
     const checked = judge(call, answer)
     if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
     const { remaining } = answer.response
@@ -125,6 +127,16 @@ export class Admissions {
     calls.add()
     this.#remember(calls, answer.response, reading, askedAtMs)
     return checked
+  }
+
+  /**
+   * Returns whether the most recent answer of ingest may be used: until it expires, and then up to `limitsStaleMs` while a query for
+   * newer limits is unanswered. So a customer who keeps calling does not wait while ingest cannot answer.
+   */
+  #isInForce({ recent, isAsking }: CustomerCalls, nowMs: number): boolean {
+    if (recent === undefined) return false
+    if (nowMs < recent.untilMs) return true
+    return isAsking && nowMs - recent.askedAtMs <= this.#parts.limits.limitsStaleMs
   }
 
   /** Admits and counts the call if the most recent answer of ingest allows it and the cap is far away. */
@@ -149,9 +161,9 @@ export class Admissions {
     const askedAtMs = performance.now()
     const reading = calls.read()
     const answer = await this.#parts.askLimits(call)
-    // If ingest cannot answer, keep the current limits until they expire.
-    if (answer.kind === 'unknown') return
-    if (answer.kind === 'answered' && judge(call, answer).kind === 'allowed') {
+    if (answer.kind === 'unknown') {
+      this.#extend(calls)
+    } else if (answer.kind === 'answered' && judge(call, answer).kind === 'allowed') {
       this.#remember(calls, answer.response, reading, askedAtMs)
     } else {
       // Forget the limits, so that the next call queries ingest itself and returns the reason of the denial.
@@ -160,14 +172,14 @@ export class Admissions {
   }
 
   /**
-   * Admits the call by the last known limits while ingest is unavailable. The next request to ingest follows after `limitsFreshMs`.
+   * Keeps the last known limits in force after ingest could not answer, up to `limitsStaleMs`. Ingest is queried again within
+   * `limitsFreshMs`. Returns false if there are no such limits.
    */
-  #admitByStale(call: GatedCall, calls: CustomerCalls): boolean {
+  #extend(calls: CustomerCalls): boolean {
     const { limitsFreshMs, limitsStaleMs } = this.#parts.limits
     const { recent } = calls
     const nowMs = performance.now()
     if (recent === undefined || nowMs - recent.askedAtMs > limitsStaleMs) return false
-    if (!this.#admitByRecent(call, calls)) return false
     calls.recent = { ...recent, untilMs: nowMs + limitsFreshMs }
     return true
   }
