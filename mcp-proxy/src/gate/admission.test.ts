@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Admissions, type AdmissionParts } from './admission.ts'
 import type { AskLimits, LimitsAnswer } from './ask-limits.ts'
 import { AllCustomerCalls } from './customer-calls.ts'
@@ -108,36 +108,77 @@ test('a customer who keeps calling waits for ingest once, and is asked about in 
   expect((await denied).kind).toBe('unavailable')
 })
 
-test('a customer who keeps calling does not wait for ingest while it cannot answer, up to the stale limit', async () => {
+describe('while ingest leaves queries unanswered', () => {
+  const patienceMs = 100
   const staleMs = 1_000
   const questions: ((answer: LimitsAnswer) => void)[] = []
-  const admissions = new Admissions(
-    partsWith(() => new Promise((resolve) => questions.push(resolve)), {
-      TOLLGATE_MCP_LIMITS_FRESH_MS: String(freshMs),
-      TOLLGATE_MCP_LIMITS_STALE_MS: String(staleMs),
-    }),
-  )
-  const admit = async () => (await admissions.admit(call)).kind
-  const first = admit()
-  await expect.poll(() => questions.length).toBe(1)
-  const answeredMs = performance.now()
-  questions.shift()!(answer(true))
-  expect(await first).toBe('admitted')
-  // The second query stays unanswered for longer than the limits are fresh.
-  await sleep(freshMs / 2)
-  expect(await admit()).toBe('admitted')
-  expect(questions).toHaveLength(1)
-  await sleep(freshMs)
-  expect(await admit()).toBe('admitted')
-  questions.shift()!({ kind: 'unknown', reason: 'ingest is away' })
-  await sleep(freshMs / 2)
-  expect(await admit()).toBe('admitted')
-  expect(questions).toHaveLength(1)
-  await sleep(answeredMs + staleMs + 100 - performance.now())
-  const late = vi.fn()
-  const waiting = admit().finally(late)
-  await expect.poll(() => questions.length).toBe(2)
-  expect(late).not.toHaveBeenCalled()
-  for (const tell of questions) tell(answer(false))
-  expect(await waiting).toBe('paywalled')
+  const askLimits: AskLimits = () => new Promise((resolve) => questions.push(resolve))
+  const settings = {
+    TOLLGATE_MCP_LIMITS_FRESH_MS: String(freshMs),
+    TOLLGATE_MCP_LIMITS_STALE_MS: String(staleMs),
+    TOLLGATE_MCP_LIMITS_PATIENCE_MS: String(patienceMs),
+  }
+
+  /** Returns a function that admits calls of a customer, after ingest has answered a first query for each of the customers. */
+  const openFor = async (...customerRefs: string[]) => {
+    questions.length = 0
+    const admissions = new Admissions(partsWith(askLimits, settings))
+    const admit = async (customerRef: string) =>
+      (await admissions.admit({ ...call, customerRef })).kind
+    for (const customerRef of customerRefs) {
+      const first = admit(customerRef)
+      await expect.poll(() => questions.length).toBe(1)
+      questions.shift()!(answer(true))
+      expect(await first).toBe('admitted')
+    }
+    return admit
+  }
+
+  const timeOf = async (admission: Promise<string>) => {
+    const startedMs = performance.now()
+    expect(await admission).toBe('admitted')
+    return performance.now() - startedMs
+  }
+
+  test('admits a customer who keeps calling by the last answer, up to the stale limit', async () => {
+    const admit = await openFor('cus_1')
+    const answeredMs = performance.now()
+    // The second query stays unanswered for longer than the limits are fresh.
+    await sleep(freshMs / 2)
+    expect(await admit('cus_1')).toBe('admitted')
+    expect(questions).toHaveLength(1)
+    await sleep(freshMs)
+    expect(await admit('cus_1')).toBe('admitted')
+    questions.shift()!({ kind: 'unknown', reason: 'ingest is away' })
+    await sleep(freshMs / 2)
+    expect(await admit('cus_1')).toBe('admitted')
+    expect(questions).toHaveLength(1)
+    await sleep(answeredMs + staleMs + 100 - performance.now())
+    const late = vi.fn()
+    const waiting = admit('cus_1').finally(late)
+    await expect.poll(() => questions.length).toBe(2)
+    expect(late).not.toHaveBeenCalled()
+    for (const tell of questions) tell(answer(false))
+    expect(await waiting).toBe('paywalled')
+  })
+
+  test('admits a customer who calls after a pause, and lets no other customer wait as long', async () => {
+    const admit = await openFor('cus_1', 'cus_2')
+    await sleep(freshMs)
+    expect(await timeOf(admit('cus_1'))).toBeGreaterThan(patienceMs * 0.9)
+    expect(await timeOf(admit('cus_2'))).toBeLessThan(patienceMs * 0.9)
+    for (const tell of questions.splice(0)) tell({ kind: 'unknown', reason: 'ingest is away' })
+    await sleep(freshMs)
+    expect(await timeOf(admit('cus_1'))).toBeLessThan(patienceMs * 0.9)
+    // Ingest answers again, so the next call after a pause waits for its answer.
+    await expect.poll(() => questions.length).toBe(1)
+    questions.shift()!(answer(true))
+    await sleep(freshMs)
+    const denied = admit('cus_2')
+    await expect.poll(() => questions.length).toBe(1)
+    questions.shift()!(answer(false))
+    await expect.poll(() => questions.length).toBe(1)
+    questions.shift()!(answer(false))
+    expect(await denied).toBe('paywalled')
+  })
 })

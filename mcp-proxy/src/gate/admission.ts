@@ -9,6 +9,7 @@ import type { Admission, GatedCall, Settle } from './gate.ts'
 import type { GateLimits } from './gate-settings.ts'
 import type { GateMetrics } from './metrics.ts'
 import type { KeyUses } from './key-uses.ts'
+import { LimitQueries } from './limit-queries.ts'
 import type { Links } from './links.ts'
 import { adviseFor, decidePaywall, gateOf, type Denied, type Paywall } from './paywall.ts'
 import { paywallAnswer } from './paywall-answer.ts'
@@ -49,10 +50,12 @@ type Checked =
 /** Decides whether one tool call may run: first plan access, then the limit, then the hold. Sends no request to the origin. */
 export class Admissions {
   readonly #parts: AdmissionParts
+  readonly #queries: LimitQueries
   #warnedAtMs = -warningIntervalMs
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts
+    this.#queries = new LimitQueries(parts.askLimits, parts.limits.limitsPatienceMs)
   }
 
   async admit(call: GatedCall): Promise<Admission> {
@@ -104,19 +107,13 @@ export class Admissions {
   }
 
   async #check(call: GatedCall): Promise<Checked> {
-    const { askLimits, limits } = this.#parts
+    const { limits } = this.#parts
     if (limits.holds === 'always') return this.#checkAndHold(call, () => false)
     const calls = this.#callsOf(call)
+    if (await this.#admitByRecent(call, calls)) return { kind: 'allowed' }
     const askedAtMs = performance.now()
-    if (this.#isInForce(calls, askedAtMs) && this.#admitByRecent(call, calls)) {
-      this.#askAhead(call, calls, askedAtMs)
-      return { kind: 'allowed' }
-    }
     const reading = calls.read()
-    const answer = await askLimits(call)
-    if (answer.kind === 'unknown' && this.#extend(calls) && this.#admitByRecent(call, calls)) {
-      return { kind: 'allowed' }
-    }
+    const answer = await this.#queries.ask(call)
     const checked = judge(call, answer)
     if (checked.kind !== 'allowed' || answer.kind !== 'answered') return checked
     const { remaining } = answer.response
@@ -130,58 +127,56 @@ export class Admissions {
   }
 
   /**
-   * Returns whether the most recent answer of ingest may be used: until it expires, and then up to `limitsStaleMs` while a query for
-   * newer limits is unanswered. So a customer who keeps calling does not wait while ingest cannot answer.
+   * Admits and counts the call if the most recent answer of ingest allows it and the cap is far away. An answer that is no longer
+   * fresh is used up to `limitsStaleMs` after it was requested, but only if ingest does not answer a query for newer limits in time.
    */
-  #isInForce({ recent, isAsking }: CustomerCalls, nowMs: number): boolean {
-    if (recent === undefined) return false
-    if (nowMs < recent.untilMs) return true
-    return isAsking && nowMs - recent.askedAtMs <= this.#parts.limits.limitsStaleMs
-  }
-
-  /** Admits and counts the call if the most recent answer of ingest allows it and the cap is far away. */
-  #admitByRecent({ server, toolName }: GatedCall, calls: CustomerCalls): boolean {
-    const { recent } = calls
-    if (recent === undefined || !isOpenToPlan(server, toolName, recent.planRef)) return false
-    if (calls.left(recent.remaining, recent.reading) <= this.#parts.limits.holdBelowUnits)
-      return false
+  async #admitByRecent(call: GatedCall, calls: CustomerCalls): Promise<boolean> {
+    const nowMs = performance.now()
+    if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
+    const { limitsFreshMs, limitsPatienceMs } = this.#parts.limits
+    const { untilMs } = calls.recent!
+    if (nowMs >= untilMs - limitsFreshMs / 2) this.#refresh(call, calls)
+    if (nowMs >= untilMs && !this.#queries.isOverdue(nowMs)) {
+      await settledWithin(calls.refreshing!, limitsPatienceMs)
+      // The query may have been answered meanwhile, and other calls of the customer may have been admitted.
+      if (!this.#isAllowedByRecent(call, calls, nowMs)) return false
+    }
     calls.add()
     return true
   }
 
-  /** Refreshes the limits in the background before they expire, so that a customer who keeps calling does not wait for ingest. */
-  #askAhead(call: GatedCall, calls: CustomerCalls, nowMs: number): void {
-    const { limitsFreshMs } = this.#parts.limits
-    if (calls.isAsking || nowMs < calls.recent!.untilMs - limitsFreshMs / 2) return
-    calls.isAsking = true
-    void this.#renew(call, calls).finally(() => (calls.isAsking = false))
+  #isAllowedByRecent(
+    { server, toolName }: GatedCall,
+    calls: CustomerCalls,
+    nowMs: number,
+  ): boolean {
+    const { recent } = calls
+    const { limitsStaleMs, limitsFreshMs, holdBelowUnits } = this.#parts.limits
+    if (recent === undefined || !isOpenToPlan(server, toolName, recent.planRef)) return false
+    const isUsable = nowMs - recent.askedAtMs <= Math.max(limitsStaleMs, limitsFreshMs)
+    return isUsable && calls.left(recent.remaining, recent.reading) > holdBelowUnits
+  }
+
+  /** Queries ingest for newer limits in the background, with at most one query of the customer at a time. */
+  #refresh(call: GatedCall, calls: CustomerCalls): void {
+    calls.refreshing ??= this.#renew(call, calls).finally(() => (calls.refreshing = undefined))
   }
 
   async #renew(call: GatedCall, calls: CustomerCalls): Promise<void> {
     const askedAtMs = performance.now()
     const reading = calls.read()
-    const answer = await this.#parts.askLimits(call)
+    const answer = await this.#queries.ask(call)
+    const { recent } = calls
     if (answer.kind === 'unknown') {
-      this.#extend(calls)
+      // Keep the most recent answer, and do not query ingest again with every call.
+      const untilMs = performance.now() + this.#parts.limits.limitsFreshMs
+      calls.recent = recent && { ...recent, untilMs }
     } else if (answer.kind === 'answered' && judge(call, answer).kind === 'allowed') {
       this.#remember(calls, answer.response, reading, askedAtMs)
     } else {
       // Forget the limits, so that the next call queries ingest itself and returns the reason of the denial.
       calls.recent = undefined
     }
-  }
-
-  /**
-   * Keeps the last known limits in force after ingest could not answer, up to `limitsStaleMs`. Ingest is queried again within
-   * `limitsFreshMs`. Returns false if there are no such limits.
-   */
-  #extend(calls: CustomerCalls): boolean {
-    const { limitsFreshMs, limitsStaleMs } = this.#parts.limits
-    const { recent } = calls
-    const nowMs = performance.now()
-    if (recent === undefined || nowMs - recent.askedAtMs > limitsStaleMs) return false
-    calls.recent = { ...recent, untilMs: nowMs + limitsFreshMs }
-    return true
   }
 
   #remember(
@@ -307,6 +302,16 @@ export class Admissions {
 function planToBuy({ server, toolName }: GatedCall, { recovery }: Paywall): string | undefined {
   if (recovery === 'activate_plan') return server.defaultPlanRef
   return recovery === 'upgrade' ? solePlanOf(server, toolName) : undefined
+}
+
+/** Waits until the promise settles, but no longer than `timeoutMs`. */
+async function settledWithin(promise: Promise<unknown>, timeoutMs: number): Promise<void> {
+  const timer = new AbortController()
+  await Promise.race([
+    promise,
+    sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined),
+  ])
+  timer.abort()
 }
 
 function judge({ server, toolName }: GatedCall, answer: LimitsAnswer): Checked {

@@ -46,8 +46,8 @@ export class CustomerCalls {
   /** Requests for holds since this object was created. */
   holds = 0
   recent: RecentLimits | undefined
-  /** Whether a request to refresh the limits is in progress. */
-  isAsking = false
+  /** The query for newer limits that is in progress. */
+  refreshing: Promise<void> | undefined
 
   add(): void {
     this.unconfirmed++

@@ -20,6 +20,12 @@ export const gateSettings = {
     3_000,
     { min: 1, max: 60_000 },
   ),
+  limitsPatienceMs: integerSetting(
+    'TOLLGATE_MCP_LIMITS_PATIENCE_MS',
+    'Milliseconds that a call waits for ingest while a former answer for the customer may still be used; afterwards, calls use it without waiting until ingest answers again',
+    250,
+    { min: 0, max: 60_000 },
+  ),
   limitsFreshMs: integerSetting(
     'TOLLGATE_MCP_LIMITS_FRESH_MS',
     'Milliseconds that an answer of ingest is used for further calls of the same customer, while its cap is far away; 0 asks for each call',
