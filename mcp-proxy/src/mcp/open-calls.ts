@@ -26,6 +26,8 @@ export class OpenCalls {
   readonly #calls = new Map<string, OpenCall>()
   /** Ids of requests that the origin may still answer. */
   readonly #unanswered = new Recent<true>(unansweredMax)
+  /** Whether the client cancelled them, of the tool calls that are being admitted. */
+  readonly #admitting = new Map<string, { isCancelled: boolean }>()
   readonly #graceMs: number
 
   constructor(graceMs: number) {
@@ -47,10 +49,26 @@ export class OpenCalls {
   }
 
   /**
+   * Notes cancellations of a tool call until it is admitted, because it is not an open request before. Returns a function that ends
+   * this and returns whether the client cancelled the call.
+   */
+  admit(key: string | undefined): () => boolean {
+    if (key === undefined || this.#admitting.has(key)) return () => false
+    const admitting = { isCancelled: false }
+    this.#admitting.set(key, admitting)
+    return () => {
+      this.#admitting.delete(key)
+      return admitting.isCancelled
+    }
+  }
+
+  /**
    * Marks a request as cancelled by the client and returns it, or returns undefined if this process does not serve it. The origin
    * receives the cancellation and need not answer, so the request is aborted after the grace period.
    */
   cancel(key: string): OpenCall | undefined {
+    const admitting = this.#admitting.get(key)
+    if (admitting !== undefined) admitting.isCancelled = true
     const call = this.#calls.get(key)
     if (call !== undefined) this.#cancel(call)
     return call

@@ -72,7 +72,7 @@ async function relayUncounted(
   served.stopped?.addEventListener('abort', () => controller.abort(), { once: true })
   const timer =
     limitMs === undefined ? undefined : setTimeout(() => controller.abort(overdue), limitMs)
-  // A DELETE does not cancel a call that is still being admitted, so the end of the session is checked here.
+  // A DELETE cancels the open requests alone, and this one was not open yet when it arrived.
   if (served.hasEnded?.() === true) {
     call.cancelled = { hasBegun: false }
     controller.abort()

@@ -64,11 +64,12 @@ export async function serveToolCall(
     ...(round.paywallAnswered !== undefined && { paywallAnswered: round.paywallAnswered }),
   }
   const begunAt = performance.now()
-  const call = { ...sent, id, gated, round, reply, begunAt }
+  const endAdmission = parts.openCalls.admit(served.callKey)
   // Callers without a token reach only public tools, which need no admission.
   const admission: Admission =
     customerRef === undefined ? { kind: 'open' } : await admit(served, gated)
-  await carryOut(call, admission)
+  const isCancelled = endAdmission() || served.hasEnded?.() === true
+  await carryOut({ ...sent, id, gated, round, reply, begunAt }, admission, isCancelled)
 }
 
 function callVirtual(
@@ -92,7 +93,7 @@ function admit({ parts }: ServedRequest, gated: GatedCall): Promise<Admission> {
   })
 }
 
-async function carryOut(call: Call, admission: Admission): Promise<void> {
+async function carryOut(call: Call, admission: Admission, isCancelled: boolean): Promise<void> {
   const { served, id, reply, round } = call
   switch (admission.kind) {
     case 'unavailable':
@@ -102,6 +103,8 @@ async function carryOut(call: Call, admission: Admission): Promise<void> {
     case 'open':
     case 'admitted': {
       const settle = admission.kind === 'admitted' ? admission.settle : undefined
+      // The origin does not receive a call that the client cancelled during the admission, also by ending its session.
+      if (isCancelled) return finish(call, { kind: 'cancelled', hasBegun: false }, settle)
       try {
         const end = await relay(served, round.text, id, reply, served.parts.config.callMs)
         return finish(call, end, settle)
