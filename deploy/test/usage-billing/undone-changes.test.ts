@@ -1,4 +1,4 @@
-import { endRefunded } from '@tollgate/domain/purposes/undo-change'
+import { endRefunded } from '@tollgate/domain/purposes/end-refunded'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'

@@ -7,8 +7,12 @@ import {
   declinePauseMs,
   declinesMax,
   type RechargeFacts,
+  leastCredits,
 } from './decide-recharge.ts'
 import type { AutoRecharge } from './repository.ts'
+import fc from 'fast-check'
+import { displayMinor } from '../money/credits.ts'
+import { fractionOf } from '../money/decimal.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
@@ -122,4 +126,19 @@ describe('what comes of a charge', () => {
     }
     expect(after).toMatchObject({ status: 'failed', monthlySpendMinor: 2_000n })
   })
+})
+
+test('one credit less than the published threshold is shown as less than the amount', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 1_000_000n }),
+      fc.constantFrom(['USD', '1'], ['EUR', '0.92'], ['JPY', '151.37'], ['KWD', '0.307']),
+      (amountMinor, [currency, rate]) => {
+        const unitsPerDollar = fractionOf(rate)
+        const credits = leastCredits(amountMinor, currency, unitsPerDollar)
+        expect(displayMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
+        expect(displayMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
+      },
+    ),
+  )
 })

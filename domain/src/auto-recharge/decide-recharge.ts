@@ -1,6 +1,8 @@
-import { displayMinor } from '../money/credits.ts'
+import { displayMinor, creditsPerMinorUnit } from '../money/credits.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { AutoRecharge, RechargeObstacle } from './repository.ts'
+import { minorPerMajor } from '../money/currencies.ts'
+import type { Fraction } from '../money/decimal.ts'
 
 export type RechargeFacts = {
   readonly recharge: AutoRecharge
@@ -124,4 +126,16 @@ function obstructed(obstacle: RechargeObstacle): Obstructed {
 
 function wait(reason: Extract<RechargeDecision, { kind: 'wait' }>['reason']): RechargeDecision {
   return { kind: 'wait', reason }
+}
+
+/** Returns the fewest whole credits whose displayed value is not below the amount. */
+export function leastCredits(
+  amountMinor: bigint,
+  currency: string,
+  { numerator, denominator }: Fraction,
+): bigint {
+  // The displayed value is rounded half up, so half a minor unit less is enough.
+  const dividend = (2n * amountMinor - 1n) * creditsPerMinorUnit * 100n * denominator
+  const divisor = 2n * numerator * minorPerMajor(currency)
+  return (dividend + divisor - 1n) / divisor
 }

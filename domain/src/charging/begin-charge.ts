@@ -45,10 +45,9 @@ export async function beginCharge(
   if (intent === undefined) {
     const number = (await countIntentsOfInvoice(sql, providerId, invoiceRef)) + 1
     const purchase = await findPurchase(work, invoice)
-    const terms = await findTerms(work, invoice)
-    if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
-    const asked = { ...payer, isOutOfTurn }
-    return { kind: 'send', ...(await openPayment(work, invoice, purchase, asked, terms, number)) }
+    const terms = await requireTerms(work, invoice)
+    const charged = { ...payer, isOutOfTurn }
+    return { kind: 'send', ...(await openPayment(work, invoice, purchase, charged, terms, number)) }
   }
   const request = { paymentMethodId: payer.method, ...(isOutOfTurn && { isOutOfTurn }) }
   const call = { operation: 'confirm', request } as const
@@ -86,8 +85,7 @@ export async function openPaymentByCustomer(
 ): Promise<OpenedIntent> {
   const { sql, providerId } = work
   const number = (await countIntentsOfInvoice(sql, providerId, invoice.reference)) + 1
-  const terms = await findTerms(work, invoice)
-  if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
+  const terms = await requireTerms(work, invoice)
   const payer = { method: null, customerId }
   return openPayment(work, invoice, await findPurchase(work, invoice), payer, terms, number)
 }
@@ -191,4 +189,10 @@ async function findTerms(
   const originalAmountMinor = dueMinor(invoice)
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   return { amountMinor, originalAmountMinor, currency, exchangeRate, credits: null }
+}
+
+async function requireTerms(work: UnitOfWork, invoice: Invoice): Promise<IntentTerms> {
+  const terms = await findTerms(work, invoice)
+  if (terms === undefined) throw new Error(`There is no exchange rate for ${invoice.currency}`)
+  return terms
 }

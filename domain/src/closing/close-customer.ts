@@ -17,7 +17,7 @@ import {
   listBillable,
   type UsageNotesOf,
 } from './billable-purchases.ts'
-import { forfeitCredits } from './forfeit-credits.ts'
+import { forfeitCredits, writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
 import { measureUnbilled, readFinalBills, type UnbilledUsage } from './measure-unbilled.ts'
 import {
   boughtCreditsLeft,
@@ -26,7 +26,6 @@ import {
   readOpenInvoices,
   type OpenAmounts,
 } from './open-amounts.ts'
-import { writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
 
 export type ClosingParts = BillNowParts & {
   readonly measuring: MeasuringParts

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Customer } from '../customers/repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
-import { PaymentUnknownError } from './payment-unknown-error.ts'
-import { processorOf, type PaymentParts } from './payment-parts.ts'
+import { PaymentUnknownError, processorOf, type PaymentParts } from './payment-parts.ts'
 import { providerMetadataKey } from './payment-intent.ts'
 import { findProcessorCustomer, keepProcessorCustomer } from './processor-customers-repository.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { currencySymbol } from './currency-symbol.ts'
-import { planLabel } from './plan-label.ts'
 import { planSnapshotBody } from './plan-snapshot-body.ts'
 import { isAutoEnrolled, isCreditBased, mayBeDefault, requiresPayment } from './plan.ts'
 import type { PlanCosts } from './plan.ts'
@@ -75,17 +74,6 @@ describe('what a plan costs', () => {
     expect(isAutoEnrolled(given)).toBe(enrols)
     expect(isCreditBased(given)).toBe(credit)
     expect(mayBeDefault(given)).toBe(!pays || given.type === 'usage-based')
-  })
-})
-
-describe('planLabel', () => {
-  it.each([
-    [true, false, 'recurring'],
-    [false, true, 'usage-based'],
-    [true, true, 'hybrid'],
-    [false, false, 'one-time'],
-  ] as const)('cycle %s, meter %s: %s', (hasCycle, isMetered, label) => {
-    expect(planLabel({ hasCycle, isMetered })).toBe(label)
   })
 })
 

@@ -1,3 +1,4 @@
+import { fieldFault } from './field-fault.ts'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { PlanTerms } from './plan.ts'
 
@@ -35,5 +36,5 @@ function openEnd(tiers: Tiers, index: number): ValidationIssue[] {
 }
 
 function fault(index: number, field: string, message: string): ValidationIssue {
-  return { code: 'custom', path: ['usageTiers', index, field], message }
+  return fieldFault(['usageTiers', index, field], message)
 }

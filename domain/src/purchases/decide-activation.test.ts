@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
+import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
 import { mayTry } from '../billing/start-trial.ts'
-import { unpaidPurchase } from './new-purchase.ts'
 import type { Purchase } from './repository.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
@@ -133,10 +133,7 @@ function decide(plan: Plan, lastOfPlan: Purchase | undefined, hasDebts = false, 
 }
 
 function endedOf(plan: Plan): Purchase {
-  const customer = { reference: 'cus_A', email: 'ada@example.com' }
-  const given = { customer, product, plan, cycleMode: 'calendar', origin: 'manual', now } as const
-  const purchase = unpaidPurchase({ ...given, customer: customer as never })
-  return { ...purchase, status: 'expired', paidAt: now, endedAt: now, endDate: now }
+  return boughtPlan(plan, now, { status: 'expired', endedAt: now, endDate: now })
 }
 
 function hybrid(terms: Plan['terms'] = {}): Partial<Plan> {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideCancel } from './decide-cancel.ts'
 import { trialPurchase, unpaidPurchase } from './new-purchase.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { buyer, snapshotOfPlan, soldProduct } from '../../test/bought-plans.ts'
 import { datesBeforeCancel } from './reactivate-purchase.ts'
 import type { Purchase } from './repository.ts'
 
@@ -10,20 +10,9 @@ const trialEnd = new Date('2026-01-15T00:00:00Z')
 const nextDay = new Date('2026-01-02T00:00:00Z')
 
 function given(autoRenew: boolean) {
-  const plan: PlanSnapshot = {
-    reference: 'pln_A',
-    name: 'Paid',
-    type: 'recurring',
-    priceMinor: 1_900,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: 'monthly', trialDays: 14, autoRenew },
-  }
-  const customer = { reference: 'cus_a', email: 'a@example.com' } as never
-  const product = { reference: 'prd_A', name: 'API' }
-  return { customer, product, plan, cycleMode: 'calendar', now: start } as const
+  const plan = snapshotOfPlan('pln_A', 1_900, { trialDays: 14, autoRenew })
+  const cycleMode = 'calendar'
+  return { customer: buyer, product: soldProduct, plan, cycleMode, now: start } as const
 }
 
 const bought = (autoRenew: boolean): Purchase =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
+import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideProvision } from './decide-provision.ts'
-import { snapshotOf } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 const start = new Date('2026-01-31T00:00:00Z')
@@ -109,52 +109,5 @@ function aProduct(fields: Partial<Product> = {}): Product {
 }
 
 function aPurchase(fields: Partial<Purchase>): Purchase {
-  return {
-    reference: 'pur_A',
-    customerRef: 'cus_a',
-    customerEmail: 'a@example.com',
-    productRef: 'prd_A',
-    productName: 'API',
-    planRef: 'pln_A',
-    planSnapshot: snapshotOf(free),
-    status: 'active',
-    origin: 'free_default',
-    amountMinor: 0,
-    originalAmountMinor: null,
-    currency: 'USD',
-    exchangeRate: null,
-    anchor: start,
-    cycleMode: 'calendar',
-    billingCycle: 'monthly',
-    isRecurring: true,
-    autoRenew: true,
-    startDate: start,
-    endDate: null,
-    nextBillingDate: null,
-    paidAt: null,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-    metadata: {},
-    remindedOf: null,
-    nextResetAt: null,
-    retryCount: 0,
-    nextRetryAt: null,
-    nextUsageBillAt: null,
-    usageClosesAt: null,
-    suspendedAt: null,
-    accessRestoredAt: null,
-    carriedInto: null,
-    carriedOverMicros: null,
-    carrySettlesAt: null,
-    replaces: null,
-    allowance: null,
-    firstIncludedMicros: null,
-    windowsTakenIn: [],
-    scheduledPlan: null,
-    scheduledPlanAt: null,
-    createdAt: start,
-    updatedAt: start,
-    ...fields,
-  }
+  return boughtPlan(free, start, fields)
 }

@@ -1,29 +1,16 @@
 import { expect, test } from 'vitest'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import { decideUnpaidSince, isPaidBeforehand } from './decide-unpaid-since.ts'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
 import type { Purchase } from './repository.ts'
 
 /* A monthly plan, bought and paid on 1 June. */
 
-const plan: PlanSnapshot = {
-  ...{ reference: 'pro', name: 'Pro', type: 'recurring', priceMinor: 4_900, currency: 'USD' },
-  ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-  terms: { billingCycle: 'monthly' },
-}
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
+const plan = snapshotOfPlan('pro', 4_900)
 const june = new Date('2026-06-01T00:00:00Z')
 const july = new Date('2026-07-01T00:00:00Z')
 const tenthOfJuly = new Date('2026-07-10T00:00:00Z')
 const fifthOfJuly = new Date('2026-07-05T00:00:00Z')
-const product = { reference: 'prd_A', name: 'API' }
-const given = { customer, product, plan, cycleMode: 'calendar', now: june } as const
-const purchase: Purchase = {
-  ...paidPurchase(given, switchPrice(plan, 'USD', '1')),
-  status: 'active',
-}
+const purchase = boughtPlan(plan, june)
 
 test.each<[string, Partial<Purchase>, Date | null, Date, Date | undefined]>([
   ['within the period that was bought', {}, july, new Date('2026-06-20T00:00:00Z'), undefined],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import { decideReminder } from './decide-reminder.ts'
 import { decideRenewal } from './decide-renewal.ts'
 import { decideReset } from './decide-reset.ts'
@@ -42,64 +42,8 @@ const anchors = fc
   .map((second) => new Date(second * 1000))
 
 function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date): Purchase {
-  const plan: PlanSnapshot = {
-    reference: 'pln_A',
-    name: 'Free',
-    type: 'recurring',
-    priceMinor: 0,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: cycle, billingCycleDays: customDays },
-  }
-  return {
-    reference: 'pur_A',
-    customerRef: 'cus_a',
-    customerEmail: 'a@example.com',
-    productRef: 'prd_A',
-    productName: 'API',
-    planRef: plan.reference,
-    planSnapshot: plan,
-    status: 'active',
-    origin: 'manual',
-    amountMinor: 0,
-    originalAmountMinor: null,
-    currency: 'USD',
-    exchangeRate: null,
-    anchor,
-    cycleMode: 'calendar',
-    billingCycle: cycle,
-    isRecurring: true,
-    autoRenew: true,
-    startDate: anchor,
-    endDate: null,
-    nextBillingDate: first,
-    paidAt: null,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-    metadata: {},
-    remindedOf: null,
-    nextResetAt: first,
-    retryCount: 0,
-    nextRetryAt: null,
-    nextUsageBillAt: null,
-    usageClosesAt: null,
-    suspendedAt: null,
-    accessRestoredAt: null,
-    carriedInto: null,
-    allowance: null,
-    firstIncludedMicros: null,
-    windowsTakenIn: [],
-    scheduledPlan: null,
-    scheduledPlanAt: null,
-    replaces: null,
-    carriedOverMicros: null,
-    carrySettlesAt: null,
-    createdAt: anchor,
-    updatedAt: anchor,
-  }
+  const plan = snapshotOfPlan('pln_A', 0, { billingCycle: cycle, billingCycleDays: customDays })
+  return boughtPlan(plan, anchor, { nextBillingDate: first, nextResetAt: first })
 }
 
 const given = [anchors, cycles, fc.integer({ min: 1, max: 400 })] as const

@@ -1,34 +1,16 @@
 import { describe, expect, it, test } from 'vitest'
-import type { PlanTerms } from '../plans/plan.ts'
+import { boughtPlan, snapshotOfPlan as planOf } from '../../test/bought-plans.ts'
 import { decideActivation } from './decide-activation.ts'
 import { decideCancel } from './decide-cancel.ts'
 import { dueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { mayTry } from '../billing/start-trial.ts'
 
 /* A plan with a notice of 7 days, bought on 1 June. It can be left for a cheaper plan when a cancellation would end it. */
 
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
 const product = { reference: 'prd_A', name: 'API', status: 'active' }
-
-function planOf(
-  reference: string,
-  priceMinor: number,
-  terms: PlanTerms = {},
-  fields: Partial<PlanSnapshot> = {},
-): PlanSnapshot {
-  return {
-    ...{ reference, name: reference, type: 'recurring', priceMinor, currency: 'USD' },
-    ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly', ...terms },
-    ...fields,
-  }
-}
 
 const start = new Date('2026-06-01T00:00:00Z')
 const july = new Date('2026-07-01T00:00:00Z')
@@ -38,12 +20,8 @@ const late = new Date('2026-06-28T00:00:00Z')
 
 const pro = planOf('pro', 4_900, { cancellationNoticeDays: 7 })
 
-function holding(plan: PlanSnapshot, fields: Partial<Purchase> = {}): Purchase {
-  const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
-  const purchase = paidPurchase(given, switchPrice(plan, 'USD', '1'))
-  return { ...purchase, status: 'active', ...fields }
-}
-
+const holding = (plan: PlanSnapshot, fields: Partial<Purchase> = {}) =>
+  boughtPlan(plan, start, fields)
 const held = holding(pro)
 
 function changeTo(plan: PlanSnapshot, at: Date, from = held, currency?: string) {

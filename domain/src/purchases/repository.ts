@@ -169,3 +169,13 @@ export function decidingFirst(sql: Queryable): Fragment {
     purchases.status in ${sql(statusesWithAccess)} desc, purchases.start_date desc,
     purchases.created_at desc`
 }
+
+export async function countPurchasesByStatus(
+  sql: Queryable,
+  providerId: string,
+): Promise<Map<PurchaseStatus, number>> {
+  const rows = await sql<{ status: PurchaseStatus; total: number }[]>`
+    select status, count(*)::int as total from purchases
+    where provider_id = ${providerId} group by status`
+  return new Map(rows.map(({ status, total }) => [status, total]))
+}

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import {
+  boughtPlan as bought,
+  buyer,
+  snapshotOfPlan,
+  soldProduct,
+} from '../../test/bought-plans.ts'
 import { periodAt, usagePeriodAt, usagePeriodOf, type Cycle } from '../periods/periods.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import type { PlanTerms } from '../plans/plan.ts'
 import { decideChange, decideSwitch, needsNoPayment, type SwitchInput } from './decide-switch.ts'
-import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
+import { switchedPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 /* Changes of plan within a period: their charges, whatever the days on which they are made. */
-
-const customer = {
-  reference: 'cus_1',
-  email: 'ada@example.com',
-} as Parameters<typeof paidPurchase>[0]['customer']
-const product = { reference: 'prd_1', name: 'API' }
 
 let plans = 0
 
@@ -23,18 +23,15 @@ function planOf(
   terms: PlanTerms = {},
   type: PlanSnapshot['type'] = 'recurring',
 ) {
-  const plan: PlanSnapshot = {
-    reference: `pln_${(plans += 1)}`,
-    name: 'Plan',
-    type,
+  const basePriceMinor = type === 'hybrid' ? priceMinor : null
+  const fields = { type, basePriceMinor, meterRef: 'mtr_1' }
+  const reference = `pln_${(plans += 1)}`
+  return snapshotOfPlan(
+    reference,
     priceMinor,
-    basePriceMinor: type === 'hybrid' ? priceMinor : null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: 'mtr_1',
-    terms: { billingCycle: 'monthly', prorationPolicy: 'proportional', ...terms },
-  }
-  return plan
+    { prorationPolicy: 'proportional', ...terms },
+    fields,
+  )
 }
 
 function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
@@ -42,12 +39,6 @@ function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
 }
 
 const atRenewal = (priceMinor: number) => planOf(priceMinor, { prorationPolicy: 'none' })
-
-function bought(plan: PlanSnapshot, now: Date): Purchase {
-  const price = switchPrice(plan, 'USD', '1')
-  const purchase = paidPurchase({ customer, product, plan, cycleMode: 'calendar', now }, price)
-  return { ...purchase, status: 'active' }
-}
 
 function changeOf(held: Purchase, plan: PlanSnapshot, at: Date) {
   return decideSwitch({ held, plan, isFirstCharge: false, currency: undefined, at })
@@ -213,7 +204,7 @@ test('a period costs what its plans cost for the time that each was held, whatev
         const plan = planOf(each.minor, { billingCycle })
         const change = changeOf(held, plan, each.at)!
         paid += totalOf(change.lines)
-        const given = { customer, product, plan, now: each.at }
+        const given = { customer: buyer, product: soldProduct, plan, now: each.at }
         held = switchedPurchase(given, change, switchPrice(plan, 'USD', '1'))
         expect(held).toMatchObject({ anchor, nextBillingDate: end, nextResetAt: end })
         const at = new Date(Math.floor(each.at.getTime() / 1000) * 1000)

@@ -1,27 +1,18 @@
 import { expect, test } from 'vitest'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import type { Purchase } from './repository.ts'
 import { windowsTakenIn } from './windows-taken-in.ts'
 
 /* Purchases of one customer in June, one each day. Each starts a new period. */
 
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
-const product = { reference: 'prd_a', name: 'API', status: 'active' }
 const now = new Date('2026-06-20T00:00:00Z')
 
 function purchaseOn(day: number, fields: Partial<Purchase> = {}): Purchase {
-  const plan: PlanSnapshot = {
-    ...{ reference: `pln_${day}`, name: 'Plan', type: 'recurring', priceMinor: 900 },
-    ...{ currency: 'USD', basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly' },
-  }
   const start = new Date(Date.UTC(2026, 5, day))
-  const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
-  const purchase = paidPurchase(given, switchPrice(plan, 'USD', '1'))
-  return { ...purchase, reference: `pur_${day}`, ...fields }
+  return boughtPlan(snapshotOfPlan(`pln_${day}`, 900), start, {
+    reference: `pur_${day}`,
+    ...fields,
+  })
 }
 
 const windowOn = (day: number): string => `pur_${day}@${Date.UTC(2026, 5, day) / 1000}`

@@ -1,38 +1,16 @@
 import { expect, test } from 'vitest'
-import type { PlanTerms } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { paidPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import { boughtPlan, snapshotOfPlan as planOf } from '../../test/bought-plans.ts'
 import { decidePlanSale, type PlanSaleFacts } from './decide-plan-sale.ts'
 
 /* A monthly plan with a notice of 7 days, held since 1 June. Facts are stated in the order in which they decide. */
 
 const now = new Date('2026-06-11T00:00:00Z')
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
-
-function planOf(reference: string, priceMinor: number, terms: PlanTerms = {}): PlanSnapshot {
-  return {
-    ...{ reference, name: reference, type: 'recurring', priceMinor, currency: 'USD' },
-    ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly', ...terms },
-  }
-}
-
 const [pro, small, big] = [
   planOf('pro', 4_900, { cancellationNoticeDays: 7 }),
   planOf('small', 900),
   planOf('big', 9_900),
 ]
-const product = { reference: 'prd_A', name: 'API' }
-const start = new Date('2026-06-01T00:00:00Z')
-const held = {
-  ...paidPurchase(
-    { customer, product, plan: pro, cycleMode: 'calendar', now: start },
-    switchPrice(pro, 'USD', '1'),
-  ),
-  status: 'active',
-} as const
+const held = boughtPlan(pro, new Date('2026-06-01T00:00:00Z'))
 
 const nothing: PlanSaleFacts = {
   ...{ plan: pro, held: undefined, buysCredits: false },

@@ -1,6 +1,6 @@
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { soldOut } from '../purchases/decide-activation.ts'
-import { isPaidFor } from '../purchases/is-paid-for.ts'
+import { isPaidFor } from '../purchases/access.ts'
 import { keptUntil } from '../purchases/notice.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { undeliverable, type Undeliverable } from './payment-handler.ts'

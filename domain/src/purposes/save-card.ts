@@ -2,6 +2,7 @@ import { armRecharge } from '../auto-recharge/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { chargeUnpaidNow } from '../invoices/unpaid.ts'
 import { findReusablePaymentMethod, keepCard, type SeenCard } from '../cards/repository.ts'
+import type { CardCheckHandler } from './payment-handler.ts'
 
 /**
  * Stores the card that paid or was set up. If it can be charged again, pending recharges and unpaid invoices use it from now on.
@@ -17,4 +18,13 @@ export async function saveCard(
   if (!card.reusable) return
   await armRecharge(work, customerRef, card.paymentMethodId)
   if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
+}
+
+/** A card that the customer enters for later charges. */
+export const cardCheck: CardCheckHandler = {
+  /** Saves the card, which is charged from now on, also for unpaid invoices. */
+  onSucceeded: (work, customerRef, card) => saveCard(work, customerRef, card),
+
+  /** The previous card stays. */
+  onFailed: async () => undefined,
 }

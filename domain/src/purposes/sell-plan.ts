@@ -5,7 +5,7 @@ import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
 import { withdrawOtherIntents } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { untaxedTermsOf } from '../payments/taxed-terms.ts'
+import { untaxedTermsOf, priceOf } from '../payments/taxed-terms.ts'
 import { isSoldOutNow, maxQuantityOf, type SoldPlan } from '../plans/places.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
@@ -13,15 +13,22 @@ import { givesAccess } from '../purchases/access.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { followPurchase } from '../purchases/follow-purchase.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
-import { paidPurchase, type PurchasePrice } from '../purchases/new-purchase.ts'
+import {
+  paidPurchase,
+  type PurchasePrice,
+  type UnpaidPurchase,
+  switchedPurchase,
+  switchPrice,
+} from '../purchases/new-purchase.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import { sellsOnBoundCheckout } from '../sessions/bound-checkout.ts'
 import { isBoundCheckout } from '../sessions/checkout-sessions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decidePlanSale, type PlanSaleDecision } from './decide-plan-sale.ts'
 import { saleOfCredits, saleOfPlan, type Sale } from './invoice-sale.ts'
-import { findSwitch, paidSwitch } from './paid-switch.ts'
 import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
 
 /**
  * Starts the plan that was paid for in place of another plan of the product, or finds the purchase that the credits are for. Other
@@ -154,4 +161,34 @@ function planPriceOf(intent: PaymentIntent): PurchasePrice {
     currency,
     exchangeRate,
   }
+}
+
+/**
+ * Returns the change of plan that was paid for, as it was priced. `gone`: the purchase to be changed or its period has ended before
+ * the payment.
+ */
+function findSwitch(
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  held: Purchase | undefined,
+  now: Date,
+): PlanSwitch | 'gone' {
+  const { planSwitch, currency } = intent
+  if (planSwitch === null) throw new Error(`${intent.reference} changes no plan`)
+  const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
+  if (held?.reference !== fromPurchaseRef) return 'gone'
+  const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })
+  if (change === undefined || change.period.end <= now) return 'gone'
+  return totalOf(change.lines) === priceOf(intent) ? change : 'gone'
+}
+
+/** Returns the new purchase. The transition `paid` makes it active. */
+function paidSwitch(
+  given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
+  change: PlanSwitch,
+  { currency, exchangeRate }: PaymentIntent,
+): Purchase {
+  const price = switchPrice(given.plan, currency, exchangeRate)
+  const purchase = switchedPurchase(given, change, price)
+  return { ...purchase, status: 'pending', paidAt: given.now }
 }

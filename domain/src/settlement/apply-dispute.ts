@@ -17,7 +17,9 @@ import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { SeenDispute } from '../purposes/payment-handler.ts'
 import { findHandler } from '../purposes/payment-handlers.ts'
-import { postDispute } from './post-dispute.ts'
+import { postMoney } from '../money-ledger/post-money.ts'
+import { disputeReinstated, disputeWithdrawn } from '../money-ledger/postings.ts'
+import { findPostedPayment } from './post-payment.ts'
 
 const disputed = disputeRank.needs_response
 const closed = disputeRank.won
@@ -113,4 +115,27 @@ async function tell(
     processor_charge: dispute.chargeId,
     created: unixSeconds(dispute.createdAt),
   })
+}
+
+/**
+ * Posts what a dispute withdrew from the processor's balance and returned to it, each movement once. An older state of the dispute
+ * has fewer movements and undoes none.
+ */
+async function postDispute(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { id: disputeRef, movements }: Dispute,
+): Promise<void> {
+  const { customerRef } = intent
+  if (movements.length === 0) return
+  if ((await findPostedPayment(work, intent)) === undefined) return
+  for (const { id: step, amountMinor: moved, feeMinor, currency, restUnits } of movements) {
+    const money = { customerRef, disputeRef, step, currency, restUnits }
+    await postMoney(
+      work,
+      moved < 0n
+        ? disputeWithdrawn({ ...money, amountMinor: -moved, feeMinor })
+        : disputeReinstated({ ...money, amountMinor: moved, feeMinor: -feeMinor }),
+    )
+  }
 }

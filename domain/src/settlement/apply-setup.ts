@@ -7,8 +7,7 @@ import { lockCustomer } from '../customers/repository.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { lookAtCard } from './look-at-payment.ts'
 import { providerMetadataKey } from '../payments/payment-intent.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { customerMetadataKey } from '../payments/processor-customers.ts'
 
 export type AppliedSetup =

@@ -146,18 +146,10 @@ function keep(
 ): Promise<CarriedOut> {
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work
-    const settling =
-      decline === undefined
-        ? settleAttempt(sql, providerId, attempt, 'done', null, now)
-        : settleAttempt(
-            sql,
-            providerId,
-            attempt,
-            'declined',
-            reasonOf(decline),
-            now,
-            declineKindOf(decline),
-          )
+    const outcome = decline === undefined ? 'done' : 'declined'
+    const message = decline === undefined ? null : reasonOf(decline)
+    const kind = decline && declineKindOf(decline)
+    const settling = settleAttempt(sql, providerId, attempt, outcome, message, now, kind)
     const applying = applyLook(work, attempt.intentRef, look, parts.hostedUrl)
     const [, applied] = await together([settling, applying])
     return answered(applied, look.payment.clientSecret)

@@ -1,7 +1,6 @@
 import type { ProcessorEvent } from '@tollgate/platform/payments/payment-processor'
 import type { Environment } from '@tollgate/schemas/environment'
-import { claimPoll, noteReadUntil } from '../payments/event-polls-repository.ts'
-import { receiveEvents } from '../payments/inbox-repository.ts'
+import { claimPoll, noteReadUntil, receiveEvents } from '../payments/inbox-repository.ts'
 import { processorOf } from '../payments/payment-parts.ts'
 import type { PaymentJobParts } from './work-off-inbox.ts'
 

@@ -8,10 +8,9 @@ import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
-import { givesAccess } from '../purchases/access.ts'
+import { givesAccess, isPaidFor } from '../purchases/access.ts'
 import { soldOut } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarly } from '../purchases/decide-switch.ts'
-import { isPaidFor } from '../purchases/is-paid-for.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax-terms.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
@@ -111,11 +110,13 @@ async function pricePlan(
     )
   }
   if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOut)
-  const input = {
+  const decided = decideChange({
     held: held && givesAccess(held, now) ? held : undefined,
-    ...{ plan, isFirstCharge, currency: request.currency, at: now },
-  }
-  const decided = decideChange(input)
+    plan,
+    isFirstCharge,
+    currency: request.currency,
+    at: now,
+  })
   if (decided.kind === 'at-renewal') {
     return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
   }

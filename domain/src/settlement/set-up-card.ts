@@ -1,7 +1,6 @@
 import type { Customer } from '../customers/repository.ts'
 import { providerMetadataKey } from '../payments/payment-intent.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { customerMetadataKey, requireProcessorCustomer } from '../payments/processor-customers.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { insertSetup } from '../cards/setups-repository.ts'

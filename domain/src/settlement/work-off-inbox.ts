@@ -26,8 +26,7 @@ import { lookAtPayment } from './look-at-payment.ts'
 import { applyLook } from './apply-look.ts'
 import { noteSeller } from './note-seller.ts'
 import { intentMetadataKey } from '../payments/payment-intent.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 
 export type PaymentJobParts = PaymentParts & {
   /** Can read the rows of all providers, because an event names no provider. */
