@@ -1,7 +1,7 @@
 import type { Customer } from '../src/customers/repository.ts'
 import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import type { PlanTerms } from '../src/plans/plan.ts'
-import { paidPurchase, switchPrice } from '../src/purchases/new-purchase.ts'
+import { newPaidPurchase, switchPrice } from '../src/purchases/new-purchase.ts'
 import type { Purchase } from '../src/purchases/repository.ts'
 
 export const buyer = { reference: 'cus_a', email: 'a@example.com' } as Customer
@@ -29,6 +29,6 @@ export function boughtPlan(
   fields: Partial<Purchase> = {},
 ): Purchase {
   const given = { customer: buyer, product: soldProduct, plan, cycleMode: 'calendar' } as const
-  const purchase = paidPurchase({ ...given, now: startsAt }, switchPrice(plan, 'USD', '1'))
+  const purchase = newPaidPurchase({ ...given, now: startsAt }, switchPrice(plan, 'USD', '1'))
   return { ...purchase, status: 'active', ...fields }
 }

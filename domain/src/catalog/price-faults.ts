@@ -23,11 +23,11 @@ export function priceFaults(plan: PricedPlan): ValidationIssue[] {
   const lists = priceLists(plan)
   return [
     ...lists.flatMap((list) => unchargedPrices(plan, list)),
-    ...sameCurrencies(plan),
+    ...repeatedCurrencies(plan),
     ...unchargedRates(plan),
     ...tierFaults(plan.terms.usageTiers ?? []),
     ...unreachedRates(plan),
-    ...lists.flatMap((list) => smallAmounts(plan, list)),
+    ...lists.flatMap((list) => amountsBelowMinimum(plan, list)),
   ]
 }
 
@@ -83,7 +83,7 @@ function unchargedPrices(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   return [...faults, fieldFault(at('price'), message), fieldFault(['creditsPerUnit'], message)]
 }
 
-function sameCurrencies({ terms }: PricedPlan): ValidationIssue[] {
+function repeatedCurrencies({ terms }: PricedPlan): ValidationIssue[] {
   const currencies = (terms.pricingOptions ?? []).map(({ currency }) => currency.toUpperCase())
   return currencies.flatMap((currency, index) => {
     if (currencies.indexOf(currency) === index) return []
@@ -157,7 +157,7 @@ function chargesAnyUsage(terms: UsageTerms): boolean {
 }
 
 /** Returns faults of amounts that must be paid at once but are below the processor's minimum. */
-function smallAmounts(plan: PricedPlan, list: PriceList): ValidationIssue[] {
+function amountsBelowMinimum(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   const { at, currency, price, setupFee } = list
   const hasBasePrice = plan.type === 'hybrid' && list.basePrice !== null
   const [field, amount] = hasBasePrice

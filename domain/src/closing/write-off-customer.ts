@@ -5,7 +5,7 @@ import { writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/leaver-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
-import { withdrawIntentOfInvoice } from '../payments/intents-repository.ts'
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 import { numberFromMicros } from '@tollgate/schemas/quantity'
@@ -39,7 +39,7 @@ export async function writeOffUsage(
 export async function writeOffInvoices(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
   for (const reference of await listOpenInvoices(sql, providerId, customerRef)) {
-    await withdrawIntentOfInvoice(sql, providerId, reference, now)
+    await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status === 'open' && dueMinor(invoice) > 0n) await writeOffInvoice(work, invoice)
   }

@@ -14,7 +14,7 @@ import {
   type McpServer,
   type OriginAuth,
 } from '../catalog/mcp-servers-repository.ts'
-import { setApart, slugOf } from './subdomain.ts'
+import { withRandomSuffix, slugOf } from './subdomain.ts'
 import { ensureToolMeters } from '../catalog/tool-meters.ts'
 
 export type NewMcpProduct = {
@@ -75,7 +75,7 @@ export async function addServer(
 ): Promise<McpServer> {
   const slug = slugOf(wanted)
   const rest = { reference: drawReference('mcpServer'), createdAt: work.now, updatedAt: work.now }
-  for (let subdomain = slug; ; subdomain = setApart(slug)) {
+  for (let subdomain = slug; ; subdomain = withRandomSuffix(slug)) {
     const server = { ...fields, ...rest, subdomain }
     if (await insertMcpServer(work.sql, work.providerId, server)) return server
   }

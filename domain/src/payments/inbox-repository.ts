@@ -76,7 +76,7 @@ export async function settleEvents(
     where event_id = any(${[...eventIds]}::text[])`
 }
 
-export async function putOffEvents(
+export async function postponeEvents(
   sql: Queryable,
   eventIds: readonly string[],
   dueAt: Date,
@@ -108,18 +108,18 @@ export async function sweepEvents(
 }
 
 /** How far back the first poll of an installation reads. */
-const firstReachMs = 86_400_000
+const firstPollReachMs = 86_400_000
 
 /**
  * Returns the time up to which the processor's event list was read, and schedules the next poll after the interval. Returns
  * undefined if no poll is due or another process is polling.
  */
-export async function claimPoll(
+export async function claimEventPoll(
   sql: Queryable,
   now: Date,
   intervalMs: number,
 ): Promise<Date | undefined> {
-  const beginning = new Date(now.getTime() - firstReachMs)
+  const beginning = new Date(now.getTime() - firstPollReachMs)
   await sql`
     insert into processor_event_polls (read_until, due_at) values (${beginning}, ${now})
     on conflict do nothing`
@@ -129,6 +129,6 @@ export async function claimPoll(
   return row?.read_until
 }
 
-export async function noteReadUntil(sql: Queryable, readUntil: Date): Promise<void> {
+export async function saveReadUntil(sql: Queryable, readUntil: Date): Promise<void> {
   await sql`update processor_event_polls set read_until = greatest(read_until, ${readUntil})`
 }

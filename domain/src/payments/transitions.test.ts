@@ -10,7 +10,7 @@ import {
 
 const triggers = Object.keys(intentTransitions) as IntentTrigger[]
 
-test('a final state is never left, and whatever is told before that is allowed but a refusal', () => {
+test('never leaves a final state, and before that allows every report except a refusal', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...triggers), { maxLength: 30 }), (told) => {
       let state: IntentState = 'creating'

@@ -14,7 +14,7 @@ export function termFaults(plan: Termed): ValidationIssue[] {
 }
 
 /** Returns all values on which these rules depend. */
-export function promisesOf({ type, terms }: Termed): readonly unknown[] {
+export function enforcedTermsOf({ type, terms }: Termed): readonly unknown[] {
   const { maxActiveUsers, availability, cancellationNoticeDays, autoRenew } = terms
   return [type, maxActiveUsers, availability?.['maxQuantity'], cancellationNoticeDays, autoRenew]
 }

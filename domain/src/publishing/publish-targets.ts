@@ -35,7 +35,7 @@ export async function publishTargets(
   await pool.begin(async (sql) => {
     await lockPublicationTargets(sql, kind, targets)
     const waiting = await listPublications(sql, kind, targets)
-    const due = when === 'always' ? targets : amongThem(targets, waiting)
+    const due = when === 'always' ? targets : targetsAmong(targets, waiting)
     if (due.length > 0) await write(sql, due)
     if (waiting.length > 0) {
       await deletePublications(
@@ -46,7 +46,7 @@ export async function publishTargets(
   })
 }
 
-function amongThem(targets: readonly TargetName[], others: readonly TargetName[]): TargetName[] {
+function targetsAmong(targets: readonly TargetName[], others: readonly TargetName[]): TargetName[] {
   const names = new Set(others.map(nameOf))
   return targets.filter((each) => names.has(nameOf(each)))
 }

@@ -6,18 +6,18 @@ import { isCreditBased } from '../plans/plan.ts'
 type AccessFacts = Pick<Purchase, 'status' | 'endDate'>
 
 /** Returns whether the status gives access, whatever the end date. */
-export function isOpen(purchase: Pick<Purchase, 'status'>): boolean {
+export function hasStatusWithAccess(purchase: Pick<Purchase, 'status'>): boolean {
   return statusesWithAccess.some((status) => status === purchase.status)
 }
 
 /** Returns whether the purchase gives access at that instant. */
 export function givesAccess(purchase: AccessFacts, now: Date): boolean {
-  return isOpen(purchase) && !hasEnded(purchase, now)
+  return hasStatusWithAccess(purchase) && !hasEnded(purchase, now)
 }
 
 /** Returns whether the end date has passed but the status has not been changed yet. Such a purchase gives no access. */
 export function isLapsed(purchase: AccessFacts, now: Date): boolean {
-  return isOpen(purchase) && hasEnded(purchase, now)
+  return hasStatusWithAccess(purchase) && hasEnded(purchase, now)
 }
 
 function hasEnded({ endDate }: AccessFacts, now: Date): boolean {

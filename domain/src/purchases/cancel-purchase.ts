@@ -27,7 +27,7 @@ export async function cancelPurchase(
       return { kind: 'cancelled', purchase: await endNow(work, purchase, 'cancelled', cancelled) }
     case 'schedule': {
       const { endDate, renewsAt } = decision
-      // A purchase cancelled too late for its notice renews until its end date, see `nextAfter`.
+      // A purchase cancelled too late for its notice renews until its end date, see `renewalAfter`.
       const autoRenew = renewsAt !== null
       const ending = { ...cancelled, endDate, autoRenew, nextBillingDate: renewsAt }
       const moved = await movePurchase(work, purchase, 'cancellation-scheduled', ending)

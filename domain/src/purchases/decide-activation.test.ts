@@ -9,35 +9,35 @@ import type { Purchase } from './repository.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
-describe('the first activation', () => {
+describe('decideActivation, for a first activation', () => {
   test.each<[string, Partial<Plan>, 'activate' | 'payment-required']>([
     ['of a free plan', {}, 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
     ['of a free plan with a set-up fee', { setupFeeMinor: 1 }, 'payment-required'],
-    ['of a hybrid plan that charges for usage alone', hybrid(), 'activate'],
+    ['of a hybrid plan that charges only for usage', hybrid(), 'activate'],
     ['of a hybrid plan with a trial', hybrid({ trialDays: 14 }), 'payment-required'],
     ['of a hybrid plan with a base price', { ...hybrid(), basePriceMinor: 1 }, 'payment-required'],
     ['of a usage-based plan', { type: 'usage-based', priceMinor: 1 }, 'activate'],
-  ])('%s', (_, fields, kind) => {
+  ])('decides the activation %s', (_, fields, kind) => {
     expect(decide(aPlan(fields), undefined).kind).toBe(kind)
   })
 })
 
-describe('a later activation of a plan that ended in this period', () => {
+describe('decideActivation, for a plan that ended in this period', () => {
   test.each<[string, Partial<Plan>, 'activate' | 'payment-required' | 'invalid']>([
     ['of a free plan', {}, 'invalid'],
     // The fee was paid before, and the plan costs nothing else.
     ['of a free plan with a set-up fee', { setupFeeMinor: 1 }, 'invalid'],
-    ['of a hybrid plan that charges for usage alone', hybrid(), 'activate'],
-    ['of a hybrid plan that was tried', hybrid({ trialDays: 14 }), 'activate'],
+    ['of a hybrid plan that charges only for usage', hybrid(), 'activate'],
+    ['of a hybrid plan whose trial was used', hybrid({ trialDays: 14 }), 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
-  ])('%s', (_, fields, kind) => {
+  ])('decides the activation %s', (_, fields, kind) => {
     const plan = aPlan({ ...fields, terms: { ...aPlan(fields).terms, limit: 10 } })
     expect(decide(plan, endedOf(plan)).kind).toBe(kind)
   })
 })
 
-test('a plan that charges for usage alone can be tried once', () => {
+test('offers the trial of a plan that charges only for usage once', () => {
   const plan = aPlan(hybrid({ trialDays: 14 }))
   const input = {
     product,
@@ -63,8 +63,8 @@ describe('a plan that requires a saved card', () => {
 
   test.each<[string, Partial<Plan>]>([
     ['a post-paid plan', postPaid],
-    ['a hybrid plan that charges for usage alone', hybrid(required)],
-  ])('%s starts with a card alone', (_, fields) => {
+    ['a hybrid plan that charges only for usage', hybrid(required)],
+  ])('starts %s only with a card', (_, fields) => {
     const plan = aPlan(fields)
     expect(decide(plan, undefined)).toMatchObject({
       kind: 'card-required',
@@ -73,7 +73,7 @@ describe('a plan that requires a saved card', () => {
     expect(decide(plan, undefined, false, true).kind).toBe('activate')
   })
 
-  test('is paid first where it has a price, and its trial is asked about by the checkout', () => {
+  test('requires the payment first if the plan has a price or a trial', () => {
     const paid = aPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
     const tried = { product, plan: aPlan(hybrid({ trialDays: 7, ...required })), now }
@@ -81,13 +81,13 @@ describe('a plan that requires a saved card', () => {
     expect(mayTry({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(true)
   })
 
-  test('goes on without one once it is held', () => {
+  test('keeps an active purchase after the card is removed', () => {
     const plan = aPlan(postPaid)
     const held: Purchase = { ...endedOf(plan), status: 'active', endedAt: null, endDate: null }
     expect(decide(plan, held).kind).toBe('already-active')
   })
 
-  test('comes after unpaid invoices', () => {
+  test('requires unpaid invoices to be paid before the card', () => {
     expect(decide(aPlan(postPaid), undefined, true).kind).toBe('payment-required')
   })
 })
@@ -98,7 +98,7 @@ describe('a customer with unpaid invoices for the product', () => {
     ['a plan with a price', { priceMinor: 1 }],
     ['a post-paid plan', { type: 'usage-based' }],
     ['a plan with a trial', { priceMinor: 1, terms: { billingCycle: 'monthly', trialDays: 7 } }],
-  ])('pays them before %s starts', (_, fields) => {
+  ])('must pay them before %s starts', (_, fields) => {
     const plan = aPlan(fields)
     expect(decide(plan, undefined, true)).toMatchObject({
       kind: 'payment-required',
@@ -108,7 +108,7 @@ describe('a customer with unpaid invoices for the product', () => {
     expect(mayTry({ ...input, isSoldOut: false, hasDebts: true, hasCard: true, now })).toBe(false)
   })
 
-  test('keeps the plan that still gives access', () => {
+  test('keeps a plan that still gives access', () => {
     const plan = aPlan({})
     const held: Purchase = { ...endedOf(plan), status: 'past_due', endedAt: null, endDate: null }
     expect(decide(plan, held, true).kind).toBe('already-active')

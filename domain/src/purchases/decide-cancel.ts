@@ -1,6 +1,6 @@
 import { periodAt } from '../periods/periods.ts'
 import { cycleOf, isLapsed } from './access.ts'
-import { noticedEnd } from './notice.ts'
+import { endAfterNotice } from './notice.ts'
 import type { Purchase } from './repository.ts'
 import { canMove, isEnding } from './transitions.ts'
 
@@ -25,7 +25,7 @@ export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
   if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
   if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {
     const { nextBillingDate: renewsAt } = purchase
-    const noticed = noticedEnd(purchase, now)
+    const noticed = endAfterNotice(purchase, now)
     if (noticed !== undefined && renewsAt !== null && noticed > renewsAt) {
       return { kind: 'schedule', endDate: noticed, renewsAt }
     }

@@ -49,7 +49,7 @@ function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date)
 const given = [anchors, cycles, fc.integer({ min: 1, max: 400 })] as const
 
 describe('due dates', () => {
-  test('of renewals and of resets are the ends of periods, one after the other, and none is due before', () => {
+  test('of renewals and resets are the ends of successive periods, and none is due earlier', () => {
     fc.assert(
       fc.property(...given, (anchor, cycle, customDays) => {
         const end = (index: number): Date => expectedEnd(anchor, cycle, index, customDays)
@@ -72,7 +72,7 @@ describe('due dates', () => {
     )
   })
 
-  test('of a trial: its end, and the first paid period begins there', () => {
+  test('of a trial is its end, where the first paid period begins', () => {
     fc.assert(
       fc.property(...given, fc.integer({ min: 1, max: 90 }), (start, cycle, customDays, days) => {
         const anchor = new Date(start.getTime() + days * dayMs)
@@ -91,7 +91,7 @@ describe('due dates', () => {
     )
   })
 
-  test('are told of within the time before them, once, and never afterwards', () => {
+  test('get one reminder within the configured time before them, and none afterwards', () => {
     const aheadMs = 3 * dayMs
     fc.assert(
       fc.property(anchors, fc.integer({ min: -6 * dayMs, max: 6 * dayMs }), (date, offsetMs) => {

@@ -5,7 +5,7 @@ import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
 import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
 import type { Period } from '../periods/periods.ts'
-import { nextAfter } from './decide-renewal.ts'
+import { renewalAfter } from './decide-renewal.ts'
 
 /** Fields that a transition changes besides the status. */
 export type PurchaseChange = Partial<
@@ -92,5 +92,5 @@ export function renewPurchase(
   purchase: Purchase,
   period: Period,
 ): Promise<Purchase> {
-  return movePurchase(work, purchase, 'renewed', nextAfter(purchase, period.end))
+  return movePurchase(work, purchase, 'renewed', renewalAfter(purchase, period.end))
 }

@@ -63,8 +63,8 @@ class Story {
   }
 }
 
-describe('a suspension', () => {
-  test('takes what the period before leaves where that one ended without access, and nowhere else', () => {
+describe('suspensionAfter', () => {
+  test('removes the rest of a period only if the period ended without access', () => {
     const waits = fc.oneof(fc.integer({ min: 1, max: 20 * 86_400_000 }), fc.constant(weekMs))
     fc.assert(
       fc.property(fc.array(waits, { minLength: 1, maxLength: 12 }), (gaps) => {
@@ -80,7 +80,7 @@ describe('a suspension', () => {
     )
   })
 
-  test('is not begun again by what else happens to a purchase that is suspended', () => {
+  test('keeps the start of a suspension through other transitions', () => {
     const at = anchor.getTime() + weekMs / 2
     const suspended = moved(purchase, 'suspended', at)
     expect(moved(suspended, 'suspended', at + weekMs)).toEqual(suspended)
@@ -90,7 +90,7 @@ describe('a suspension', () => {
     })
   })
 
-  test('whose beginning nobody noted takes everything that was left before access was back', () => {
+  test('removes all carried units if the start of the suspension is not recorded', () => {
     const restored = { ...purchase, accessRestoredAt: new Date(anchor.getTime() + 1.5 * weekMs) }
     const again = moved(restored, 'suspended', anchor.getTime() + 1.7 * weekMs)
     for (const held of [restored, again])

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { listPurchases, type Purchase } from './repository.ts'
-import { decideUnpaidSince, isPaidBeforehand } from './decide-unpaid-since.ts'
+import { decideUnpaidSince, isPaidInAdvance } from './decide-unpaid-since.ts'
 
 /** Maximum number of earlier purchases of the product that are read, newest first. */
 const purchasesReadMax = 50
@@ -63,7 +63,7 @@ async function findUnpaidSince(
   purchase: Purchase,
   now: Date,
 ): Promise<Date | undefined> {
-  if (!isPaidBeforehand(purchase)) return undefined
+  if (!isPaidInAdvance(purchase)) return undefined
   return decideUnpaidSince(purchase, await findPaidUntil(sql, providerId, purchase.reference), now)
 }
 

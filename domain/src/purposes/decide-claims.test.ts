@@ -15,7 +15,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 10 },
 )
 
-test('the claims in force come to the credits that the money which is away had bought', () => {
+test('claims exactly the credits that the refunded and disputed money had bought', () => {
   const paid = fc.integer({ min: 1, max: 100_000 })
   fc.assert(
     fc.property(paid, fc.integer({ min: 0, max: 10_000 }), steps, (amount, credits, each) => {

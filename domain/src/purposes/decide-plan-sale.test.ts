@@ -14,33 +14,33 @@ const held = boughtPlan(pro, new Date('2026-06-01T00:00:00Z'))
 
 const nothing: PlanSaleFacts = {
   ...{ plan: pro, held: undefined, buysCredits: false },
-  ...{ isSoldOut: false, isBeyondCheckout: false, now },
+  ...{ isSoldOut: false, isForbiddenByCheckout: false, now },
 }
 
-const inTheWay = { isSoldOut: true, isBeyondCheckout: true }
+const inTheWay = { isSoldOut: true, isForbiddenByCheckout: true }
 
 test.each<[string, Partial<PlanSaleFacts>, object]>([
-  ['to a customer without a plan', {}, { kind: 'begin' }],
-  ['of a plan that costs more than the one held', { plan: big, held }, { kind: 'begin' }],
+  ['begins for a customer without a plan', {}, { kind: 'begin' }],
+  ['begins if the plan costs more than the current one', { plan: big, held }, { kind: 'begin' }],
   [
-    'of credits for the plan held, whatever else is in the way',
+    'adds credits to the current plan, whatever else would prevent a sale',
     { held, buysCredits: true, ...inTheWay },
     { kind: 'add-credits', held },
   ],
-  ['of the plan held', { held, ...inTheWay }, refused('The plan was paid already')],
+  ['is refused for the current plan', { held, ...inTheWay }, refused('The plan was paid already')],
   [
-    'of the plan held whose renewal is past due',
+    'begins for the current plan if its renewal is past due',
     { held: { ...held, status: 'past_due' } },
     { kind: 'begin' },
   ],
-  ['of a plan that is sold out', { isSoldOut: true }, refused('The plan is sold out')],
+  ['is refused if the plan is sold out', { isSoldOut: true }, refused('The plan is sold out')],
   [
-    'that a bound checkout would end another plan for',
-    { plan: small, held, isBeyondCheckout: true },
+    'is refused if a bound checkout would end another plan',
+    { plan: small, held, isForbiddenByCheckout: true },
     refused('The checkout may not end another plan'),
   ],
   [
-    'of a cheaper plan within a notice',
+    'is refused for a cheaper plan within the notice',
     { plan: small, held },
     refused('The plan before is held by its notice'),
   ],

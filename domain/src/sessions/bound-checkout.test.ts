@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { snapshotOfPlan } from '../../test/bought-plans.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { sellsOnBoundCheckout } from './bound-checkout.ts'
+import { mayBoundCheckoutSell } from './bound-checkout.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
@@ -29,10 +29,13 @@ test.each<[Name, Name | undefined, Purchase['status'], boolean]>([
   ['free', 'paid', 'active', false],
   ['byUse', 'free', 'active', false],
   ['paid', 'byUse', 'active', false],
-])('a bound checkout sells %s beside %s that is %s: %s', (sold, held, status, isSold) => {
-  const last =
-    held === undefined
-      ? undefined
-      : { planRef: plans[held].reference, planSnapshot: plans[held], status, endDate: null }
-  expect(sellsOnBoundCheckout(plans[sold], last, now)).toBe(isSold)
-})
+])(
+  'decides whether a bound checkout sells %s next to %s in status %s: %s',
+  (sold, held, status, isSold) => {
+    const last =
+      held === undefined
+        ? undefined
+        : { planRef: plans[held].reference, planSnapshot: plans[held], status, endDate: null }
+    expect(mayBoundCheckoutSell(plans[sold], last, now)).toBe(isSold)
+  },
+)

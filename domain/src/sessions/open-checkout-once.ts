@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
-  findKeyedCheckout,
+  selectKeyedCheckout,
   openCheckoutSession,
   type CheckoutKey,
   type CheckoutRequest,
@@ -16,12 +16,12 @@ export type KeyedCheckoutOutcome =
   | { readonly kind: 'key-reused' }
 
 /** Returns the outcome of an earlier request with the same key, or undefined. */
-export async function findCheckoutOfKey(
+export async function findCheckoutByKey(
   sql: Queryable,
   providerId: string,
   key: CheckoutKey,
 ): Promise<KeyedCheckoutOutcome | undefined> {
-  const keyed = await findKeyedCheckout(sql, providerId, key.text)
+  const keyed = await selectKeyedCheckout(sql, providerId, key.text)
   if (keyed === undefined) return undefined
   if (keyed.inputSha256 !== key.inputSha256) return { kind: 'key-reused' }
   return { kind: 'opened', session: keyed.session }
@@ -39,7 +39,7 @@ export async function openCheckoutOnce(
 ): Promise<KeyedCheckoutOutcome> {
   const { sql, providerId } = work
   await lockCustomer(sql, providerId, request.customerRef)
-  const earlier = await findCheckoutOfKey(sql, providerId, key)
+  const earlier = await findCheckoutByKey(sql, providerId, key)
   if (earlier !== undefined) return earlier
   return { kind: 'opened', session: await openCheckoutSession(work, hosted, { ...request, key }) }
 }

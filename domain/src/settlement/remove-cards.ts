@@ -1,4 +1,4 @@
-import { disarmRecharge } from '../auto-recharge/repository.ts'
+import { removeRechargeCard } from '../auto-recharge/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { findProcessorCustomer } from '../payments/processor-customers-repository.ts'
@@ -32,6 +32,6 @@ export async function removeCards(
     const { sql } = work
     await lockCustomer(sql, providerId, customerRef)
     await removeCard(sql, providerId, customerRef)
-    await disarmRecharge(work, customerRef)
+    await removeRechargeCard(work, customerRef)
   })
 }
