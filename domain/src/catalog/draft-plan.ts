@@ -64,7 +64,7 @@ export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDec
     refusedCurrency(plan, context) ??
     refusedDefault(plan) ??
     refusedPrices(plan, context) ??
-    refusedTerms(plan) ?? { kind: 'accepted', plan }
+    refusedFields(termFaults(plan), 'PLAN_TERMS_INVALID') ?? { kind: 'accepted', plan }
   )
 }
 
@@ -86,7 +86,7 @@ export function revisePlan(
       : refusedPrices(revised, context)) ??
     (isDeepStrictEqual(enforcedTermsOf(revised), enforcedTermsOf(plan))
       ? undefined
-      : refusedTerms(revised))
+      : refusedFields(termFaults(revised), 'PLAN_TERMS_INVALID'))
   const isDefaultAsBefore = plan.isDefault && !mayBeDefault(plan)
   const refusal = refused ?? (isDefaultAsBefore ? undefined : refusedDefault(revised))
   return refusal ?? { kind: 'accepted', plan: revised }
@@ -179,17 +179,12 @@ function refusedPrices(plan: PlanDraft, { rates }: PlanContext): PlanDecision | 
   ])
 }
 
-function refusedFields(issues: readonly ValidationIssue[]): PlanDecision | undefined {
+function refusedFields(
+  issues: readonly ValidationIssue[],
+  code: PlanRefusalCode = 'PLAN_PRICES_INVALID',
+): PlanDecision | undefined {
   if (issues.length === 0) return undefined
-  const message = 'Validation failed'
-  return { kind: 'refused', code: 'PLAN_PRICES_INVALID', message, issues }
-}
-
-function refusedTerms(plan: PlanDraft): PlanDecision | undefined {
-  const issues = termFaults(plan)
-  if (issues.length === 0) return undefined
-  const message = 'Validation failed'
-  return { kind: 'refused', code: 'PLAN_TERMS_INVALID', message, issues }
+  return { kind: 'refused', code, message: 'Validation failed', issues }
 }
 
 /** Returns all fields on which the price rules depend. */

@@ -33,7 +33,7 @@ export type NewMcpProduct = {
 }
 
 export type BootstrapOutcome =
-  { readonly kind: 'made'; readonly product: Product; readonly server: McpServer } | McpRefusal
+  { readonly kind: 'created'; readonly product: Product; readonly server: McpServer } | McpRefusal
 
 /**
  * Creates a product with its plans, its MCP server and its tools. If the outcome is a refusal, the caller must roll the
@@ -61,7 +61,7 @@ export async function bootstrapMcp(
   if (decision.kind === 'refused') return decision
   await ensureToolMeters(work, decision.tools)
   await saveTools(sql, providerId, productRef, decision.tools, now)
-  return { kind: 'made', product, server }
+  return { kind: 'created', product, server }
 }
 
 /**

@@ -8,30 +8,30 @@ import {
   type StoredDispute,
 } from './decide-dispute.ts'
 
-type Look = { readonly status: DisputeStatus; readonly movements: number }
+type Report = { readonly status: DisputeStatus; readonly movements: number }
 
 /** Possible histories of a dispute at the processor: its statuses in order, with the number of money movements at each. */
-const histories: readonly (readonly Look[])[] = [
-  [look('needs_response', 1), look('won', 2)],
-  [look('needs_response', 1), look('lost', 1)],
+const histories: readonly (readonly Report[])[] = [
+  [report('needs_response', 1), report('won', 2)],
+  [report('needs_response', 1), report('lost', 1)],
   [
-    look('warning_needs_response', 0),
-    look('needs_response', 1),
-    look('under_review', 1),
-    look('lost', 1),
+    report('warning_needs_response', 0),
+    report('needs_response', 1),
+    report('under_review', 1),
+    report('lost', 1),
   ],
-  [look('needs_response', 1), look('won', 1), look('lost', 3)],
-  [look('needs_response', 1), look('won', 2), look('lost', 3)],
-  [look('needs_response', 1), look('lost', 1), look('won', 2)],
-  [look('needs_response', 1), look('won', 2), look('lost', 3), look('won', 4)],
+  [report('needs_response', 1), report('won', 1), report('lost', 3)],
+  [report('needs_response', 1), report('won', 2), report('lost', 3)],
+  [report('needs_response', 1), report('lost', 1), report('won', 2)],
+  [report('needs_response', 1), report('won', 2), report('lost', 3), report('won', 4)],
 ]
 
-function look(status: DisputeStatus, movements: number): Look {
+function report(status: DisputeStatus, movements: number): Report {
   return { status, movements }
 }
 
-function apply(looks: readonly Look[]): StoredDispute | undefined {
-  return looks.reduce<StoredDispute | undefined>((known, { status, movements }) => {
+function apply(reports: readonly Report[]): StoredDispute | undefined {
+  return reports.reduce<StoredDispute | undefined>((known, { status, movements }) => {
     const moved = Array.from({ length: movements }, () => undefined as never)
     return isNewerDispute(known, { status, movements: moved })
       ? { status, movements, takesAccess: takesAccess(status, 'lost') }
@@ -40,10 +40,10 @@ function apply(looks: readonly Look[]): StoredDispute | undefined {
 }
 
 test('reaches the newest state of a dispute, whatever the order and repetition of reports', () => {
-  const told = fc.constantFrom(...histories).chain((history) =>
+  const reportedHistory = fc.constantFrom(...histories).chain((history) =>
     fc.record({
       history: fc.constant(history),
-      looks: fc
+      reports: fc
         .array(fc.constantFrom(...history), { maxLength: 6 })
         .chain((again) =>
           fc.shuffledSubarray([...history, ...again], { minLength: history.length + again.length }),
@@ -51,9 +51,9 @@ test('reaches the newest state of a dispute, whatever the order and repetition o
     }),
   )
   fc.assert(
-    fc.property(told, ({ history, looks }) => {
+    fc.property(reportedHistory, ({ history, reports }) => {
       const last = history.at(-1)!
-      expect(apply(looks)).toMatchObject(last)
+      expect(apply(reports)).toMatchObject(last)
     }),
     { numRuns: 2_000 },
   )

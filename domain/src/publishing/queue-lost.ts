@@ -37,7 +37,7 @@ export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['k
   })
 }
 
-/** Holds the turn until the transaction ends. The transaction is idle while this process works, so its idle timeout is raised. */
+/** Locks queueing for other processes until the transaction ends. While this process works it is idle, so its timeout is raised. */
 async function lockQueueing(sql: Queryable): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${queueTimeout}, true)`
   await sql`select pg_advisory_xact_lock(hashtextextended('queue lost publications', 0))`

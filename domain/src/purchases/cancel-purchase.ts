@@ -21,7 +21,7 @@ export async function cancelPurchase(
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', purchase }
-    case 'done':
+    case 'already-cancelled':
       return { kind: 'cancelled', purchase }
     case 'end-now':
       return { kind: 'cancelled', purchase: await endNow(work, purchase, 'cancelled', cancelled) }

@@ -39,17 +39,7 @@ describe('decideActivation, for a plan that ended in this period', () => {
 
 test('offers the trial of a plan that charges only for usage once', () => {
   const plan = aPlan(hybrid({ trialDays: 14 }))
-  const input = {
-    product,
-    plan,
-    last: undefined,
-    lastOfPlan: undefined,
-    isFirstCharge: true,
-    isSoldOut: false,
-    hasDebts: false,
-    hasCard: false,
-    now,
-  }
+  const input = inputOf(plan, undefined)
   expect(mayTry(input)).toBe(true)
   expect(mayTry({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
 })
@@ -76,9 +66,8 @@ describe('a plan that requires a saved card', () => {
   test('requires the payment first if the plan has a price or a trial', () => {
     const paid = aPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
-    const tried = { product, plan: aPlan(hybrid({ trialDays: 7, ...required })), now }
-    const input = { ...tried, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(true)
+    const tried = aPlan(hybrid({ trialDays: 7, ...required }))
+    expect(mayTry(inputOf(tried, undefined))).toBe(true)
   })
 
   test('keeps an active purchase after the card is removed', () => {
@@ -104,8 +93,7 @@ describe('a customer with unpaid invoices for the product', () => {
       kind: 'payment-required',
       hasDebts: true,
     })
-    const input = { product, plan, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: true, hasCard: true, now })).toBe(false)
+    expect(mayTry(inputOf(plan, undefined, true, true))).toBe(false)
   })
 
   test('keeps a plan that still gives access', () => {
@@ -117,19 +105,14 @@ describe('a customer with unpaid invoices for the product', () => {
 
 const product = { status: 'active', reference: 'prd_A', name: 'API' } as Product
 
-function decide(plan: Plan, lastOfPlan: Purchase | undefined, hasDebts = false, hasCard = false) {
+function decide(...given: Parameters<typeof inputOf>) {
+  return decideActivation(inputOf(...given))
+}
+
+function inputOf(plan: Plan, lastOfPlan: Purchase | undefined, hasDebts = false, hasCard = false) {
   const isFirstCharge = (lastOfPlan?.paidAt ?? null) === null
-  return decideActivation({
-    product,
-    plan,
-    last: lastOfPlan,
-    lastOfPlan,
-    isFirstCharge,
-    isSoldOut: false,
-    hasDebts,
-    hasCard,
-    now,
-  })
+  const purchases = { last: lastOfPlan, lastOfPlan, isFirstCharge }
+  return { product, plan, ...purchases, isSoldOut: false, hasDebts, hasCard, now }
 }
 
 function endedOf(plan: Plan): Purchase {

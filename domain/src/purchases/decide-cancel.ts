@@ -12,7 +12,7 @@ export type CancelDecision =
   | { readonly kind: 'schedule'; readonly endDate: Date; readonly renewsAt: Date | null }
   | { readonly kind: 'end-now' }
   /** The purchase was cancelled before. */
-  | { readonly kind: 'done' }
+  | { readonly kind: 'already-cancelled' }
   | { readonly kind: 'refuse' }
 
 /**
@@ -20,7 +20,7 @@ export type CancelDecision =
  * once.
  */
 export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
-  if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'done' }
+  if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'already-cancelled' }
   // A top-up is a past payment, so there is nothing to end.
   if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
   if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {

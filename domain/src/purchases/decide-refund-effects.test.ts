@@ -63,13 +63,13 @@ describe('decideRefundEffects', () => {
     fc.assert(
       fc.property(cases, ({ hows, at }) => {
         const chain = chainOf(hows)
-        const undo = decideRefundEffects(chain, chain.purchases[at]!, () => true, onDay(10))
+        const effects = decideRefundEffects(chain, chain.purchases[at]!, () => true, onDay(10))
         const expected = expectedOf(hows, at)
-        expect(undo.ended.map(({ reference }) => reference)).toEqual(
+        expect(effects.ended.map(({ reference }) => reference)).toEqual(
           expected.ended.map((each) => `pur_${each}`),
         )
         const { restored } = expected
-        expect(undo.restored?.reference).toBe(
+        expect(effects.restored?.reference).toBe(
           restored === undefined ? undefined : `pur_${restored}`,
         )
       }),
@@ -80,20 +80,20 @@ describe('decideRefundEffects', () => {
   test('restores nothing if an earlier payment of the chain is refunded', () => {
     const chain = chainOf(['full', 'prorated', 'prorated'])
     const isPaid = ({ reference }: Purchase): boolean => reference !== 'pur_0'
-    const undo = decideRefundEffects(chain, chain.purchases[2]!, isPaid, onDay(10))
-    expect(undo).toMatchObject({ ended: [], restored: undefined })
+    const effects = decideRefundEffects(chain, chain.purchases[2]!, isPaid, onDay(10))
+    expect(effects).toMatchObject({ ended: [], restored: undefined })
   })
 
   test('restores nothing once the period is over', () => {
     const chain = chainOf(['full', 'prorated'])
-    const undo = decideRefundEffects(chain, chain.purchases[1]!, () => true, onDay(30))
-    expect(undo.restored).toBeUndefined()
+    const effects = decideRefundEffects(chain, chain.purchases[1]!, () => true, onDay(30))
+    expect(effects.restored).toBeUndefined()
   })
 
   test('keeps a free plan that replaced the refunded purchase', () => {
     const chain = chainOf(['full', 'free'])
-    const undo = decideRefundEffects(chain, chain.purchases[0]!, () => true, onDay(10))
-    expect(undo).toMatchObject({ ended: [], restored: undefined })
-    expect(undo.dependents).toHaveLength(1)
+    const effects = decideRefundEffects(chain, chain.purchases[0]!, () => true, onDay(10))
+    expect(effects).toMatchObject({ ended: [], restored: undefined })
+    expect(effects.dependents).toHaveLength(1)
   })
 })

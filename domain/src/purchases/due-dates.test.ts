@@ -80,7 +80,7 @@ describe('due dates', () => {
         const trial: Purchase = { ...active, status: 'trialing', startDate: start }
         expect(decideTrialEnd(trial, false, new Date(anchor.getTime() - 1)).kind).toBe('nothing')
         expect(decideTrialEnd(trial, false, anchor)).toEqual({
-          kind: 'go-on',
+          kind: 'activate',
           nextBillingDate: expectedEnd(anchor, cycle, 0, customDays),
         })
         expect(decideReset(trial, anchor)).toMatchObject({

@@ -92,7 +92,7 @@ test('lets customers leave plans without a notice, trials and past due purchases
 })
 
 test('does not let a trial replace a plan with a notice', () => {
-  const asked = {
+  const input = {
     ...{ lastOfPlan: undefined, isFirstCharge: true, isSoldOut: false, hasDebts: false },
     ...{ hasCard: true, now: late, last: held },
     product: product as Parameters<typeof mayTry>[0]['product'],
@@ -101,9 +101,9 @@ test('does not let a trial replace a plan with a notice', () => {
   const offered = { ...big, status: 'active', hidden: false } as Parameters<
     typeof mayTry
   >[0]['plan']
-  expect(decideActivation({ ...asked, plan: offered })).toMatchObject({ kind: 'payment-required' })
-  expect(mayTry({ ...asked, plan: offered })).toBe(false)
-  const unbound = { ...asked, last: holding(planOf('plain', 4_900)) }
+  expect(decideActivation({ ...input, plan: offered })).toMatchObject({ kind: 'payment-required' })
+  expect(mayTry({ ...input, plan: offered })).toBe(false)
+  const unbound = { ...input, last: holding(planOf('plain', 4_900)) }
   expect(mayTry({ ...unbound, plan: offered })).toBe(true)
 })
 
@@ -121,8 +121,8 @@ describe('a scheduled change', () => {
   })
 
   it('starts with the next renewal if an older version stored it without a date', () => {
-    const noted = { ...waiting, scheduledPlanAt: null }
-    expect(decideDueRenewal(noted, july)).toMatchObject({ kind: 'change', plan: small })
+    const stored = { ...waiting, scheduledPlanAt: null }
+    expect(decideDueRenewal(stored, july)).toMatchObject({ kind: 'change', plan: small })
   })
 
   it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {

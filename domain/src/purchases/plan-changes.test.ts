@@ -83,9 +83,9 @@ describe('links between purchases', () => {
         expect(replacedBy(history, named)?.reference).toBe(
           link === undefined ? undefined : `pur_${link}`,
         )
-        const carried: number[] = []
-        for (let next = at + 1; isProrated[next] === true; next += 1) carried.push(next)
-        expect(positionsOf(dependentsOf(history, named, ownPeriods))).toEqual(carried)
+        const dependents: number[] = []
+        for (let next = at + 1; isProrated[next] === true; next += 1) dependents.push(next)
+        expect(positionsOf(dependentsOf(history, named, ownPeriods))).toEqual(dependents)
         const carriers = [at]
         for (let each = at; isProrated[each] === true; each -= 1) carriers.push(each - 1)
         expect(positionsOf(paymentSourcesOf(history, named, ownPeriods))).toEqual(carriers)

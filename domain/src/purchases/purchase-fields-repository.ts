@@ -6,31 +6,23 @@ import type { Purchase } from './repository.ts'
 export async function updateJobDates(
   sql: Queryable,
   providerId: string,
-  {
-    reference,
-    remindedOf,
-    nextResetAt,
-  }: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
+  purchase: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
 ): Promise<void> {
   await sql`
-    update purchases set reminded_of = ${remindedOf}, next_reset_at = ${nextResetAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+    update purchases set reminded_of = ${purchase.remindedOf}, next_reset_at = ${purchase.nextResetAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
 /** Stores up to which period usage is billed, and when late usage is billed. */
 export async function updateUsageBilling(
   sql: Queryable,
   providerId: string,
-  {
-    reference,
-    nextUsageBillAt,
-    usageClosesAt,
-  }: Pick<Purchase, 'reference' | 'nextUsageBillAt' | 'usageClosesAt'>,
+  purchase: Pick<Purchase, 'reference' | 'nextUsageBillAt' | 'usageClosesAt'>,
 ): Promise<void> {
   await sql`
     update purchases
-    set next_usage_bill_at = ${nextUsageBillAt}, usage_closes_at = ${usageClosesAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+    set next_usage_bill_at = ${purchase.nextUsageBillAt}, usage_closes_at = ${purchase.usageClosesAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
 /** Stores the windows of refunded purchases that this purchase includes from its next publication on. */
@@ -48,35 +40,26 @@ export async function updateWindowsTakenIn(
 export async function updateScheduledPlan(
   sql: Queryable,
   providerId: string,
-  {
-    reference,
-    scheduledPlan,
-    scheduledPlanAt,
-  }: Pick<Purchase, 'reference' | 'scheduledPlan' | 'scheduledPlanAt'>,
+  purchase: Pick<Purchase, 'reference' | 'scheduledPlan' | 'scheduledPlanAt'>,
 ): Promise<void> {
   await sql`
     update purchases
-    set scheduled_plan = ${scheduledPlan === null ? null : jsonb(sql, scheduledPlan)},
-      scheduled_plan_at = ${scheduledPlanAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+    set scheduled_plan = ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
+      scheduled_plan_at = ${purchase.scheduledPlanAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
 /** Stores the units carried over into the current period, and when they are settled. */
 export async function updateCarryOver(
   sql: Queryable,
   providerId: string,
-  {
-    reference,
-    carriedInto,
-    carriedOverMicros,
-    carrySettlesAt,
-  }: Pick<Purchase, 'reference' | 'carriedInto' | 'carriedOverMicros' | 'carrySettlesAt'>,
+  purchase: Pick<Purchase, 'reference' | 'carriedInto' | 'carriedOverMicros' | 'carrySettlesAt'>,
 ): Promise<void> {
   await sql`
     update purchases
-    set carried_into = ${carriedInto}, carried_over_micros = ${carriedOverMicros?.toString() ?? null},
-      carry_settles_at = ${carrySettlesAt}
-    where provider_id = ${providerId} and reference = ${reference}`
+    set carried_into = ${purchase.carriedInto}, carried_over_micros = ${purchase.carriedOverMicros?.toString() ?? null},
+      carry_settles_at = ${purchase.carrySettlesAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
 }
 
 /**
@@ -86,19 +69,13 @@ export async function updateCarryOver(
 export async function findEndOfPrevious(
   sql: Queryable,
   providerId: string,
-  {
-    reference,
-    customerRef,
-    productRef,
-    startDate,
-    createdAt,
-  }: Pick<Purchase, 'reference' | 'customerRef' | 'productRef' | 'startDate' | 'createdAt'>,
+  purchase: Pick<Purchase, 'reference' | 'customerRef' | 'productRef' | 'startDate' | 'createdAt'>,
 ): Promise<Date | undefined> {
   const [row] = await sql<{ ended_at: Date | null }[]>`
     select max(ended_at) as ended_at from purchases
-    where provider_id = ${providerId} and customer_ref = ${customerRef}
-      and product_ref = ${productRef} and plan_ref is not null and reference <> ${reference}
-      and start_date <= ${startDate} and ended_at <= ${createdAt}`
+    where provider_id = ${providerId} and customer_ref = ${purchase.customerRef}
+      and product_ref = ${purchase.productRef} and plan_ref is not null and reference <> ${purchase.reference}
+      and start_date <= ${purchase.startDate} and ended_at <= ${purchase.createdAt}`
   return row?.ended_at ?? undefined
 }
 

@@ -38,11 +38,11 @@ test('claims exactly the credits that the refunded and disputed money had bought
           }
         }
         const away = claims.reduce((sum, { amountMinor }) => sum + Number(amountMinor), 0)
-        const owed = Math.floor((credits * Math.min(away, amount)) / amount)
+        const entitled = Math.floor((credits * Math.min(away, amount)) / amount)
         const inForce = claims.reduce((sum, claim) => sum + Number(claim.credits), 0)
-        expect(inForce).toBeGreaterThanOrEqual(owed)
+        expect(inForce).toBeGreaterThanOrEqual(entitled)
         // Each claim was rounded together with earlier claims, which may have been undone.
-        expect(inForce).toBeLessThanOrEqual(Math.min(credits, owed + claims.length))
+        expect(inForce).toBeLessThanOrEqual(Math.min(credits, entitled + claims.length))
       })
     }),
   )

@@ -37,9 +37,9 @@ import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
  */
 export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
   const { credits, cycleMode, currency } = intent
-  const offer = await readPlanSale(work, intent)
-  if (offer.kind === 'undeliverable') return offer
-  const { decision, plan, customer, product } = offer
+  const sale = await readPlanSale(work, intent)
+  if (sale.kind === 'undeliverable') return sale
+  const { decision, plan, customer, product } = sale
   if (decision.kind === 'add-credits') {
     return bookSale(saleOfCredits(intent, credits ?? 0n, decision.held.reference))
   }
@@ -49,7 +49,7 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
   )
   // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
-  const purchase = await startPurchase(work, intent, offer, started, isPaidInFull)
+  const purchase = await startPurchase(work, intent, sale, started, isPaidInFull)
   return bookSale(
     credits === null
       ? saleOfPlan(intent, plan, purchase)
@@ -59,18 +59,18 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
 
 /** Changes the plan within the paid period, as it was priced. */
 export async function sellPlanChange(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
-  const offer = await readPlanSale(work, intent)
-  if (offer.kind === 'undeliverable') return offer
-  const { plan, customer, product, held } = offer
+  const sale = await readPlanSale(work, intent)
+  if (sale.kind === 'undeliverable') return sale
+  const { plan, customer, product, held } = sale
   const change = findPaidSwitch(intent, plan, held, work.now)
   if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
   const started = newPurchaseOfSwitch({ customer, product, plan, now: work.now }, change, intent)
-  const { reference: purchaseRef } = await startPurchase(work, intent, offer, started, false)
+  const { reference: purchaseRef } = await startPurchase(work, intent, sale, started, false)
   return bookSale({ purchaseRef, lines: change.lines, claims: [] })
 }
 
 type PlanSale = {
-  readonly kind: 'offer'
+  readonly kind: 'sale'
   readonly decision: Exclude<PlanSaleDecision, Undeliverable>
   readonly customer: Customer
   readonly product: { readonly reference: string; readonly name: string }
@@ -106,7 +106,7 @@ async function readPlanSale(
   if (decision.kind === 'undeliverable') return decision
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  return { kind: 'offer', decision, customer, product, plan, last, held }
+  return { kind: 'sale', decision, customer, product, plan, last, held }
 }
 
 async function startPurchase(

@@ -12,8 +12,7 @@ import {
 } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
-import { listDecidingPurchases } from '../purchases/deciding-purchases.ts'
-import { statusesWithAccess } from '../purchases/repository.ts'
+import { listDecidingPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import {
   listUnpublished,

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Plan } from '../plans/plan.ts'
-import { hasPaidForPlan } from '../purchases/charged-plans.ts'
+import { hasPaidForPlan } from '../purchases/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockCustomer } from '../customers/repository.ts'
@@ -204,16 +204,23 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
 }
 
-/** Returns the checkout that was opened with the idempotency key, and the digest of its request. */
-export async function selectKeyedCheckout(
+export type KeyedCheckoutOutcome =
+  | { readonly kind: 'opened'; readonly session: CheckoutSession }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+
+/** Returns the outcome of an earlier request with the same key, or undefined. */
+export async function findCheckoutByKey(
   sql: Queryable,
   providerId: string,
-  key: string,
-): Promise<{ session: CheckoutSession; inputSha256: string } | undefined> {
+  { text, inputSha256 }: CheckoutKey,
+): Promise<KeyedCheckoutOutcome | undefined> {
   const [row] = await sql<(CheckoutSessionRow & { input_sha256: string })[]>`
     select * from checkout_sessions
-    where provider_id = ${providerId} and idempotency_key = ${key}`
-  return row && { session: fromRow(row), inputSha256: row.input_sha256 }
+    where provider_id = ${providerId} and idempotency_key = ${text}`
+  if (row === undefined) return undefined
+  if (row.input_sha256 !== inputSha256) return { kind: 'key-reused' }
+  return { kind: 'opened', session: fromRow(row) }
 }
 
 export type LocatedCheckoutSession = {

@@ -3,7 +3,7 @@ import { decideRequestedTopUpTerms, decideTopUpTerms } from './decide-terms.ts'
 
 const rates: Readonly<Record<string, string>> = { USD: '1', HUF: '360' }
 
-function asked(amountMinor: bigint | undefined, currency = 'USD') {
+function requested(amountMinor: bigint | undefined, currency = 'USD') {
   const source = currency === 'USD' ? 'parity' : 'fallback'
   const rate = { currency, unitsPerDollar: rates[currency] ?? '1', source } as const
   const payment = { amountMinor, currency, supportedCurrencies: Object.keys(rates) }
@@ -20,12 +20,12 @@ describe('decideRequestedTopUpTerms', () => {
     [17_499n, 'HUF', 'The amount must be at least 175.00 HUF'],
     [1_000n, 'SEK', 'Currency SEK is not supported. Available: USD, HUF'],
   ])('refuses a top-up of %s %s', (amountMinor, currency, reason) => {
-    const { payment, rate } = asked(amountMinor, currency)
+    const { payment, rate } = requested(amountMinor, currency)
     expect(decideRequestedTopUpTerms(payment, rate)).toEqual({ kind: 'refuse', reason })
   })
 
   test.each([100n, 10_000_000n])('charges a top-up of %s, both bounds included', (amountMinor) => {
-    const { payment, rate } = asked(amountMinor)
+    const { payment, rate } = requested(amountMinor)
     expect(decideRequestedTopUpTerms(payment, rate)).toMatchObject({
       kind: 'charge',
       terms: { originalAmountMinor: amountMinor, credits: amountMinor * 100n },
@@ -34,6 +34,6 @@ describe('decideRequestedTopUpTerms', () => {
 })
 
 test('allows automatic top-ups down to the processor minimum', () => {
-  const { payment, rate } = asked(50n)
+  const { payment, rate } = requested(50n)
   expect(decideTopUpTerms(payment, rate)).toMatchObject({ kind: 'charge' })
 })

@@ -3,7 +3,6 @@ import type {
   PaymentConfirmation,
   PaymentProcessor,
 } from '@tollgate/platform/payments/payment-processor'
-import type { Decline } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { findCardOfMethod } from '../cards/repository.ts'
@@ -14,6 +13,7 @@ import {
   recordUnknownOutcome,
   savedCardOf,
   settleAttempt,
+  type AttemptDecline,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
 import {
@@ -85,19 +85,17 @@ export async function executeAttempt(
         return answered(await parts.commit(operation, refuse))
       }
       const reading = await toPaymentReading(processor, outcome.intent)
-      return storeOutcome(parts, operation, attempt, reading, decline)
+      const [reason, kind] = [reasonOf(decline), declineKindOf(decline)]
+      return storeOutcome(parts, operation, { attempt, reading }, 'declined', reason, kind)
     }
     case 'open':
     case 'succeeded':
     case 'processing':
     case 'requires_action':
-    case 'canceled':
-      return storeOutcome(
-        parts,
-        operation,
-        attempt,
-        await toPaymentReading(processor, outcome.intent, charged),
-      )
+    case 'canceled': {
+      const reading = await toPaymentReading(processor, outcome.intent, charged)
+      return storeOutcome(parts, operation, { attempt, reading }, 'done')
+    }
   }
 }
 
@@ -151,21 +149,21 @@ async function makeCall(
   }
 }
 
+/** Settles the attempt and applies the payment's state in one transaction. */
 function storeOutcome(
   parts: PaymentParts,
   operation: Operation,
-  attempt: PaymentAttempt,
-  reading: PaymentReading,
-  decline?: Decline,
+  { attempt, reading }: { readonly attempt: PaymentAttempt; readonly reading: PaymentReading },
+  outcome: 'done' | 'declined' | 'refused',
+  message: string | null = null,
+  decline?: AttemptDecline,
 ): Promise<ExecutedAttempt> {
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work
-    const outcome = decline === undefined ? 'done' : 'declined'
-    const message = decline === undefined ? null : reasonOf(decline)
-    const kind = decline && declineKindOf(decline)
-    const settling = settleAttempt(sql, providerId, attempt, outcome, message, now, kind)
-    const applying = applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl)
-    const [, applied] = await together([settling, applying])
+    const [, applied] = await together([
+      settleAttempt(sql, providerId, attempt, outcome, message, now, decline),
+      applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl),
+    ])
     return answered(applied, reading.payment.clientSecret)
   })
 }
@@ -182,12 +180,7 @@ async function applyStateAfterRefusal(
   const reading =
     processorPaymentId === null ? undefined : await readPayment(processor, processorPaymentId)
   if (reading === undefined) throw new Error(`${attempt.key} was refused: ${message}`)
-  return parts.commit(operation, async (work) => {
-    const { sql, providerId, now } = work
-    await settleAttempt(sql, providerId, attempt, 'refused', message, now)
-    const applied = await applyPaymentState(work, attempt.intentRef, reading, parts.hostedUrl)
-    return answered(applied, reading.payment.clientSecret)
-  })
+  return storeOutcome(parts, operation, { attempt, reading }, 'refused', message)
 }
 
 function answered(intent: PaymentIntent, clientSecret?: string): ExecutedAttempt {

@@ -10,7 +10,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Environment } from '@tollgate/schemas/environment'
 import { findSoleProvider } from '../providers/repository.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
-import type { Operation } from '../unit-of-work/unit-of-work.ts'
+import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyDispute } from './apply-dispute.ts'
 import { applyPayout } from './apply-payout.ts'
 import { applyRefund } from './apply-refund.ts'
@@ -21,7 +21,7 @@ import {
   settleEvents,
   type InboxEvent,
 } from '../payments/inbox-repository.ts'
-import { locateIntent, type IntentName } from '../payments/intents-repository.ts'
+import { locateIntent } from '../payments/intents-repository.ts'
 import { readPayment } from './read-payment.ts'
 import { applyPaymentState } from './apply-payment-state.ts'
 import { ensureSellerName } from './ensure-seller-name.ts'
@@ -118,11 +118,17 @@ export async function applyProcessorObject(
       return
     case 'refund': {
       const refund = await retrieve(objectKind)
-      return refund === undefined ? undefined : applyReportedRefund(parts, environment, refund)
+      if (refund === undefined) return
+      return applyToPayment(parts, environment, refund, (work, intentRef) =>
+        applyRefund(work, intentRef, refund),
+      )
     }
     case 'dispute': {
       const dispute = await retrieve(objectKind)
-      return dispute === undefined ? undefined : applyReportedDispute(parts, environment, dispute)
+      if (dispute === undefined) return
+      return applyToPayment(parts, environment, dispute, (work, intentRef) =>
+        applyDispute(work, intentRef, dispute),
+      )
     }
     case 'payout': {
       const payout = await retrieve(objectKind)
@@ -154,39 +160,19 @@ async function applyPayment(
   )
 }
 
-async function applyReportedRefund(
-  parts: PaymentJobParts,
-  environment: Environment,
-  refund: Refund,
-): Promise<void> {
-  const intent = await applyPaymentFirst(parts, environment, refund.paymentIntentId)
-  if (intent === undefined) return
-  await parts.commit(operationOf(parts, environment, intent.providerId), (work) =>
-    applyRefund(work, intent.reference, refund),
-  )
-}
-
-async function applyReportedDispute(
-  parts: PaymentJobParts,
-  environment: Environment,
-  dispute: Dispute,
-): Promise<void> {
-  const intent = await applyPaymentFirst(parts, environment, dispute.paymentIntentId)
-  if (intent === undefined) return
-  await parts.commit(operationOf(parts, environment, intent.providerId), (work) =>
-    applyDispute(work, intent.reference, dispute),
-  )
-}
-
 /** Applies the payment before its refund or dispute, in whichever order the processor reports them. */
-async function applyPaymentFirst(
+async function applyToPayment(
   parts: PaymentJobParts,
   environment: Environment,
-  processorPaymentId: string | undefined,
-): Promise<IntentName | undefined> {
-  if (processorPaymentId === undefined) return undefined
+  { paymentIntentId: processorPaymentId }: Pick<Refund | Dispute, 'paymentIntentId'>,
+  apply: (work: UnitOfWork, intentRef: string) => Promise<void>,
+): Promise<void> {
+  if (processorPaymentId === undefined) return
   await applyPayment(parts, environment, processorPaymentId)
-  return locateIntent(parts.everyone.in(environment), { processorPaymentId })
+  const intent = await locateIntent(parts.everyone.in(environment), { processorPaymentId })
+  if (intent === undefined) return
+  const operation = operationOf(parts, environment, intent.providerId)
+  await parts.commit(operation, (work) => apply(work, intent.reference))
 }
 
 /**

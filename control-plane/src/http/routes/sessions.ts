@@ -5,9 +5,11 @@ import { findPlan } from '@tollgate/domain/catalog/plans-repository'
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import {
+  findCheckoutByKey,
   openCheckoutSession,
   type CheckoutKey,
   type CheckoutSession,
+  type KeyedCheckoutOutcome,
 } from '@tollgate/domain/sessions/checkout-sessions'
 import {
   customerSessionStatus,
@@ -15,11 +17,7 @@ import {
   openCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
-import {
-  findCheckoutByKey,
-  openCheckoutOnce,
-  type KeyedCheckoutOutcome,
-} from '@tollgate/domain/sessions/open-checkout-once'
+import { openCheckoutOnce } from '@tollgate/domain/sessions/open-checkout-once'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { sha256OfInput } from '@tollgate/domain/money-ledger/ledger'
 import { requiredReference } from '@tollgate/schemas/http/fields'
