@@ -75,7 +75,7 @@ export function plansByKey(plans: readonly Plan[]): ReadonlyMap<string, Plan> {
   return found
 }
 
-export const freePlanKey = 'free'
+const freePlanKey = 'free'
 
 /** Returns the plan of a new product for which no plans are given. */
 export function soleFreePlan(currency: string): McpPlanInput {
