@@ -16,7 +16,7 @@ import { tracePaymentProcessors } from '@tollgate/platform/payments/trace-paymen
 import { openOwned, type Opened } from '@tollgate/platform/service/open-owned'
 import type { ChargeInvoice } from '@tollgate/domain/charging/charge-invoice'
 import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-card'
-import type { PaymentJobParts } from '@tollgate/domain/settlement/work-off-inbox'
+import type { PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { openDatabase } from '@tollgate/domain/postgres/open-database'
 import { commitAndPublish } from '@tollgate/domain/publishing/commit-and-publish'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'

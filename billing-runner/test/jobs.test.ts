@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { snapshotOf } from '@tollgate/domain/plans/plan-snapshot'
-import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
+import { renewPurchase } from '@tollgate/domain/purchases/move-purchase'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { schedulePlan } from '@tollgate/domain/purchases/schedule-plan'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'

@@ -16,7 +16,7 @@ import { createProduct } from '@tollgate/domain/catalog/create-product'
 import type { Product } from '@tollgate/domain/catalog/products-repository'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import { createPurchase } from '@tollgate/domain/purchases/create-purchase'
-import { trialPurchase, unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
+import { newTrialPurchase, newUnpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -198,11 +198,11 @@ export async function startRunnerStack(
       }),
     buy: (shop, plan, change = {}) =>
       keep(shop, (customer, now) => ({
-        ...unpaidPurchase({ customer, plan, ...termsOf(shop), origin: 'manual', now }),
+        ...newUnpaidPurchase({ customer, plan, ...termsOf(shop), origin: 'manual', now }),
         ...change,
       })),
     startTrial: (shop, plan) =>
-      keep(shop, (customer, now) => trialPurchase({ customer, plan, ...termsOf(shop), now })),
+      keep(shop, (customer, now) => newTrialPurchase({ customer, plan, ...termsOf(shop), now })),
     saveCard: ({ providerId }, customerRef) =>
       within({ providerId, product: undefined as never }, async ({ sql, now }) => {
         await sql`insert into customer_cards ${sql({

@@ -7,7 +7,7 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { PurchaseBody } from '@tollgate/schemas/http/purchases'
-import { keepReports } from '@tollgate/domain/reconciliation/reports-repository'
+import { insertReports } from '@tollgate/domain/reconciliation/reports-repository'
 import { creditSample, issueSample } from './printed-invoice.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
 
@@ -140,7 +140,7 @@ async function keepReconciliation(key: string, customerRef: string): Promise<str
   const at = new Date()
   const times = { startedAt: at, finishedAt: at, comparedFrom: at, comparedTo: at }
   const counts = { compared: {}, gaps: [], findings: [], found: 0, repaired: 0 }
-  await keepReports(pool, [{ providerId: row!.provider_id, reference, ...times, ...counts }])
+  await insertReports(pool, [{ providerId: row!.provider_id, reference, ...times, ...counts }])
   return reference
 }
 

@@ -122,8 +122,8 @@ describe.skipIf(!hasRedisServer)('while the hot state is lost or away', () => {
   async function expectAllPublished(): Promise<void> {
     const parts = { hotState, partitionCount: () => 4 }
     const published = async () => {
-      const { progress, torn } = await readPublicationState(parts)
-      return [progress?.published, torn]
+      const { progress, lostPartitions } = await readPublicationState(parts)
+      return [progress?.published, lostPartitions]
     }
     await expect.poll(published, { timeout: 10_000 }).toEqual([publishedKinds, []])
   }

@@ -101,8 +101,8 @@ describe.skipIf(!hasRedisServer)('a failover of one master of a Redis Cluster', 
   async function untilPublished(): Promise<void> {
     const parts = { hotState, partitionCount: () => partitionCount }
     const published = async () => {
-      const { progress, torn } = await readPublicationState(parts)
-      return [progress?.published, torn]
+      const { progress, lostPartitions } = await readPublicationState(parts)
+      return [progress?.published, lostPartitions]
     }
     await expect
       .poll(() => published().catch(() => undefined), { timeout: 60_000 })

@@ -1,4 +1,4 @@
-import { windowBefore, windowOf } from '../src/purchases/usage-windows.ts'
+import { windowBefore, billedWindowOf } from '../src/purchases/usage-windows.ts'
 import { compileEntitlement } from '../src/entitlements/compile-entitlement.ts'
 import { currentPeriod, windowOfPeriod } from '../src/entitlements/counting-windows.ts'
 import { allowedMicros } from '../src/entitlements/allowed-units.ts'
@@ -11,11 +11,11 @@ import { usageTermsOf } from '../src/pricing/usage-terms.ts'
 import { cycleOf } from '../src/purchases/access.ts'
 import { decideChange } from '../src/purchases/decide-switch.ts'
 import {
-  paidPurchase,
-  scheduledPurchase,
-  switchedPurchase,
+  newPaidPurchase,
+  newScheduledPurchase,
+  newSwitchedPurchase,
   switchPrice,
-  unpaidPurchase,
+  newUnpaidPurchase,
 } from '../src/purchases/new-purchase.ts'
 import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import type { Purchase } from '../src/purchases/repository.ts'
@@ -24,7 +24,7 @@ import { shareAllowance } from '../src/purchases/share-allowance.ts'
 const customer = {
   reference: 'cus_1',
   email: 'ada@example.com',
-} as Parameters<typeof unpaidPurchase>[0]['customer']
+} as Parameters<typeof newUnpaidPurchase>[0]['customer']
 const product = { reference: 'prd_1', name: 'API' }
 const dayMs = 86_400_000
 export const begin = Date.parse('2026-03-05T10:00:00Z')
@@ -90,7 +90,7 @@ export class AllowanceWorld {
       this.end()
       const given = { customer, product, plan, now: this.now }
       const price = switchPrice(plan, 'USD', '1')
-      this.purchases.push(scheduledPurchase(given, last, period, price))
+      this.purchases.push(newScheduledPurchase(given, last, period, price))
     }
     this.#charge(this.last.planSnapshot!.priceMinor, period.end)
   }
@@ -117,10 +117,10 @@ export class AllowanceWorld {
     const price = switchPrice(plan, 'USD', '1')
     const started =
       change !== undefined
-        ? switchedPurchase(given, change, price)
+        ? newSwitchedPurchase(given, change, price)
         : isPaidInFull
-          ? paidPurchase({ ...given, cycleMode: 'calendar' }, price)
-          : unpaidPurchase({ ...given, cycleMode: 'calendar', origin: 'manual' })
+          ? newPaidPurchase({ ...given, cycleMode: 'calendar' }, price)
+          : newUnpaidPurchase({ ...given, cycleMode: 'calendar', origin: 'manual' })
     const endBeforePrevious = this.purchases.at(-2)?.endedAt ?? undefined
     const purchase = { ...started, status: 'active' } as const
     const allowance = shareAllowance({
@@ -181,7 +181,7 @@ export class AllowanceWorld {
       const natural = usagePeriodAt(cycleOf(purchase)!, purchase.startDate, purchase.startDate)
       const period = { start: natural.start, end: purchase.endedAt ?? natural.end }
       const endOfPrevious = this.purchases[at - 1]?.endedAt ?? undefined
-      const own = this.#sum(windowOf(purchase, period, endOfPrevious))
+      const own = this.#sum(billedWindowOf(purchase, period, endOfPrevious))
       const shared = windowBefore(purchase, period, endOfPrevious)
       const before = shared === undefined ? 0 : this.#sum(shared)
       const terms = usageTermsOf(planOfPeriod(purchase.planSnapshot!, purchase, period))

@@ -12,7 +12,7 @@ import {
   listUnbalancedInvoices,
 } from '../src/money-ledger/unbalanced.ts'
 import { applyDispute } from '../src/settlement/apply-dispute.ts'
-import { applyLook } from '../src/settlement/apply-look.ts'
+import { applyPaymentState } from '../src/settlement/apply-payment-state.ts'
 import { applyPayout } from '../src/settlement/apply-payout.ts'
 import { applyRefund } from '../src/settlement/apply-refund.ts'
 import { insertIntent } from '../src/payments/intents-repository.ts'
@@ -299,7 +299,7 @@ export class MoneyWorld {
       createdAt: new Date(),
     }
     await this.#wallet.commit((work) =>
-      applyLook(
+      applyPaymentState(
         work,
         payment.reference,
         { payment: look, card: undefined, isCardSaved: false },

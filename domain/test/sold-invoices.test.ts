@@ -13,7 +13,7 @@ import { listPaymentsOf } from '../src/payments/payments.ts'
 import { recompute } from '../src/invoices/recompute.ts'
 import { dollarCents } from '../src/money/dollar-amount.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
-import { applyLook } from '../src/settlement/apply-look.ts'
+import { applyPaymentState } from '../src/settlement/apply-payment-state.ts'
 import { applyRefund } from '../src/settlement/apply-refund.ts'
 import { insertIntent } from '../src/payments/intents-repository.ts'
 import type { PaymentIntent } from '../src/payments/payment-intent.ts'
@@ -302,7 +302,12 @@ function pay(providerId: string, intent: PaymentIntent): Promise<unknown> {
   const visa = { brand: 'visa', last4: '4242', expMonth: 1, expYear: 2040, reusable: true }
   const card = { ...visa, paymentMethodId: `pm_${reference}` }
   return inWork(database, providerId, (work) =>
-    applyLook(work, reference, { payment, card, isCardSaved: false }, 'https://shop.example'),
+    applyPaymentState(
+      work,
+      reference,
+      { payment, card, isCardSaved: false },
+      'https://shop.example',
+    ),
   )
 }
 

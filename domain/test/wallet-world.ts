@@ -6,7 +6,7 @@ import type { HotState } from '@tollgate/platform/hot-state/hot-state'
 import { openLmdbHotState } from '@tollgate/platform/hot-state/lmdb/lmdb-hot-state'
 import { walletScope, walletSeries, walletSubject } from '@tollgate/schemas/hot-state/wallets'
 import { jobActor } from '../src/audit/actor.ts'
-import { workOffTakeBack } from '../src/settlement/work-off-take-back.ts'
+import { processTakeBack } from '../src/settlement/process-take-back.ts'
 import { publish } from '../src/publishing/publisher.ts'
 import type { PublisherParts } from '../src/publishing/publisher-parts.ts'
 import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
@@ -145,7 +145,7 @@ export class WalletWorld {
     const name = { providerId, reference, customerRef }
     const hot = await readWallet(this.#parts, this.#name, limits.waitMs)
     const credits = { hold: this.#hold, release: createReleaseCredits(this.#parts) }
-    await this.commit((work) => workOffTakeBack(work, name, hot, credits), dies)
+    await this.commit((work) => processTakeBack(work, name, hot, credits), dies)
   }
 
   /** In a unit of work of the provider, with what it queued published. */

@@ -1,4 +1,4 @@
-import { listKnownSubdomains } from '@tollgate/domain/catalog/mcp-servers-repository'
+import { listUsedSubdomains } from '@tollgate/domain/catalog/mcp-servers-repository'
 import { createMetrics, type Registry } from '@tollgate/platform/observability/metrics'
 import type { HealthCheck } from '@tollgate/platform/service/health'
 import { hostService, type Host, type HostedService } from '@tollgate/platform/service/service-host'
@@ -62,7 +62,7 @@ async function open(config: McpProxyConfig, overrides: Partial<Parts>, host: Hos
       return loadServer(database.in(environment), secrets, place)
     },
     listKnown: (environment, subdomains) =>
-      listKnownSubdomains(database.in(environment), subdomains),
+      listUsedSubdomains(database.in(environment), subdomains),
   })
   const forwarder = new ControlPlaneForwarder(
     config.controlPlaneUrl,

@@ -1,6 +1,6 @@
 import type { WithheldRepair } from '@tollgate/domain/reconciliation/decide-repairs'
 import type { Finding, Repair } from '@tollgate/domain/reconciliation/finding'
-import type { Outcome } from '@tollgate/domain/reconciliation/reconcile'
+import type { ReconciliationOutcome } from '@tollgate/domain/reconciliation/reconcile'
 import type { LogPlace } from '@tollgate/domain/reconciliation/store-again'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -12,7 +12,7 @@ import type { ReconcileOptions } from './program.ts'
 import { restoreFromLog } from './restore-command.ts'
 import { parseTime, type RunContext } from './run-jobs.ts'
 
-type Compared = { readonly environment: Environment; readonly outcome: Outcome }
+type Compared = { readonly environment: Environment; readonly outcome: ReconciliationOutcome }
 
 /**
  * Runs the reconciliation once and prints the differences. Throws a CliError if a difference remains or something could not be
@@ -62,7 +62,10 @@ export async function reconcileNow(
 }
 
 /** Returns the partitions whose counters differ from the records, including those whose repair is withheld. */
-function partitionsToRestore(environment: Environment, { repairs, withheld }: Outcome): LogPlace[] {
+function partitionsToRestore(
+  environment: Environment,
+  { repairs, withheld }: ReconciliationOutcome,
+): LogPlace[] {
   const possible = [...repairs, ...withheld.map((each) => each.repair)]
   const partitions = possible.flatMap((each) => (each.kind === 'counts' ? [each.partition] : []))
   return [...new Set(partitions)].map((partition) => ({ environment, partition }))
@@ -70,11 +73,11 @@ function partitionsToRestore(environment: Environment, { repairs, withheld }: Ou
 
 function remainingFindings({ outcome }: Compared): Finding[] {
   const findings = outcome.reports.flatMap((report) => report.findings)
-  return [...findings, ...outcome.strangers].filter(({ isRepaired }) => !isRepaired)
+  return [...findings, ...outcome.withoutProvider].filter(({ isRepaired }) => !isRepaired)
 }
 
 function linesOf({ environment, outcome }: Compared): string[] {
-  if (outcome.reports.length === 0 && outcome.strangers.length === 0) {
+  if (outcome.reports.length === 0 && outcome.withoutProvider.length === 0) {
     return [`${environment}: nothing to compare`]
   }
   const reports = outcome.reports.flatMap((report) => {
@@ -88,7 +91,7 @@ function linesOf({ environment, outcome }: Compared): string[] {
   })
   return [
     ...reports,
-    ...outcome.strangers.map((each) => `${environment} nobody's: ${lineOf(each)}`),
+    ...outcome.withoutProvider.map((each) => `${environment} nobody's: ${lineOf(each)}`),
   ]
 }
 

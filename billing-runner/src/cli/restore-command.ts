@@ -1,5 +1,5 @@
 import {
-  haveSinksStoreAgain,
+  storeMissingRecords,
   type LogPlace,
   type StoringProgress,
 } from '@tollgate/domain/reconciliation/store-again'
@@ -54,7 +54,7 @@ export async function restoreFromLog(
     for (const each of progress) if (each.phase !== 'done') output.note(lineOf(each))
   }
   const now = (): Date => new Date(clock.now())
-  return await haveSinksStoreAgain({ eventLog, hotState, now }, places, stopping, report)
+  return await storeMissingRecords({ eventLog, hotState, now }, places, stopping, report)
 }
 
 function lineOf({ environment, partition, phase, offset, endOffset }: StoringProgress): string {

@@ -4,7 +4,7 @@ import type {
   ChargeOutcome,
 } from '@tollgate/domain/charging/charge-invoice'
 import type { RetryDelays } from '@tollgate/domain/billing/decide-retry'
-import { settleCharge } from '@tollgate/domain/charging/settle-charge'
+import { applyChargeOutcome } from '@tollgate/domain/charging/apply-charge-outcome'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
@@ -51,7 +51,9 @@ export async function collectInvoice(
           begun,
         )
   if (outcome.kind === 'booked') return 'done'
-  const settled = await context.commit((work) => settleCharge(work, invoiceRef, outcome, delays))
+  const settled = await context.commit((work) =>
+    applyChargeOutcome(work, invoiceRef, outcome, delays),
+  )
   return settled === 'settled' ? 'done' : settled === 'open' ? 'postponed' : 'nothing'
 }
 

@@ -1,6 +1,6 @@
 import { selectLapsed } from '@tollgate/domain/calendar/due-purchases'
 import { isLapsed } from '@tollgate/domain/purchases/access'
-import { settleLapsed } from '@tollgate/domain/purchases/settle-lapsed'
+import { endLapsedPurchase } from '@tollgate/domain/purchases/end-lapsed-purchase'
 import type { ItemJob } from './job.ts'
 import { purchaseJob } from './purchase-job.ts'
 
@@ -14,7 +14,7 @@ export function createEndedPurchases(): ItemJob {
     selectDue: selectLapsed,
     decide: ({ now }, purchase) => isLapsed(purchase, now),
     act: async (work, { reference }) =>
-      (await settleLapsed(work, reference)) === undefined ? 'nothing' : 'done',
+      (await endLapsedPurchase(work, reference)) === undefined ? 'nothing' : 'done',
     describe: (hasLapsed) => (hasLapsed ? 'mark it as ended' : 'nothing'),
   })
 }

@@ -26,7 +26,7 @@ export function createTrialExpiry(charging: Charging): ItemJob {
           case 'suspend':
             await movePurchase(work, purchase, 'trial-unpaid', { nextUsageBillAt: null })
             return 'done'
-          case 'go-on': {
+          case 'activate': {
             const { nextBillingDate } = decision
             await movePurchase(work, purchase, 'trial-ended-free', { nextBillingDate })
             return 'done'
@@ -39,7 +39,7 @@ export function createTrialExpiry(charging: Charging): ItemJob {
             return 'nothing'
           case 'suspend':
             return 'suspend it: it has no card to charge'
-          case 'go-on':
+          case 'activate':
             return 'continue without a payment'
         }
       },

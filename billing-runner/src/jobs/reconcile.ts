@@ -4,10 +4,10 @@ import { findSoleProvider } from '@tollgate/domain/providers/repository'
 import { comparedKinds } from '@tollgate/domain/reconciliation/finding'
 import {
   reconcile,
-  type Outcome,
+  type ReconciliationOutcome,
   type ReconcileParts,
 } from '@tollgate/domain/reconciliation/reconcile'
-import { countStanding } from '@tollgate/domain/reconciliation/reports-repository'
+import { countUnrepairedFindings } from '@tollgate/domain/reconciliation/reports-repository'
 import type { Scope } from '@tollgate/domain/reconciliation/scope'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { BillingRunnerConfig } from '../config.ts'
@@ -30,7 +30,7 @@ export async function runReconciliation(
   config: BillingRunnerConfig,
   parts: Parts,
   { environment, providerId, since, stopping }: ReconciliationRequest,
-): Promise<Outcome> {
+): Promise<ReconciliationOutcome> {
   const nowMs = parts.clock.now()
   const graceMs = config.reconcileGraceMinutes * 60_000
   const from = truncateToSecond(since?.getTime() ?? nowMs - config.reconcileDays * dayMs)
@@ -47,10 +47,10 @@ export async function runReconciliation(
 function partsOf(config: BillingRunnerConfig, parts: Parts): ReconcileParts {
   const { eventLog, hotState, usageStore } = parts
   const payments = paymentPartsOf(config, parts)
-  const { usageStoredWaitMs: storedWaitMs, reconcileLookAgainMs: lookAgainMs } = config
+  const { usageStoredWaitMs: storedWaitMs, reconcileLookAgainMs: recheckPauseMs } = config
   return {
     ...payments,
-    counting: { eventLog, hotState, usageStore, storedWaitMs, lookAgainMs, now: payments.now },
+    counting: { eventLog, hotState, usageStore, storedWaitMs, recheckPauseMs, now: payments.now },
   }
 }
 
@@ -70,7 +70,7 @@ export function createReconciliation(
       ended: async (environment) => {
         const space = environment
         const pool = parts.database.in(environment)
-        const openFindings = await countStanding(pool)
+        const openFindings = await countUnrepairedFindings(pool)
         for (const kind of comparedKinds) {
           metrics.findings.set({ kind, space }, openFindings.get(kind) ?? 0)
         }
@@ -98,7 +98,11 @@ async function countOpenClearing(
   return (await listOpenClearing(database.in(environment), providerId, since)).length
 }
 
-function logOutcome(logger: Parts['logger'], environment: Environment, outcome: Outcome): void {
+function logOutcome(
+  logger: Parts['logger'],
+  environment: Environment,
+  outcome: ReconciliationOutcome,
+): void {
   for (const { providerId, reference, found, repaired, gaps } of outcome.reports) {
     const report = { environment, providerId, reference, found, repaired, gaps }
     if (found > repaired)
@@ -109,7 +113,7 @@ function logOutcome(logger: Parts['logger'], environment: Environment, outcome: 
     else if (found > 0 || gaps.length > 0)
       logger.warn(report, 'reconciliation repaired differences or could not compare everything')
   }
-  for (const finding of outcome.strangers) {
+  for (const finding of outcome.withoutProvider) {
     logger.error({ environment, finding }, 'the processor has an object of an unknown provider')
   }
 }

@@ -1,7 +1,7 @@
 import { selectRemindable } from '@tollgate/domain/calendar/due-purchases'
 import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
 import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
-import { updateCalendar } from '@tollgate/domain/purchases/notes-repository'
+import { updateJobDates } from '@tollgate/domain/purchases/purchase-fields-repository'
 import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ItemJob } from './job.ts'
 import { purchaseJob } from './purchase-job.ts'
@@ -15,7 +15,7 @@ export function createReminders(aheadMs: number): ItemJob {
     act: async (work, purchase, decision) => {
       if (decision.kind === 'nothing') return 'nothing'
       const { date } = decision
-      await updateCalendar(work.sql, work.providerId, { ...purchase, remindedOf: date })
+      await updateJobDates(work.sql, work.providerId, { ...purchase, remindedOf: date })
       if (decision.of === 'trial-end') {
         await recordEvent(work, 'purchase.trial_ending', trialEndingObject(purchase, date))
       } else {

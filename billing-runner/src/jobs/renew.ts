@@ -1,6 +1,6 @@
 import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
-import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
+import { renewPurchase } from '@tollgate/domain/purchases/move-purchase'
 import { startScheduledPlan } from '@tollgate/domain/billing/start-scheduled-plan'
 import { chargedJob, type ChargedJob } from './charged-job.ts'
 import type { Charging } from './collect-invoice.ts'

@@ -2,15 +2,18 @@ import { selectDueResets } from '@tollgate/domain/calendar/due-purchases'
 import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/billing/left-units'
 import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/billing/measure-usage'
 import {
-  decideCarry,
-  settlementOf,
-  type CarryDecision,
-} from '@tollgate/domain/purchases/decide-carry'
-import { isOpen } from '@tollgate/domain/purchases/access'
+  decideCarryOver,
+  carryOverFinalAt,
+  type CarryOverDecision,
+} from '@tollgate/domain/purchases/decide-carry-over'
+import { hasStatusWithAccess } from '@tollgate/domain/purchases/access'
 import { decideReset, type ResetDecision } from '@tollgate/domain/purchases/decide-reset'
 import { usageResetObject } from '@tollgate/domain/purchases/purchase-event'
 import { listPurchases, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import { updateCalendar, updateCarry } from '@tollgate/domain/purchases/notes-repository'
+import {
+  updateJobDates,
+  updateCarryOver,
+} from '@tollgate/domain/purchases/purchase-fields-repository'
 import {
   queuePublication,
   recordEvent,
@@ -51,7 +54,7 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
   }
 }
 
-type Due = ResetDecision | (CarryDecision & { readonly kind: 'settle' }) | NotedSettlement
+type Due = ResetDecision | (CarryOverDecision & { readonly kind: 'settle' }) | NotedSettlement
 
 type NotedSettlement = { readonly kind: 'align-settlement'; readonly carrySettlesAt: Date | null }
 
@@ -59,9 +62,9 @@ type Beginning = Extract<Due, { kind: 'reset' | 'settle' }>
 
 /** Purchases without access get no reset event. */
 function decide(purchase: Purchase, now: Date): Due {
-  const reset = isOpen(purchase) ? decideReset(purchase, now) : undefined
+  const reset = hasStatusWithAccess(purchase) ? decideReset(purchase, now) : undefined
   if (reset !== undefined && reset.kind !== 'nothing') return reset
-  const carry = decideCarry(purchase, now)
+  const carry = decideCarryOver(purchase, now)
   return carry.kind === 'align' ? { ...carry, kind: 'align-settlement' } : carry
 }
 
@@ -105,10 +108,10 @@ async function act(
     case 'nothing':
       return 'nothing'
     case 'align':
-      await updateCalendar(sql, providerId, { ...purchase, nextResetAt: due.nextResetAt })
+      await updateJobDates(sql, providerId, { ...purchase, nextResetAt: due.nextResetAt })
       return 'done'
     case 'align-settlement':
-      await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: due.carrySettlesAt })
+      await updateCarryOver(sql, providerId, { ...purchase, carrySettlesAt: due.carrySettlesAt })
       // During an upgrade an older control plane may have published the purchase without its carried units.
       await queuePublication(work, 'customer', purchase.customerRef)
       return 'done'
@@ -116,7 +119,7 @@ async function act(
       await begin(work, purchase, due, leftMicros)
       return 'done'
     case 'settle':
-      await updateCarry(sql, providerId, {
+      await updateCarryOver(sql, providerId, {
         reference: purchase.reference,
         carriedInto: due.period.start,
         carriedOverMicros: leftMicros,
@@ -134,10 +137,10 @@ async function begin(
   leftMicros: bigint,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  await updateCalendar(sql, providerId, { ...purchase, nextResetAt })
+  await updateJobDates(sql, providerId, { ...purchase, nextResetAt })
   await recordEvent(work, 'usage.reset', usageResetObject(purchase, period, leftMicros, now))
   if (purchase.planSnapshot?.terms.rolloverUnusedUnits !== true) return
-  await updateCarry(sql, providerId, { ...purchase, carrySettlesAt: settlementOf(period) })
+  await updateCarryOver(sql, providerId, { ...purchase, carrySettlesAt: carryOverFinalAt(period) })
   // Publishes the counters of the coming period before it begins, and keeps those of the previous period.
   await queuePublication(work, 'customer', purchase.customerRef)
 }

@@ -4,8 +4,10 @@ import { RedisUnavailableError } from '@tollgate/platform/hot-state/redis/redis-
 import { SecretKeysMissingError } from '@tollgate/platform/secrets/secret-errors'
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
-import { PaymentsNotConfiguredError } from '@tollgate/domain/payments/payment-parts'
-import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
+import {
+  PaymentsNotConfiguredError,
+  PaymentUnknownError,
+} from '@tollgate/domain/payments/payment-parts'
 import { PasswordsBusyError } from '@tollgate/domain/console/passwords'
 import { TooManySessionsError } from '@tollgate/domain/sessions/too-many-sessions-error'
 import { InvalidRequestError, RefusalError, refusals } from '../errors.ts'

@@ -1,10 +1,10 @@
 import {
-  decideTerms,
+  decideRechargeTerms,
   type AutoRechargeContext,
   type AutoRechargeDecision,
   type AutoRechargeRequest,
   type RechargeFault,
-} from '@tollgate/domain/auto-recharge/decide-terms'
+} from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import {
   findAutoRecharge,
   saveAutoRecharge,
@@ -52,7 +52,10 @@ export async function decideAskedTerms(
   customerRef: string,
   asked: AutoRechargeRequest,
 ): Promise<AutoRechargeDecision> {
-  return decideTerms(asked, await readContext(parts, operation, customerRef, asked.currency))
+  return decideRechargeTerms(
+    asked,
+    await readContext(parts, operation, customerRef, asked.currency),
+  )
 }
 
 async function readContext(

@@ -4,7 +4,7 @@ import { sweepEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
 import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
 import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
-import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/settlement/work-off-inbox'
+import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { foldProductMovements } from '@tollgate/domain/catalog/tallies'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { repeating } from './repeating.ts'
@@ -41,7 +41,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
       await telling(environment, () => foldMovements(parts, environment))
       if (parts.processors.of(environment) === undefined) continue
       await telling(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
-      await telling(environment, () => workOffInbox(parts, environment))
+      await telling(environment, () => processInbox(parts, environment))
       await telling(environment, () => reconcilePayments(parts, environment))
       await telling(environment, () => rechargeWallets(parts, environment))
       await telling(environment, () => removeProcessorCustomers(parts, environment))

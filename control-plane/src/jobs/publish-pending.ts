@@ -1,6 +1,6 @@
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Service } from '@tollgate/platform/service/service'
-import { notePublished } from '@tollgate/domain/publishing/note-published'
+import { recordPublishedKinds } from '@tollgate/domain/publishing/record-published-kinds'
 import { publishPending } from '@tollgate/domain/publishing/publisher'
 import { queueLost } from '@tollgate/domain/publishing/queue-lost'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
@@ -61,7 +61,7 @@ async function publishSome(parts: PublisherParts, logger: Logger): Promise<boole
     const failed = failures.length
     logger.error({ err: failures[0], failed }, 'targets could not be published')
   }
-  const kinds = await notePublished(parts)
+  const kinds = await recordPublishedKinds(parts)
   if (kinds.length > 0) logger.info({ kinds }, 'everything of these kinds is published')
   return hasMore
 }

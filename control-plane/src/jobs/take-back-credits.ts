@@ -2,7 +2,7 @@ import {
   claimDueTakeBacks,
   type TakeBackName,
 } from '@tollgate/domain/payments/take-backs-repository'
-import { workOffTakeBack } from '@tollgate/domain/settlement/work-off-take-back'
+import { processTakeBack } from '@tollgate/domain/settlement/process-take-back'
 import { workOff } from '@tollgate/domain/postgres/work-off'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
@@ -67,7 +67,7 @@ async function carryOut(
   const operation = jobOperation('take-back-credits', wallet, parts.publisher.now())
   try {
     const hot = await readBeforeChange(parts, wallet)
-    await commit(parts, operation, (work) => workOffTakeBack(work, name, hot, parts.wallets))
+    await commit(parts, operation, (work) => processTakeBack(work, name, hot, parts.wallets))
   } catch (error) {
     parts.logger.warn({ err: error, environment, reference }, 'credits wait to be taken back')
   }

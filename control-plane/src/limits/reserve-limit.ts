@@ -1,7 +1,7 @@
 import { answerReserve } from '@tollgate/domain/reservations/reserve-answer'
 import { reserveUsage, type ReservedUsage } from '@tollgate/domain/reservations/reserve-usage'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
-import { offerOf } from '@tollgate/domain/catalog/offer'
+import { offerOf } from '@tollgate/domain/catalog/plan-offer'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'

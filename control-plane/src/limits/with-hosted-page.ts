@@ -1,5 +1,5 @@
-import { offerCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { reuseOrOpenCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
@@ -27,7 +27,7 @@ export async function withHostedPage(
   const awaitsConsent = refusal.activationRequired === true
   if (awaitsConsent && mayManage) {
     const portal = await commit(parts, operation, (work) =>
-      offerCustomerSession(work, limits, { customerRef, productRef }),
+      reuseOrOpenCustomerSession(work, limits, { customerRef, productRef }),
     )
     if (portal === undefined) return refusal
     return { ...refusal, confirmationUrl: customerPageUrl(hostedUrl, portal.sessionId) }
@@ -35,7 +35,7 @@ export async function withHostedPage(
   // A customer who pays by use and already has the plan has no credits left.
   const needsCredits = !awaitsConsent && refusal.balance !== undefined
   const checkout = await commit(parts, operation, (work) =>
-    offerCheckoutSession(work, parts, {
+    reuseOrOpenCheckoutSession(work, parts, {
       customerRef,
       purpose: needsCredits ? 'credit_topup' : 'product',
       productRef,

@@ -12,7 +12,7 @@ import { findExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import type { CreditConversion } from '@tollgate/domain/pricing/line-inputs'
 import { rollingLimitMicros } from '@tollgate/domain/pricing/roll-over'
 import { givesAccess } from '@tollgate/domain/purchases/access'
-import { listSharedWindows } from '@tollgate/domain/purchases/notes-repository'
+import { listSharedWindows } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { PageRange } from '@tollgate/domain/postgres/select-page'
 import {
   countPurchases,

@@ -1,7 +1,7 @@
-import { windowBefore, windowOf } from '@tollgate/domain/purchases/usage-windows'
+import { windowBefore, billedWindowOf } from '@tollgate/domain/purchases/usage-windows'
 import type { CountedOfPeriod } from '@tollgate/domain/entitlements/usage-view'
 import type { Period } from '@tollgate/domain/periods/periods'
-import { findEndOfPrevious } from '@tollgate/domain/purchases/notes-repository'
+import { findEndOfPrevious } from '@tollgate/domain/purchases/purchase-fields-repository'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { Caller } from '../access/caller.ts'
@@ -51,7 +51,7 @@ async function readParts(
   const own = { start: period.start, end: endedAt ?? period.end }
   const before = windowBefore(purchase, own, endOfPrevious)
   const windows = [
-    { id: 'own', ...windowOf(purchase, own, endOfPrevious) },
+    { id: 'own', ...billedWindowOf(purchase, own, endOfPrevious) },
     ...(before === undefined ? [] : [{ id: 'before', ...before }]),
   ]
   const query = { environment, providerId, productRef, customerRefs, windows }

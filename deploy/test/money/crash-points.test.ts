@@ -39,13 +39,13 @@ const settle = (how: CustomerSettlement): Act[] => [{ do: 'settle and leave', se
 const bought = (ware: Ware): readonly Act[][] => {
   return [buy(0, ware), buy(0, ware), pay(0), waitFor(0), waitFor(0)]
 }
-const told: readonly Act[][] = [mail, job('workOffInbox'), job('workOffInbox')]
+const told: readonly Act[][] = [mail, job('processInbox'), job('processInbox')]
 
 const stories: Record<string, readonly (readonly Act[])[]> = {
   'credits are bought': [buy(0, 'credits'), buy(0, 'credits'), pay(0), waitFor(0), waitFor(0)],
   'a plan is bought, and told of by mail': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0)],
-    ...[mail, job('workOffInbox'), job('workOffInbox')],
+    ...[mail, job('processInbox'), job('processInbox')],
   ],
   'a customer is asked by the bank': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0, 'pm_card_authenticationRequired'), waitFor(0)],
@@ -77,12 +77,12 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
   'a plan is renewed': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0), waitFor(0), waitFor(0), month],
-    ...[job('bill'), job('bill'), mail, job('workOffInbox')],
+    ...[job('bill'), job('bill'), mail, job('processInbox')],
   ],
   'a plan is to be renewed, and the bank wants its holder': [
     ...[buy(0, 'gold'), buy(0, 'gold'), pay(0, 'pm_card_authenticationRequired')],
     ...[[{ do: 'answer the bank', slot: 0, isAccepted: true } as const], waitFor(0), waitFor(0)],
-    ...[month, job('bill'), job('bill'), mail, job('workOffInbox')],
+    ...[month, job('bill'), job('bill'), mail, job('processInbox')],
   ],
   'a renewal is paid back': [
     ...[...bought('gold'), month, job('bill'), job('bill'), refund('newest'), ...told],
@@ -144,9 +144,9 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
   'a bank takes back what could not be given, and nobody refunds it besides': [
     ...[buy(0, 'credits'), buy(0, 'credits'), [{ do: 'leave' } as const], pay(0)],
-    ...[[{ do: 'dispute', slot: 0 } as const], mail, job('workOffInbox')],
+    ...[[{ do: 'dispute', slot: 0 } as const], mail, job('processInbox')],
     ...[job('reconcilePayments'), [{ do: 'end the dispute', ending: 'lost' } as const], mail],
-    ...[job('workOffInbox'), [{ do: 'pass', minutes: 300 } as const], job('reconcilePayments')],
+    ...[job('processInbox'), [{ do: 'pass', minutes: 300 } as const], job('reconcilePayments')],
   ],
   'a customer leaves, and what was used is billed and charged before': [
     ...[enter(visa), enter(visa), ...told],
@@ -169,7 +169,7 @@ const stories: Record<string, readonly (readonly Act[])[]> = {
   ],
   'a customer leaves, and pays all the same': [
     ...[buy(0, 'gold'), buy(0, 'gold'), [{ do: 'leave' } as const], pay(0)],
-    ...[mail, job('workOffInbox'), job('reconcilePayments'), job('reconcilePayments')],
+    ...[mail, job('processInbox'), job('reconcilePayments'), job('reconcilePayments')],
   ],
 }
 

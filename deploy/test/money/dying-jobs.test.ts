@@ -8,7 +8,7 @@ import { sealLedger } from '@tollgate/domain/money-ledger/seal-ledger'
 import { listUnbalancedTransactions } from '@tollgate/domain/money-ledger/unbalanced'
 import { findBrokenSeal } from '@tollgate/domain/money-ledger/verify-seals'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
-import { workOffInbox } from '@tollgate/domain/settlement/work-off-inbox'
+import { processInbox } from '@tollgate/domain/settlement/process-inbox'
 import { runUnitOfWork } from '@tollgate/domain/unit-of-work/run-unit-of-work'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { ProcessedPaymentBody } from '@tollgate/schemas/http/payment-intents'
@@ -110,7 +110,7 @@ describe('what the processor did and told nobody of', () => {
       within(life, async (parts) => {
         const jobParts = paymentPartsOf(config(), parts)
         await pollEvents(jobParts, environment, 300_000)
-        while (await workOffInbox(jobParts, environment));
+        while (await processInbox(jobParts, environment));
       })
     const steps = await dieAtEach(async (life) => {
       const refundId = await refunded()

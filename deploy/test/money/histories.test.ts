@@ -132,7 +132,7 @@ async function deliver({ world }: Cast, told: Delivery | undefined): Promise<voi
     // Some events are delivered again later.
     if ((told?.copies ?? 1) > 2) mail.push(event)
   }
-  if (told?.isWorkedOff !== false) await service.workOffInbox()
+  if (told?.isWorkedOff !== false) await service.processInbox()
   if (told?.isLookedAt === true) await service.reconcilePayments()
 }
 

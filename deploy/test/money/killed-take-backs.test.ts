@@ -5,7 +5,7 @@ import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { openParts, paymentPartsOf } from '@tollgate/billing-runner/open-parts'
 import { listUnbalancedCreditValues } from '@tollgate/domain/money-ledger/unbalanced'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
-import { workOffInbox } from '@tollgate/domain/settlement/work-off-inbox'
+import { processInbox } from '@tollgate/domain/settlement/process-inbox'
 import { listUnbalancedWallets } from '@tollgate/domain/money-ledger/ledger'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import type { BalanceBody } from '@tollgate/schemas/http/credits'
@@ -81,7 +81,7 @@ async function hearOfRefunds(): Promise<void> {
     const jobParts = paymentPartsOf(config, parts)
     await sql()`update processor_event_polls set due_at = ${new Date(0)}`
     await pollEvents(jobParts, environment, 1_000)
-    while (await workOffInbox(jobParts, environment));
+    while (await processInbox(jobParts, environment));
   } finally {
     await parts.close()
   }

@@ -4,7 +4,7 @@ import { receiveEvents } from '@tollgate/domain/payments/inbox-repository'
 import { pollEvents } from '@tollgate/domain/settlement/poll-events'
 import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
 import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
-import { workOffInbox, type PaymentJobParts } from '@tollgate/domain/settlement/work-off-inbox'
+import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { publishPending } from '@tollgate/domain/publishing/publisher'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -111,8 +111,8 @@ export class MortalService {
     return receiveEvents(this.database.in(environment), [event], this.parts.now())
   }
 
-  workOffInbox(): Promise<boolean> {
-    return workOffInbox(this.parts, environment)
+  processInbox(): Promise<boolean> {
+    return processInbox(this.parts, environment)
   }
 
   /** Reads events from the processor. If it does not answer in time, the next round tries again. */

@@ -6,8 +6,8 @@ import { deleteCustomer } from '@tollgate/domain/deletion/delete-customer'
 import { listDebts } from '@tollgate/domain/invoices/debts'
 import { createPayment } from '@tollgate/domain/charging/create-payment'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { PaymentUnknownError } from '@tollgate/domain/payments/payment-unknown-error'
-import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
+import { PaymentUnknownError } from '@tollgate/domain/payments/payment-parts'
+import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { activatePlan, type SoldRequest } from '@tollgate/domain/billing/activate-plan'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
@@ -69,7 +69,7 @@ async function play(cast: Cast, act: Act): Promise<void> {
       return pay(cast, act.slot, act.card)
     case 'wait for':
       return ask(cast, act.slot, (service, reference) =>
-        settlePayment(service.parts, service.operation(cast.shop.providerId), reference, 0),
+        awaitPayment(service.parts, service.operation(cast.shop.providerId), reference, 0),
       )
     case 'open the debt':
       return openDebt(cast, act.slot)

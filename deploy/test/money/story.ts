@@ -34,7 +34,7 @@ export const endings = ['won', 'lost'] as const
 /** Jobs of the control plane and of the billing runner. */
 export const jobs = [
   'pollEvents',
-  'workOffInbox',
+  'processInbox',
   'reconcilePayments',
   'rechargeWallets',
   'takeBackCredits',
@@ -220,7 +220,7 @@ const opening: fc.Arbitrary<Acts> = fc.oneof(
       .map((card) => [
         ...one({ do: 'enter a card', card }),
         ...one({ do: 'get mail', order: [], copies: 1 }),
-        ...one({ do: 'run', job: 'workOffInbox' }),
+        ...one({ do: 'run', job: 'processInbox' }),
         ...one({ do: 'take', plan: 'pay as you go' }),
       ]),
   },
@@ -237,7 +237,7 @@ const month: fc.Arbitrary<Acts> = units.map((used) => [
 
 const toldByMail: Acts = [
   ...one({ do: 'get mail', order: [], copies: 1 }),
-  ...one({ do: 'run', job: 'workOffInbox' }),
+  ...one({ do: 'run', job: 'processInbox' }),
 ]
 
 /** Chains of acts that are very unlikely in random order. */

@@ -1,4 +1,4 @@
-import { adoptMoney } from '@tollgate/domain/settlement/adopt-money'
+import { withProcessorAmount } from '@tollgate/domain/settlement/processor-amount'
 import { findIntent } from '@tollgate/domain/payments/intents-repository'
 import type { PaymentIntent as ProcessorIntent } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentIntentBody, TaxedPaymentBody } from '@tollgate/schemas/http/payment-intents'
@@ -75,6 +75,6 @@ export async function adoptedMoney(
     metadata: {},
     createdAt: new Date(),
   }
-  const found = await adoptMoney(sql, providerId, intent!, look)
+  const found = await withProcessorAmount(sql, providerId, intent!, look)
   return found && [found.originalAmountMinor, found.amountMinor, found.tax?.taxMinor]
 }

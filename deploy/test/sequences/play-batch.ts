@@ -100,7 +100,7 @@ async function receiveEvents(world: MoneyWorld): Promise<void> {
     if (toldEvents.test(event.type)) await world.insist((service) => service.receive(event))
   }
   await world.insist(async (service) => {
-    while (await service.workOffInbox());
+    while (await service.processInbox());
     await service.reconcilePayments()
     await service.takeBackCredits()
   })

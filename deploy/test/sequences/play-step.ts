@@ -1,8 +1,8 @@
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
-import { payPresent } from '@tollgate/domain/charging/pay-present'
+import { payOnSession } from '@tollgate/domain/charging/pay-on-session'
 import { createPayment } from '@tollgate/domain/charging/create-payment'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
+import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { activatePlan } from '@tollgate/domain/billing/activate-plan'
 import { cancelPurchase } from '@tollgate/domain/purchases/cancel-purchase'
 import { reactivatePurchase } from '@tollgate/domain/purchases/reactivate-purchase'
@@ -96,7 +96,7 @@ async function pay(player: Player, card: string, of: Partial<PaymentRequest>): P
     if (processorPaymentId === null) return
     await confirm(player, `payment_intents/${processorPaymentId}/confirm`, card)
     player.paymentIds.push(processorPaymentId)
-    await settlePayment(service.parts, operation, reference, 0)
+    await awaitPayment(service.parts, operation, reference, 0)
   })
 }
 
@@ -123,7 +123,7 @@ async function payDebt({ world, market, customer }: Player): Promise<void> {
   for (const { reference } of open) {
     await world.act((service) => {
       const operation = service.operation(market.providerId)
-      return payPresent(service.parts, operation, reference, () => 'https://shop.example/back')
+      return payOnSession(service.parts, operation, reference, () => 'https://shop.example/back')
     })
   }
 }

@@ -1,4 +1,4 @@
-import { settleCharge } from '@tollgate/domain/charging/settle-charge'
+import { applyChargeOutcome } from '@tollgate/domain/charging/apply-charge-outcome'
 import { addCarried, readCarried } from '@tollgate/domain/invoices/carried-amounts'
 import { listUnbalancedInvoices } from '@tollgate/domain/money-ledger/unbalanced'
 import { endNow, movePurchase } from '@tollgate/domain/purchases/move-purchase'
@@ -116,7 +116,7 @@ test('a purchase that was suspended with its trial is billed from the period on 
   expect(await of.now(purchase)).toMatchObject({ status: 'suspended', nextUsageBillAt: null })
   await of.paying(of.asked[0]!)
   await of.runner.within(of.shop, (work) =>
-    settleCharge(work, of.asked[0]!.invoiceRef, { kind: 'paid' }, { hours: [], jitterMs: 0 }),
+    applyChargeOutcome(work, of.asked[0]!.invoiceRef, { kind: 'paid' }, { hours: [], jitterMs: 0 }),
   )
   const nextUsageBillAt = new Date('2026-03-14T12:00:00Z')
   expect(await of.now(purchase)).toMatchObject({ status: 'active', nextUsageBillAt })

@@ -1,4 +1,4 @@
-import { settleCharge } from '@tollgate/domain/charging/settle-charge'
+import { applyChargeOutcome } from '@tollgate/domain/charging/apply-charge-outcome'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { beforeEach, expect, test } from 'vitest'
 import { hybrid, UsageShop } from './usage-shop.ts'
@@ -37,7 +37,7 @@ async function payUsage(at: string): Promise<void> {
   const by = { environment: 'sandbox', providerId, customerRef, purchaseRef } as const
   await of.paying({ ...by, invoiceRef, amountMinor, currency, now: new Date(at) })
   await of.runner.within(of.shop, (work) =>
-    settleCharge(work, invoiceRef, { kind: 'paid' }, { hours: [], jitterMs: 0 }),
+    applyChargeOutcome(work, invoiceRef, { kind: 'paid' }, { hours: [], jitterMs: 0 }),
   )
 }
 

@@ -1,4 +1,4 @@
-import { endRefunded } from '@tollgate/domain/purposes/undo-change'
+import { endRefundedPurchase } from '@tollgate/domain/purposes/end-refunded'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
 import { insertPurchase, lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { drawReference } from '@tollgate/domain/unit-of-work/draw-reference'
@@ -25,7 +25,7 @@ async function change({ reference }: Purchase): Promise<Purchase> {
 
 async function undo({ reference }: Purchase): Promise<void> {
   of.runner.clock.set('2026-02-15T00:00:00Z')
-  await of.runner.within(of.shop, (work) => endRefunded(work, reference))
+  await of.runner.within(of.shop, (work) => endRefundedPurchase(work, reference))
 }
 
 /** Returns the invoiced units by kind of line. */

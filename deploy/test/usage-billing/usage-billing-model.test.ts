@@ -8,7 +8,7 @@ import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import { changeMerchant } from '@tollgate/domain/merchants/repository'
 import { createPurchase } from '@tollgate/domain/purchases/create-purchase'
 import { endNow } from '@tollgate/domain/purchases/move-purchase'
-import { unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
+import { newUnpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import { lockPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import type { Plan } from '@tollgate/domain/plans/plan'
@@ -85,7 +85,7 @@ class Story {
       await this.#end(before.reference)(work)
       const customer = await findCustomer(work.sql, work.providerId, this.#customerRef)
       const terms = { product, cycleMode: 'calendar', origin: 'manual', now: work.now } as const
-      const made = unpaidPurchase({ customer: customer!, plan, ...terms })
+      const made = newUnpaidPurchase({ customer: customer!, plan, ...terms })
       await createPurchase(work, made)
       return made
     })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { readBillingRunnerConfig } from '@tollgate/billing-runner/config'
 import { jobActor } from '@tollgate/domain/audit/actor'
 import { issueApiKey } from '@tollgate/domain/publishing/issue-api-key'
-import type { PaymentJobParts } from '@tollgate/domain/settlement/work-off-inbox'
+import type { PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { createProvider } from '@tollgate/domain/providers/create-provider'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { ReconcileParts } from '@tollgate/domain/reconciliation/reconcile'
@@ -199,7 +199,7 @@ export class Installation {
     const logger = createLogger('test', 'error')
     const payments = { ...this.payments(new Life()), logger }
     const counting = { eventLog, hotState: this.#hotState, usageStore, storedWaitMs: 10_000 }
-    return { ...payments, counting: { ...counting, lookAgainMs: 1_000, now: payments.now } }
+    return { ...payments, counting: { ...counting, recheckPauseMs: 1_000, now: payments.now } }
   }
 
   operation({ providerId }: Seller, environment: Environment): Operation {

@@ -103,13 +103,15 @@ export async function findDifferences(
   const parts = installation.reconciliation()
   const wrong: string[] = []
   for (const scope of scopes) {
-    const { reports, strangers } = await reconcile(parts, scope, { findingsMax: 10 })
+    const { reports, withoutProvider } = await reconcile(parts, scope, { findingsMax: 10 })
     if (reports.length === 0) wrong.push(`${scope.environment}: nothing was compared`)
     for (const { providerId, gaps, findings } of reports) {
       wrong.push(...gaps.map((gap) => `${providerId} was not compared: ${JSON.stringify(gap)}`))
       wrong.push(...findings.map((finding) => `${providerId} ${JSON.stringify(finding)}`))
     }
-    wrong.push(...strangers.map((finding) => `a stranger: ${JSON.stringify(finding)}`))
+    wrong.push(
+      ...withoutProvider.map((finding) => `without a provider: ${JSON.stringify(finding)}`),
+    )
   }
   return wrong
 }

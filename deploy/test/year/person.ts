@@ -3,7 +3,7 @@ import { findCustomer, type Customer } from '@tollgate/domain/customers/reposito
 import { createPayment } from '@tollgate/domain/charging/create-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
+import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import type { Environment } from '@tollgate/schemas/environment'
 import { readCarriedIn } from './read-carried-in.ts'
@@ -306,7 +306,7 @@ export class Person {
     const path = `payment_intents/${processorPaymentId}/confirm`
     await this.#installation.stripe(this.environment, path, fields)
     const settled = await this.#scheduler.living(this.environment, (life) =>
-      settlePayment(this.#installation.payments(life), operation, reference, 10_000),
+      awaitPayment(this.#installation.payments(life), operation, reference, 10_000),
     )
     if (settled.kind !== 'succeeded') return undefined
     const { originalAmountMinor: paid } = settled.intent

@@ -4,7 +4,7 @@ import { createSavedCardCharger } from '@tollgate/domain/charging/charge-saved-c
 import { rechargeWallets } from '@tollgate/domain/charging/recharge-wallets'
 import { reconcilePayments } from '@tollgate/domain/settlement/reconcile-payments'
 import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-processor-customers'
-import { workOffInbox } from '@tollgate/domain/settlement/work-off-inbox'
+import { processInbox } from '@tollgate/domain/settlement/process-inbox'
 import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import { createLogger } from '@tollgate/platform/observability/logger'
 import { environments, type Environment } from '@tollgate/schemas/environment'
@@ -85,7 +85,7 @@ export class Scheduler {
       const parts = this.#installation.payments(life)
       const credits = this.#installation.credits(life)
       for (const environment of environments) {
-        while (await workOffInbox(parts, environment));
+        while (await processInbox(parts, environment));
         while (await reconcilePayments(parts, environment));
         while (await takeBackCredits(credits, environment));
         while (await removeProcessorCustomers(parts, environment));

@@ -1,14 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import {
-  afterLook,
-  afterRecharge,
+  withObstacle,
+  withRechargeResult,
   decideRecharge,
   decideSpend,
   declinePauseMs,
   declinesMax,
   type RechargeFacts,
+  leastCredits,
 } from './decide-recharge.ts'
 import type { AutoRecharge } from './repository.ts'
+import fc from 'fast-check'
+import { displayMinor } from '../money/credits.ts'
+import { fractionOf } from '../money/decimal.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
@@ -45,20 +49,30 @@ function decide(change: Partial<AutoRecharge>, facts: Partial<RechargeFacts> = {
   return decision.kind === 'wait' ? decision.reason : decision.kind
 }
 
-describe('credits are wanted', () => {
+describe('decideRecharge', () => {
   test.each([
-    ['below the threshold', {}, {}, 'buy'],
+    ['buys below the threshold', {}, {}, 'buy'],
     // 49,950 credits are displayed as 5.00, because the value is rounded half up.
-    ['at it', {}, { balanceCredits: 49_950n }, 'enough'],
-    ['switched off', { status: 'disabled' }, {}, 'not_active'],
-    ['while a card is set up', { status: 'pending_setup' }, {}, 'not_active'],
-    ['given up', { status: 'failed' }, {}, 'not_active'],
-    ['while a charge is under way', { inFlightPaymentIntentId: 'txn_1' }, {}, 'in_flight'],
-    ['without a card', {}, { hasCard: false }, 'no_card'],
-    ['in a currency nobody knows', {}, { thresholdRate: undefined }, 'exchange_rate_missing'],
-    ['just turned down', { failureCount: 1, updatedAt: now }, {}, 'declined'],
+    ['buys nothing at the threshold', {}, { balanceCredits: 49_950n }, 'enough'],
+    ['buys nothing if the recharge is switched off', { status: 'disabled' }, {}, 'not_active'],
+    ['buys nothing while a card is set up', { status: 'pending_setup' }, {}, 'not_active'],
+    ['buys nothing after the recharge has failed', { status: 'failed' }, {}, 'not_active'],
     [
-      'turned down a while ago',
+      'buys nothing while a payment is in progress',
+      { inFlightPaymentIntentId: 'txn_1' },
+      {},
+      'in_flight',
+    ],
+    ['buys nothing without a card', {}, { hasCard: false }, 'no_card'],
+    [
+      'buys nothing if the currency has no exchange rate',
+      {},
+      { thresholdRate: undefined },
+      'exchange_rate_missing',
+    ],
+    ['buys nothing right after a decline', { failureCount: 1, updatedAt: now }, {}, 'declined'],
+    [
+      'buys again some time after a decline',
       { failureCount: 1, updatedAt: new Date(now.getTime() - declinePauseMs) },
       {},
       'buy',
@@ -68,43 +82,48 @@ describe('credits are wanted', () => {
   })
 })
 
-describe('a month has room for a charge', () => {
+describe('decideSpend', () => {
   const spent = (monthlySpendMinor: bigint, monthlySpendPeriod = '2026-03') => ({
     monthlySpendMinor,
     monthlySpendPeriod,
   })
 
   test.each([
-    ['up to its cap', spent(1_500n), 2_500n, 'charge'],
-    ['and for none beyond it', spent(1_501n), 2_500n, 'capped'],
-    ['after another one that had none', spent(4_000n, '2026-02'), 4_000n, 'charge'],
-    ['or no month ever has', spent(0n), 4_001n, 'monthly_cap_too_low'],
-    ['without a cap', { ...spent(9_000n), monthlySpendMaxMinor: null }, 9_000n, 'charge'],
+    ['charges up to the monthly cap', spent(1_500n), 2_500n, 'charge'],
+    ['charges nothing above the monthly cap', spent(1_501n), 2_500n, 'capped'],
+    ['charges again in the next month', spent(4_000n, '2026-02'), 4_000n, 'charge'],
+    ['reports a cap that is too low for any charge', spent(0n), 4_001n, 'monthly_cap_too_low'],
+    [
+      'charges any amount without a cap',
+      { ...spent(9_000n), monthlySpendMaxMinor: null },
+      9_000n,
+      'charge',
+    ],
   ] as const)('%s', (_, change, chargeMinor, expected) => {
     const decision = decideSpend({ ...recharge, ...change }, chargeMinor, now)
     expect(decision.kind === 'obstructed' ? decision.obstacle : decision.kind).toBe(expected)
   })
 })
 
-test('of what is in the way its owner is told once a month', () => {
-  const told: string[] = []
+test('notifies the owner of an obstacle once a month', () => {
+  const notified: string[] = []
   let seen = recharge
   for (const day of ['2026-03-01', '2026-03-02', '2026-03-31', '2026-04-01', '2026-04-30']) {
     const isFree = day === '2026-03-02'
-    const after = afterLook(seen, isFree ? null : 'exchange_rate_missing', new Date(day))
+    const after = withObstacle(seen, isFree ? null : 'exchange_rate_missing', new Date(day))
     seen = after.recharge
     expect(seen.obstacle).toBe(isFree ? null : 'exchange_rate_missing')
-    if (after.isTold) told.push(day)
+    if (after.mustNotify) notified.push(day)
   }
-  expect(told).toEqual(['2026-03-01', '2026-04-01'])
+  expect(notified).toEqual(['2026-03-01', '2026-04-01'])
 })
 
-describe('what comes of a charge', () => {
+describe('withRechargeResult', () => {
   const charge = { amountMinor: 2_000n, chargedAt: new Date('2026-02-28T23:59:59Z') }
 
-  test('that succeeded counts in the month it was begun in, and forgives declines', () => {
+  test('counts a success in the month in which it began, and resets the declines', () => {
     const before = { ...recharge, failureCount: 2, monthlySpendPeriod: '2026-02' }
-    expect(afterRecharge(before, { ...charge, isPaid: true }, now)).toMatchObject({
+    expect(withRechargeResult(before, { ...charge, isPaid: true }, now)).toMatchObject({
       failureCount: 0,
       monthlySpendMinor: 4_000n,
       monthlySpendPeriod: '2026-02',
@@ -113,13 +132,28 @@ describe('what comes of a charge', () => {
     })
   })
 
-  test('that was declined too often ends it', () => {
+  test('stops the recharge after too many declines', () => {
     let after = recharge
     for (let declines = 1; declines <= declinesMax; declines++) {
       expect(after.status).toBe('active')
-      after = afterRecharge(after, { ...charge, isPaid: false }, now)
+      after = withRechargeResult(after, { ...charge, isPaid: false }, now)
       expect(after.failureCount).toBe(declines)
     }
     expect(after).toMatchObject({ status: 'failed', monthlySpendMinor: 2_000n })
   })
+})
+
+test('publishes the smallest threshold that is not displayed as less than the amount', () => {
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 1_000_000n }),
+      fc.constantFrom(['USD', '1'], ['EUR', '0.92'], ['JPY', '151.37'], ['KWD', '0.307']),
+      (amountMinor, [currency, rate]) => {
+        const unitsPerDollar = fractionOf(rate)
+        const credits = leastCredits(amountMinor, currency, unitsPerDollar)
+        expect(displayMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
+        expect(displayMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
+      },
+    ),
+  )
 })

@@ -1,6 +1,8 @@
-import { displayMinor } from '../money/credits.ts'
+import { displayMinor, creditsPerMinorUnit } from '../money/credits.ts'
 import { toFraction, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { AutoRecharge, RechargeObstacle } from './repository.ts'
+import { minorPerMajor } from '../money/currencies.ts'
+import type { Fraction } from '../money/decimal.ts'
 
 export type RechargeFacts = {
   readonly recharge: AutoRecharge
@@ -58,15 +60,15 @@ export function decideSpend(
  * Returns the recharge with the obstacle that was found, or null for none, and whether the owner must be notified. The
  * owner is notified once a month.
  */
-export function afterLook(
+export function withObstacle(
   recharge: AutoRecharge,
   obstacle: RechargeObstacle | null,
   now: Date,
-): { readonly recharge: AutoRecharge; readonly isTold: boolean } {
+): { readonly recharge: AutoRecharge; readonly mustNotify: boolean } {
   const month = monthOf(now)
-  const isTold = obstacle !== null && recharge.obstacleMonth !== month
-  const obstacleMonth = isTold ? month : recharge.obstacleMonth
-  return { recharge: { ...recharge, obstacle, obstacleMonth }, isTold }
+  const mustNotify = obstacle !== null && recharge.obstacleMonth !== month
+  const obstacleMonth = mustNotify ? month : recharge.obstacleMonth
+  return { recharge: { ...recharge, obstacle, obstacleMonth }, mustNotify }
 }
 
 /** Milliseconds during which a declined card is not charged again, however fast the credits are used up. */
@@ -75,7 +77,7 @@ export const declinePauseMs = 600_000
 /** Number of consecutive declines after which nothing is charged until the card changes. */
 export const declinesMax = 3
 
-export type SettledCharge = {
+export type RechargeResult = {
   readonly isPaid: boolean
   /** Amount including tax. */
   readonly amountMinor: bigint
@@ -83,9 +85,9 @@ export type SettledCharge = {
   readonly chargedAt: Date
 }
 
-export function afterRecharge(
+export function withRechargeResult(
   recharge: AutoRecharge,
-  { isPaid, amountMinor, chargedAt }: SettledCharge,
+  { isPaid, amountMinor, chargedAt }: RechargeResult,
   now: Date,
 ): AutoRecharge {
   const settled = {
@@ -124,4 +126,16 @@ function obstructed(obstacle: RechargeObstacle): Obstructed {
 
 function wait(reason: Extract<RechargeDecision, { kind: 'wait' }>['reason']): RechargeDecision {
   return { kind: 'wait', reason }
+}
+
+/** Returns the fewest whole credits whose displayed value is not below the amount. */
+export function leastCredits(
+  amountMinor: bigint,
+  currency: string,
+  { numerator, denominator }: Fraction,
+): bigint {
+  // The displayed value is rounded half up, so half a minor unit less is enough.
+  const dividend = (2n * amountMinor - 1n) * creditsPerMinorUnit * 100n * denominator
+  const divisor = 2n * numerator * minorPerMajor(currency)
+  return (dividend + divisor - 1n) / divisor
 }

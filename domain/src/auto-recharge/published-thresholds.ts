@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
 import { selectNames, type CustomerName } from '../customers/repository.ts'
 import { exchangeRateOf, toFraction } from '../money/exchange-rates.ts'
-import { leastCredits } from './least-credits.ts'
+import { leastCredits } from './decide-recharge.ts'
 
 /**
  * Returns, for each customer with an active recharge, the balance below which the wallet may need a top-up, in 10^-6

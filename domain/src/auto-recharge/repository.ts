@@ -84,7 +84,7 @@ export async function saveAutoRecharge(
   const [row] = await sql<[AutoRechargeRow]>`
     insert into auto_recharges ${sql({ ...changed, ...key, funding_source_type: 'saved_card' })}
     on conflict (provider_id, customer_ref) do update set ${sql(changed)},
-      -- What was spent in another currency says nothing about this one.
+      -- Spending in another currency does not count for this one.
       monthly_spend_minor = case when auto_recharges.topup_currency = excluded.topup_currency
         then auto_recharges.monthly_spend_minor else 0 end
     returning *`
@@ -158,7 +158,7 @@ export async function updateRecharge(
 }
 
 /** Stores the processor's id of a card setup. The setup is polled until a card is saved, in case no webhook arrives. */
-export async function noteSetup(
+export async function saveRechargeSetup(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -173,45 +173,45 @@ export async function noteSetup(
  * Sets the card to charge. A recharge that waits for a card becomes active, an active one uses this card from now on,
  * and one that failed with another card becomes active again.
  */
-export async function armRecharge(
+export async function setRechargeCard(
   work: UnitOfWork,
   customerRef: string,
   paymentMethodId: string,
 ): Promise<void> {
   const { sql, providerId, now } = work
-  const armed = await sql`
+  const changed = await sql`
     update auto_recharges set status = 'active', failure_count = 0,
       payment_method_id = ${paymentMethodId}, updated_at = ${now}, looked_at = null
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and (status = 'pending_setup' or (status in ('active', 'failed')
         and payment_method_id is distinct from ${paymentMethodId}))
     returning 1`
-  if (armed.length > 0) await queuePublication(work, 'customer', customerRef)
+  if (changed.length > 0) await queuePublication(work, 'customer', customerRef)
 }
 
 /** Removes the card. The recharge waits for another card. */
-export async function disarmRecharge(work: UnitOfWork, customerRef: string): Promise<void> {
+export async function removeRechargeCard(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
-  const disarmed = await sql`
+  const changed = await sql`
     update auto_recharges set status = 'pending_setup', failure_count = 0,
       payment_method_id = null, setup_intent_id = null, updated_at = ${now}
     where provider_id = ${providerId} and customer_ref = ${customerRef}
       and status in ('active', 'failed', 'pending_setup')
     returning 1`
-  if (disarmed.length > 0) await queuePublication(work, 'customer', customerRef)
+  if (changed.length > 0) await queuePublication(work, 'customer', customerRef)
 }
 
 export type RechargeName = { readonly providerId: string; readonly customerRef: string }
 
 /**
  * Claims recharges of all providers whose wallet changed since the last check, or whose last check was before
- * `lookedBefore`, because exchange rates change and monthly limits start again. Marks them as checked. The longest
+ * `checkedBefore`, because exchange rates change and monthly limits start again. Marks them as checked. The longest
  * unchecked ones come first.
  */
-export async function claimRechargesToLookAt(
+export async function claimRechargesToCheck(
   sql: Queryable,
   now: Date,
-  lookedBefore: Date,
+  checkedBefore: Date,
   rowsMax: number,
 ): Promise<RechargeName[]> {
   const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
@@ -219,11 +219,11 @@ export async function claimRechargesToLookAt(
     where (provider_id, customer_ref) in (
       select provider_id, customer_ref from auto_recharges
       where status = 'active' and in_flight_payment_intent_id is null
-        and (looked_at is null or looked_at < ${lookedBefore} or exists (
+        and (looked_at is null or looked_at < ${checkedBefore} or exists (
           select from wallets
           where wallets.provider_id = auto_recharges.provider_id
             and wallets.customer_ref = auto_recharges.customer_ref
-            -- A posting is dated when it begins and seen when it is committed, a look may lie in between.
+            -- A posting is dated at its start and visible after its commit. A check may run in between.
             and wallets.updated_at >= auto_recharges.looked_at - interval '10 seconds'))
       order by looked_at nulls first limit ${rowsMax} for update skip locked)
     returning provider_id, customer_ref`

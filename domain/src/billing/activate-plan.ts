@@ -7,21 +7,21 @@ import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { hasDisputedPayment } from '../payments/disputes-repository.ts'
 import type { Plan } from '../plans/plan.ts'
-import { isSoldOutNow } from '../plans/places.ts'
+import { lockAndCheckSoldOut } from '../plans/sold-out.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
-import { holdProduct, type Product } from '../catalog/products-repository.ts'
+import { lockProductAgainstRemoval, type Product } from '../catalog/products-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { isOpen } from '../purchases/access.ts'
+import { hasStatusWithAccess } from '../purchases/access.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { decideActivation } from '../purchases/decide-activation.ts'
-import { followPurchase } from '../purchases/follow-purchase.ts'
+import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import type { PlanSwitch } from '../purchases/decide-switch.ts'
 import {
-  switchedPurchase,
+  newSwitchedPurchase,
   switchPrice,
-  unpaidPurchase,
+  newUnpaidPurchase,
   type PurchasePrice,
 } from '../purchases/new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
@@ -29,7 +29,7 @@ import { planChangedObject } from '../purchases/purchase-event.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
 import { schedulePlan } from '../purchases/schedule-plan.ts'
-import { settleLapsed } from '../purchases/settle-lapsed.ts'
+import { endLapsedPurchase } from '../purchases/end-lapsed-purchase.ts'
 
 export type ActivateRequest = {
   readonly customer: Customer
@@ -83,7 +83,7 @@ export async function activatePlan(
 ): Promise<ActivateOutcome> {
   const { sql, providerId, now } = work
   const { customer, productRef, planRef, cycleMode } = request
-  const product = await holdProduct(sql, providerId, productRef)
+  const product = await lockProductAgainstRemoval(sql, providerId, productRef)
   if (product === undefined) return { kind: 'invalid', reason: 'There is no such product' }
   if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
     return { kind: 'invalid', reason: 'There is no such customer' }
@@ -92,7 +92,7 @@ export async function activatePlan(
   const ofPlan = { customerRef: customer.reference, productRef, planRef }
   const state = await readActivationState(sql, providerId, ofPlan)
   const isSoldOut =
-    plan !== undefined && (await isSoldOutNow(sql, providerId, plan, customer.reference))
+    plan !== undefined && (await lockAndCheckSoldOut(sql, providerId, plan, customer.reference))
   const decision = decideActivation({ product, plan, ...state, isSoldOut, now })
   switch (decision.kind) {
     case 'invalid':
@@ -122,9 +122,9 @@ export async function activatePlan(
       const origin = given.type === 'one-time' ? 'one_time' : 'manual'
       const started =
         change === undefined
-          ? unpaidPurchase({ ...of, cycleMode, origin })
-          : switchedPurchase(of, change, await readSwitchPrice(work, given, change))
-      const purchase = await followPurchase(
+          ? newUnpaidPurchase({ ...of, cycleMode, origin })
+          : newSwitchedPurchase(of, change, await readSwitchPrice(work, given, change))
+      const purchase = await linkToPredecessor(
         work,
         started,
         { previous: state.last, replaced },
@@ -177,10 +177,10 @@ export async function endPrevious(
   work: UnitOfWork,
   last: Purchase | undefined,
 ): Promise<Purchase | undefined> {
-  if (last === undefined || (await settleLapsed(work, last.reference)) !== undefined) return
+  if (last === undefined || (await endLapsedPurchase(work, last.reference)) !== undefined) return
   const previous = await lockPurchase(work.sql, work.providerId, last.reference)
   if (previous === undefined) return
-  if (isOpen(previous)) return endNow(work, previous, 'expired')
+  if (hasStatusWithAccess(previous)) return endNow(work, previous, 'expired')
   if (previous.status === 'suspended') await endNow(work, previous, 'expired')
   return undefined
 }

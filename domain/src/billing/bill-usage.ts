@@ -11,9 +11,9 @@ import { recurringLines } from '../pricing/charges.ts'
 import type { ChargedPeriod, InvoiceLine } from '../pricing/invoice-line.ts'
 import type { CreditConversion } from '../pricing/line-inputs.ts'
 import { splitCharges } from '../pricing/split-charges.ts'
-import { dueRenewal } from '../purchases/decide-renewal.ts'
+import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { updateUsageBilling } from '../purchases/notes-repository.ts'
+import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { readParties, type Seller } from './bill-recurring.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
@@ -120,7 +120,7 @@ async function renewalWith(
 ): Promise<RenewalPart | undefined> {
   const { reference, planSnapshot, currency } = purchase
   if (planSnapshot?.terms.billingStrategy !== 'combined') return undefined
-  const renewal = dueRenewal(purchase, now)
+  const renewal = decideDueRenewal(purchase, now)
   if (renewal.kind !== 'charge' || renewal.period.start.getTime() !== end.getTime())
     return undefined
   const { start } = renewal.period

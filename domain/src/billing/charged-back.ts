@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { readChangeHistory } from '../purchases/plan-change-history.ts'
-import { carriersOf } from '../purchases/plan-changes.ts'
+import { paymentSourcesOf } from '../purchases/plan-changes.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
 /**
@@ -13,7 +13,7 @@ export async function isPurchaseChargedBack(
   purchase: Purchase,
 ): Promise<boolean> {
   const { purchases, ownPeriods } = await readChangeHistory(sql, providerId, purchase)
-  return isChargedBack(sql, providerId, carriersOf(purchases, purchase, ownPeriods))
+  return isChargedBack(sql, providerId, paymentSourcesOf(purchases, purchase, ownPeriods))
 }
 
 /**

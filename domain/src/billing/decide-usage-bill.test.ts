@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { trialPurchase, unpaidPurchase } from '../purchases/new-purchase.ts'
+import { newTrialPurchase, newUnpaidPurchase } from '../purchases/new-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { decideUsageBill } from './decide-usage-bill.ts'
 
@@ -44,8 +44,8 @@ function bought(terms: PlanSnapshot['terms'], now: Date): Purchase {
     now,
   } as const
   return terms.trialDays === undefined
-    ? unpaidPurchase({ ...given, origin: 'manual' })
-    : { ...trialPurchase(given), status: 'active' }
+    ? newUnpaidPurchase({ ...given, origin: 'manual' })
+    : { ...newTrialPurchase(given), status: 'active' }
 }
 
 /** Applies all decisions that are due for the purchase at `now`, one after the other. */

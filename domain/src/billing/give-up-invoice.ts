@@ -2,7 +2,7 @@ import { findRecurringPeriod } from '../invoices/billed-periods.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { findInvoice, lockInvoice } from '../invoices/repository.ts'
 import { writeOffInvoice } from '../invoices/settle-invoice.ts'
-import { lockIntentOfInvoice, withdrawIntentOfInvoice } from '../payments/intents-repository.ts'
+import { lockIntentOfInvoice, requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { lockPurchase } from '../purchases/repository.ts'
@@ -38,7 +38,7 @@ export async function giveUpInvoice(
   // never be charged again.
   const period = await findRecurringPeriod(sql, providerId, left.reference)
   if (ended !== undefined && period !== undefined) return ended !== purchase
-  await withdrawIntentOfInvoice(sql, providerId, invoiceRef, now)
+  await requestCancelOfInvoice(sql, providerId, invoiceRef, now)
   await writeOffInvoice(work, left)
   return true
 }

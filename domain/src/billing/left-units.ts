@@ -3,9 +3,9 @@ import { listReferencesOf } from '../customers/repository.ts'
 import type { Period } from '../periods/periods.ts'
 import { planOfPeriod } from '../plans/included-units.ts'
 import { rolledOverMicros } from '../pricing/roll-over.ts'
-import { periodThatLeaves } from '../purchases/decide-carry.ts'
+import { periodCarriedFrom } from '../purchases/decide-carry-over.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { findEndOfPrevious } from '../purchases/notes-repository.ts'
+import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { measureUsage, type MeasuringParts, type UsageToMeasure } from './measure-usage.ts'
 
@@ -18,7 +18,7 @@ export async function findLeavingUsage(
   purchase: Purchase,
   period: Period,
 ): Promise<UsageToMeasure | undefined> {
-  const before = periodThatLeaves(purchase, period)
+  const before = periodCarriedFrom(purchase, period)
   if (before === undefined) return undefined
   const { customerRef } = purchase
   const [references, endOfPrevious] = await Promise.all([

@@ -11,7 +11,7 @@ import type { ChargedPeriod } from '../pricing/invoice-line.ts'
 import type { UsageReading } from '../pricing/line-inputs.ts'
 import type { UsageToBill } from './prepare-usage-bill.ts'
 import type { UsageToPrice, UsedPeriod } from './usage-lines.ts'
-import { windowBefore, windowOf } from '../purchases/usage-windows.ts'
+import { windowBefore, billedWindowOf } from '../purchases/usage-windows.ts'
 
 /** The purchase and the periods whose usage is summed up. */
 export type UsageToMeasure = Omit<UsageToBill, 'notes'>
@@ -43,7 +43,7 @@ export async function measureUsage(
   const stored = await waitUntilStored(sides, environment, [...partitions], now, storedWaitMs)
   const periods: readonly ChargedPeriod[] = period === undefined ? earlier : [period, ...earlier]
   const { productRef } = purchase
-  const own = periods.map((each) => windowOf(purchase, each, endOfPrevious))
+  const own = periods.map((each) => billedWindowOf(purchase, each, endOfPrevious))
   const before = periods.map((each) => windowBefore(purchase, each, endOfPrevious))
   const windows = [...own, ...before.filter((window) => window !== undefined)]
   const sums = await sumStoredUsageByWindow(

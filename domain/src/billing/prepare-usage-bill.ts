@@ -4,9 +4,9 @@ import { listBilledPeriods, type BilledPeriod } from '../invoices/billed-periods
 import { listBilledUsage } from '../invoices/billed-usage.ts'
 import type { BilledUsage } from '../invoices/sum-billed-usage.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
-import { dueRenewal } from '../purchases/decide-renewal.ts'
+import { decideDueRenewal } from '../purchases/decide-renewal.ts'
 import { lockPurchase, type Purchase } from '../purchases/repository.ts'
-import { findEndOfPrevious, updateUsageBilling } from '../purchases/notes-repository.ts'
+import { findEndOfPrevious, updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   decideUsageBill,
@@ -14,7 +14,7 @@ import {
   type UsageDelays,
   type UsageNotes,
 } from './decide-usage-bill.ts'
-import { periodsToLookAtAgain } from '../purchases/usage-windows.ts'
+import { periodsWithLateUsage } from '../purchases/usage-windows.ts'
 
 /** Everything about a purchase that is read before its usage is summed up. */
 export type UsageToBill = {
@@ -103,7 +103,7 @@ async function mustRenewFirst(
   { end }: ChargedPeriod,
 ): Promise<boolean> {
   const strategy = purchase.planSnapshot?.terms.billingStrategy ?? 'recurring_first'
-  const renewal = dueRenewal(purchase, now)
+  const renewal = decideDueRenewal(purchase, now)
   if (strategy !== 'recurring_first' || renewal.kind !== 'charge') return false
   if (renewal.period.start > end) return false
   const [invoiced] = await listBilledPeriods(sql, providerId, purchase.reference, 'recurring', 1)
@@ -116,7 +116,7 @@ async function listEarlier(
   lateMs: number,
 ): Promise<UsageToBill['earlier']> {
   const all = await listBilledPeriods(sql, providerId, reference, 'usage', earlierPeriodsMax)
-  const again = periodsToLookAtAgain(all, lateMs)
+  const again = periodsWithLateUsage(all, lateMs)
   const looked: readonly BilledPeriod[] = again.length > 0 ? again : all.slice(0, 1)
   const starts = looked.map(({ start }) => start)
   const usage = await listBilledUsage(sql, providerId, reference, starts)

@@ -1,5 +1,5 @@
 import { periodAt } from '../periods/periods.ts'
-import { cycleOf, isOpen } from '../purchases/access.ts'
+import { cycleOf, hasStatusWithAccess } from '../purchases/access.ts'
 import { endNow, movePurchase } from '../purchases/move-purchase.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
 import type { PurchaseTrigger } from '../purchases/transitions.ts'
@@ -35,7 +35,7 @@ export async function resumePurchase(
 export async function endSubstitute(work: UnitOfWork, purchase: Purchase): Promise<void> {
   const { customerRef, productRef, reference } = purchase
   const other = await findDecidingPurchase(work.sql, work.providerId, customerRef, productRef)
-  if (other !== undefined && other.reference !== reference && isOpen(other)) {
+  if (other !== undefined && other.reference !== reference && hasStatusWithAccess(other)) {
     await endNow(work, other, 'expired')
   }
 }

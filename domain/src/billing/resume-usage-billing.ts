@@ -2,7 +2,7 @@ import { extendUsagePeriod, hasBilledUsage } from '../invoices/billed-periods.ts
 import { periodAt, usagePeriodAt } from '../periods/periods.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { cycleOf } from '../purchases/access.ts'
-import { updateUsageBilling } from '../purchases/notes-repository.ts'
+import { updateUsageBilling } from '../purchases/purchase-fields-repository.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 

@@ -8,7 +8,7 @@ import { pricesIn } from '../pricing/plan-prices.ts'
 import { usageTermsOf } from '../pricing/usage-terms.ts'
 import { isPurchaseChargedBack } from './charged-back.ts'
 import { cycleOf } from '../purchases/access.ts'
-import { nextAfter } from '../purchases/decide-renewal.ts'
+import { renewalAfter } from '../purchases/decide-renewal.ts'
 import { movePurchase, type PurchaseChange } from '../purchases/move-purchase.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { canMove, type PurchaseTrigger } from '../purchases/transitions.ts'
@@ -71,7 +71,7 @@ async function begin(
   await movePurchase(work, purchase, trigger, {
     ...noFailures,
     ...(purchase.originalAmountMinor === null ? await priceOf(work, purchase) : {}),
-    ...nextAfter(purchase, nextDate(purchase, period, work.now)),
+    ...renewalAfter(purchase, nextDate(purchase, period, work.now)),
     nextUsageBillAt: purchase.nextUsageBillAt ?? firstUsageBill(purchase, work.now),
     paidAt: work.now,
   })

@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { tellOfPlanChange } from './activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
-import { scheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import { newScheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
@@ -30,7 +30,7 @@ export async function startScheduledPlan(
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
   const given = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
-  const started = scheduledPurchase(given, replaced, period, price)
+  const started = newScheduledPurchase(given, replaced, period, price)
   await createPurchase(work, started)
   await tellOfPlanChange(work, started, replaced)
   return started

@@ -1,8 +1,8 @@
 import { lockCustomer } from '../customers/repository.ts'
 import type { Plan } from '../plans/plan.ts'
-import { isSoldOutNow } from '../plans/places.ts'
+import { lockAndCheckSoldOut } from '../plans/sold-out.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
-import { holdProduct } from '../catalog/products-repository.ts'
+import { lockProductAgainstRemoval } from '../catalog/products-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { givesAccess } from '../purchases/access.ts'
 import { endPrevious, tellOfPlanChange, type ActivateRequest } from './activate-plan.ts'
@@ -12,9 +12,9 @@ import {
   requiresCard,
   type ActivationInput,
 } from '../purchases/decide-activation.ts'
-import { followPurchase } from '../purchases/follow-purchase.ts'
-import { hasTrial, trialPurchase } from '../purchases/new-purchase.ts'
-import { noticedEnd } from '../purchases/notice.ts'
+import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
+import { hasTrial, newTrialPurchase } from '../purchases/new-purchase.ts'
+import { endAfterNotice } from '../purchases/notice.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import type { Purchase } from '../purchases/repository.ts'
 
@@ -33,7 +33,7 @@ export async function startTrial(
 ): Promise<TrialOutcome> {
   const { sql, providerId, now } = work
   const { customer, productRef, planRef, cycleMode } = request
-  const product = await holdProduct(sql, providerId, productRef)
+  const product = await lockProductAgainstRemoval(sql, providerId, productRef)
   if (product === undefined) return { kind: 'no-trial' }
   if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
     return { kind: 'no-trial' }
@@ -42,12 +42,12 @@ export async function startTrial(
   const ofPlan = { customerRef: customer.reference, productRef, planRef }
   const state = await readActivationState(sql, providerId, ofPlan)
   if (plan === undefined) return { kind: 'no-trial' }
-  const isSoldOut = await isSoldOutNow(sql, providerId, plan, customer.reference)
+  const isSoldOut = await lockAndCheckSoldOut(sql, providerId, plan, customer.reference)
   if (!mayTry({ product, plan, ...state, isSoldOut, now })) return { kind: 'no-trial' }
   if (requiresCard(plan) && !state.hasCard) return { kind: 'no-trial' }
   const replaced = await endPrevious(work, state.last)
-  const started = trialPurchase({ customer, product, plan, cycleMode, now })
-  const purchase = await followPurchase(work, started, { previous: state.last, replaced }, false)
+  const started = newTrialPurchase({ customer, product, plan, cycleMode, now })
+  const purchase = await linkToPredecessor(work, started, { previous: state.last, replaced }, false)
   await createPurchase(work, purchase)
   await tellOfPlanChange(work, purchase, replaced)
   return { kind: 'started', purchase, plan }
@@ -63,7 +63,7 @@ export function mayTry(input: ActivationInput): boolean {
   if (decision.kind !== 'payment-required' || decision.hasDebts) return false
   if (decision.change !== undefined) return false
   const { last, now } = input
-  if (last !== undefined && givesAccess(last, now) && noticedEnd(last, now) !== undefined) {
+  if (last !== undefined && givesAccess(last, now) && endAfterNotice(last, now) !== undefined) {
     return false
   }
   return hasTrial(decision.plan) && input.lastOfPlan === undefined

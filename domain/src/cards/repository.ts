@@ -12,7 +12,7 @@ export type Card = {
 }
 
 /** A card with its payment method at the processor. */
-export type SeenCard = Card & { readonly paymentMethodId: string }
+export type CardWithMethod = Card & { readonly paymentMethodId: string }
 
 type CardRow = {
   brand: string
@@ -35,11 +35,11 @@ export async function findCard(
 }
 
 /** Stores the card. A reusable card is only replaced by another reusable card. */
-export async function keepCard(
+export async function storeCard(
   sql: Queryable,
   providerId: string,
   customerRef: string,
-  { paymentMethodId, ...card }: SeenCard,
+  { paymentMethodId, ...card }: CardWithMethod,
   now: Date,
 ): Promise<void> {
   const { brand, last4, expMonth, expYear, reusable } = card
@@ -62,7 +62,7 @@ export async function findCardOfMethod(
   providerId: string,
   customerRef: string,
   paymentMethodId: string,
-): Promise<SeenCard | undefined> {
+): Promise<CardWithMethod | undefined> {
   const [row] = await sql<CardRow[]>`
     select brand, last4, exp_month, exp_year, reusable from customer_cards
     where provider_id = ${providerId} and customer_ref = ${customerRef}

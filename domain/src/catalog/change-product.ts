@@ -1,26 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject } from '@tollgate/schemas/json-object'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
-import {
-  lockProduct,
-  updateProduct,
-  type Product,
-  type ProductStatus,
-  type TaxBehavior,
-} from './products-repository.ts'
+import { lockProduct, updateProduct, type Product } from './products-repository.ts'
 
 /** Absent fields stay unchanged. */
 export type ProductChange = {
-  readonly name?: string | undefined
-  readonly description?: string | undefined
-  readonly imageUrl?: string | undefined
-  readonly productType?: string | undefined
-  readonly status?: ProductStatus | undefined
-  readonly config?: JsonObject | undefined
-  readonly metadata?: JsonObject | undefined
-  readonly taxBehavior?: TaxBehavior | undefined
+  readonly [Field in ChangeableField]?: NonNullable<Product[Field]> | undefined
 }
+
+type ChangeableField = Exclude<keyof Product, 'reference' | 'isMcpPay' | 'createdAt' | 'updatedAt'>
 
 export async function changeProduct(
   work: UnitOfWork,

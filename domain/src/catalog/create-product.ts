@@ -1,30 +1,13 @@
-import type { JsonObject } from '@tollgate/schemas/json-object'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
-import { insertProduct, type Product, type TaxBehavior } from './products-repository.ts'
+import { insertProduct, type Product } from './products-repository.ts'
 
-export type NewProduct = {
-  readonly name: string
-  readonly description: string | null
-  readonly imageUrl: string | null
-  readonly productType: string | null
-  readonly isMcpPay: boolean
-  readonly config: JsonObject | null
-  readonly metadata: JsonObject
-  readonly taxBehavior: TaxBehavior | null
-}
+export type NewProduct = Omit<Product, 'reference' | 'status' | 'createdAt' | 'updatedAt'>
 
 export async function createProduct(work: UnitOfWork, fields: NewProduct): Promise<Product> {
   const product: Product = {
-    name: fields.name,
-    description: fields.description,
-    imageUrl: fields.imageUrl,
-    productType: fields.productType,
-    isMcpPay: fields.isMcpPay,
-    config: fields.config,
-    metadata: fields.metadata,
-    taxBehavior: fields.taxBehavior,
+    ...fields,
     reference: drawReference('product'),
     status: 'active',
     createdAt: work.now,

@@ -16,7 +16,7 @@ const draft = (input: PlanCreateInput) =>
   accepted(draftPlan(planCreateSchema.parse(input), context))
 
 describe('draftPlan', () => {
-  it('needs nothing: the plan is free, monthly and called after its type', () => {
+  it('drafts a free monthly plan, named after its type, from an empty request', () => {
     expect(draft({})).toEqual({
       key: null,
       name: 'recurring',
@@ -39,7 +39,7 @@ describe('draftPlan', () => {
     [{ type: 'usage-based' }, 'usage-based'],
     [{ type: 'hybrid' }, 'hybrid'],
     [{ type: 'one-time' }, 'one-time'],
-  ])('reads %j as %s', (input, type) => {
+  ])('reads the type of %j as %s', (input, type) => {
     expect(draft(input).type).toBe(type)
   })
 
@@ -50,7 +50,7 @@ describe('draftPlan', () => {
     [{ type: 'usage-based', billingCycle: 'monthly' }, 'monthly'],
     [{ type: 'usage-based', billingModel: 'post-paid' }, 'monthly'],
     [{ type: 'one-time', billingCycle: 'monthly' }, undefined],
-  ] as const)('gives %j the cycle %s', (input, cycle) => {
+  ] as const)('gives %j the billing cycle %s', (input, cycle) => {
     expect(draft(input).terms.billingCycle).toBe(cycle)
   })
 
@@ -58,7 +58,7 @@ describe('draftPlan', () => {
     [{ type: 'usage-based', freeUnits: 5 }, 0],
     [{ type: 'usage-based', billingModel: 'post-paid', freeUnits: 5 }, 5],
     [{ type: 'recurring', freeUnits: 5 }, 5],
-  ] as const)('stores of %j the free units %d', (input, freeUnits) => {
+  ] as const)('stores for %j the free units %d', (input, freeUnits) => {
     expect(draft(input).terms.freeUnits).toBe(freeUnits)
   })
 
@@ -97,11 +97,11 @@ describe('draftPlan', () => {
     { default: true },
     { default: true, type: 'usage-based', creditsPerUnit: 100 },
     { default: true, type: 'one-time' },
-  ])('takes %j as the default', (input) => {
+  ])('accepts %j as the default plan', (input) => {
     expect(draft(input).isDefault).toBe(true)
   })
 
-  it('edits a default plan that could not become the default any more', () => {
+  it('edits a default plan that could no longer become the default', () => {
     const before = { ...draft({ type: 'hybrid', usageTiers }), isDefault: true }
     expect(revisePlan(before, { name: 'Renamed' }, context)).toMatchObject({
       kind: 'accepted',
@@ -114,16 +114,16 @@ describe('revisePlan', () => {
   const revised = (plan: PlanDraft, input: PlanCreateInput) =>
     accepted(revisePlan(plan, input, context))
 
-  it('changes only what was given', () => {
+  it('changes only the fields of the request', () => {
     const plan = draft({ name: 'Pro', price: 100, limit: 10, features: { seats: 1 } })
     expect(revised(plan, { limit: 20 })).toEqual({ ...plan, terms: { ...plan.terms, limit: 20 } })
   })
 
-  it('may give free units to a pre-paid plan', () => {
+  it('accepts free units for a pre-paid plan', () => {
     expect(revised(draft({ type: 'usage-based' }), { freeUnits: 5 }).terms.freeUnits).toBe(5)
   })
 
-  it('writes a new price through to the main option', () => {
+  it('copies a new price to the main pricing option', () => {
     const plan = draft({
       pricingOptions: [
         { currency: 'USD', price: 100 },

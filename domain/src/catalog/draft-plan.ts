@@ -9,7 +9,7 @@ import { paymentMethodFaults } from './payment-method-faults.ts'
 import { configurationKeys, mayBeDefault } from '../plans/plan.ts'
 import { priceFaults } from './price-faults.ts'
 import { mainOption, upperCaseOptions } from '../plans/pricing-options.ts'
-import { promisesOf, termFaults } from '../plans/term-faults.ts'
+import { enforcedTermsOf, termFaults } from '../plans/term-faults.ts'
 import { maxUnbilledUnits, unbilledLimitFaults, type DollarRates } from './unbilled-limit.ts'
 
 /** A plan before it has a reference and a product. */
@@ -59,12 +59,12 @@ export function draftPlan(input: PlanCreateInput, context: PlanContext): PlanDec
   }
   // A pre-paid plan is created without free units. A later update may set them.
   const isPrePaid = type === 'usage-based' && (input.billingModel ?? 'pre-paid') === 'pre-paid'
-  const plan = settle(merge(fresh, isPrePaid ? { ...input, freeUnits: 0 } : input), context)
+  const plan = deriveFields(merge(fresh, isPrePaid ? { ...input, freeUnits: 0 } : input), context)
   return (
     refusedCurrency(plan, context) ??
     refusedDefault(plan) ??
     refusedPrices(plan, context) ??
-    refusedTerms(plan) ?? { kind: 'accepted', plan }
+    refusedFields(termFaults(plan), 'PLAN_TERMS_INVALID') ?? { kind: 'accepted', plan }
   )
 }
 
@@ -74,7 +74,7 @@ export function revisePlan(
   input: PlanUpdateInput,
   context: PlanContext,
 ): PlanDecision {
-  const revised = settle(merge(plan, writeThrough(plan, input)), context)
+  const revised = deriveFields(merge(plan, writeThrough(plan, input)), context)
   const arePricesSame = isDeepStrictEqual(pricesOf(revised), pricesOf(plan))
   // Only changed parts are checked, so that older plans stay editable: a plan from before a change of the provider's
   // currency, and a default plan from before its usage counted as a cost.
@@ -84,7 +84,9 @@ export function revisePlan(
     (arePricesSame
       ? refusedFields(paymentMethodFaults(revised))
       : refusedPrices(revised, context)) ??
-    (isDeepStrictEqual(promisesOf(revised), promisesOf(plan)) ? undefined : refusedTerms(revised))
+    (isDeepStrictEqual(enforcedTermsOf(revised), enforcedTermsOf(plan))
+      ? undefined
+      : refusedFields(termFaults(revised), 'PLAN_TERMS_INVALID'))
   const isDefaultAsBefore = plan.isDefault && !mayBeDefault(plan)
   const refusal = refused ?? (isDefaultAsBefore ? undefined : refusedDefault(revised))
   return refusal ?? { kind: 'accepted', plan: revised }
@@ -156,7 +158,7 @@ function mergeTerms(terms: PlanTerms, input: PlanUpdateInput): PlanTerms {
 }
 
 /** Derives the fields that follow from other fields. */
-function settle(merged: PlanDraft, context: PlanContext): PlanDraft {
+function deriveFields(merged: PlanDraft, context: PlanContext): PlanDraft {
   return withUnbilledUnits(mirrorMainOption(withDerivedTerms(merged, context)), context)
 }
 
@@ -177,17 +179,12 @@ function refusedPrices(plan: PlanDraft, { rates }: PlanContext): PlanDecision | 
   ])
 }
 
-function refusedFields(issues: readonly ValidationIssue[]): PlanDecision | undefined {
+function refusedFields(
+  issues: readonly ValidationIssue[],
+  code: PlanRefusalCode = 'PLAN_PRICES_INVALID',
+): PlanDecision | undefined {
   if (issues.length === 0) return undefined
-  const message = 'Validation failed'
-  return { kind: 'refused', code: 'PLAN_PRICES_INVALID', message, issues }
-}
-
-function refusedTerms(plan: PlanDraft): PlanDecision | undefined {
-  const issues = termFaults(plan)
-  if (issues.length === 0) return undefined
-  const message = 'Validation failed'
-  return { kind: 'refused', code: 'PLAN_TERMS_INVALID', message, issues }
+  return { kind: 'refused', code, message: 'Validation failed', issues }
 }
 
 /** Returns all fields on which the price rules depend. */

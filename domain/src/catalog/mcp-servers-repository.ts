@@ -138,7 +138,7 @@ export async function findMcpServerBySubdomain(
 }
 
 /** Returns the given subdomains that are in use by a product of any provider. */
-export async function listKnownSubdomains(
+export async function listUsedSubdomains(
   sql: Queryable,
   subdomains: readonly string[],
 ): Promise<ReadonlySet<string>> {
@@ -206,7 +206,7 @@ export async function saveTools(
 }
 
 /** Removes the plan from all tools of the product. */
-export async function forgetPlanInTools(
+export async function removePlanFromTools(
   sql: Queryable,
   providerId: string,
   productRef: string,

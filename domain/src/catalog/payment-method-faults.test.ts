@@ -15,7 +15,7 @@ describe('requiresPaymentMethod', () => {
     ['hybrid that charges for usage', { type: 'hybrid', creditsPerUnit: 5 }],
     ['a trial of a plan with a price', { price: 900, trialDays: 14 }],
     ['a trial of a hybrid plan', { type: 'hybrid', basePrice: 900, trialDays: 14 }],
-  ])('is accepted: %s', (_, input) => {
+  ])('accepts the requirement: %s', (_, input) => {
     const decision = decide(input)
     expect(decision).toMatchObject({ plan: { terms: { requiresPaymentMethod: true } } })
     if (decision.kind === 'accepted') expect(isAutoEnrolled(decision.plan)).toBe(false)
@@ -28,12 +28,12 @@ describe('requiresPaymentMethod', () => {
     ['pre-paid', { ...postPaid, billingModel: 'pre-paid' }],
     ['usage that costs nothing', { ...postPaid, creditsPerUnit: 0 }],
     ['one-time', { type: 'one-time', price: 900 }],
-  ])('is refused: %s', (_, input) => {
+  ])('refuses the requirement: %s', (_, input) => {
     const path = ['requiresPaymentMethod']
     expect(decide(input)).toMatchObject({ code: 'PLAN_PRICES_INVALID', issues: [{ path }] })
   })
 
-  it('is refused when a change takes its reason away', () => {
+  it('refuses the requirement if a change removes its reason', () => {
     const tried = decide({ price: 900, trialDays: 14 })
     if (tried.kind === 'refused') throw new Error('refused')
     const path = ['requiresPaymentMethod']
@@ -42,7 +42,7 @@ describe('requiresPaymentMethod', () => {
     expect(revisePlan(tried.plan, change, context)).toMatchObject({ kind: 'accepted' })
   })
 
-  it('keeps a plan that never charges from being given by a limit check', () => {
+  it('keeps a limit check from starting a free plan that requires a card', () => {
     const free = { type: 'recurring', priceMinor: 0, basePriceMinor: null, setupFeeMinor: null }
     const plan = { ...free, type: 'recurring' as const, terms: { requiresPaymentMethod: true } }
     expect(isAutoEnrolled({ ...plan, terms: {} })).toBe(true)

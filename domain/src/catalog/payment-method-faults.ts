@@ -1,3 +1,4 @@
+import { fieldFault } from '../plans/field-fault.ts'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { costsSomething, usageTermsOf } from '../pricing/usage-terms.ts'
 import { requiresPayment, type PlanCosts } from '../plans/plan.ts'
@@ -11,7 +12,7 @@ export function paymentMethodFaults(plan: PlanCosts): ValidationIssue[] {
   if (plan.terms.requiresPaymentMethod !== true || startsUnpaidAndCharges(plan)) return []
   const message =
     'Only post-paid plans, hybrid plans that charge for usage, and trials start without a payment and charge later.'
-  return [{ code: 'custom', path: ['requiresPaymentMethod'], message }]
+  return [fieldFault(['requiresPaymentMethod'], message)]
 }
 
 function startsUnpaidAndCharges(plan: PlanCosts): boolean {

@@ -1,6 +1,6 @@
-import type { PlanOffer } from '@tollgate/schemas/hot-state/documents'
-import type { Plan } from '../plans/plan.ts'
-import { requiresPayment } from '../plans/plan.ts'
+import type { PlanOffer, PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import { type Plan, requiresPayment } from '../plans/plan.ts'
+import type { Product } from './products-repository.ts'
 
 /** Returns whether the plan may be shown to customers. */
 export function isOffered(plan: Plan): boolean {
@@ -32,5 +32,14 @@ function offeredOption(option: NonNullable<Plan['terms']['pricingOptions']>[numb
     ...(option.basePrice === undefined ? {} : { basePrice: option.basePrice }),
     ...(option.setupFee === undefined ? {} : { setupFee: option.setupFee }),
     ...(option.default === undefined ? {} : { default: option.default }),
+  }
+}
+
+/** Returns the offer for a customer without access. An inactive product offers no plans. */
+export function offerOf(product: Product, plans: readonly Plan[]): PublishedOffer {
+  const offered = product.status === 'active' ? plans.filter(isOffered) : []
+  return {
+    product: { reference: product.reference, name: product.name },
+    plans: offered.map(planOffer),
   }
 }

@@ -21,13 +21,13 @@ const hybrid = { type: 'hybrid', basePrice: 4_900, limit: 1_000 }
 const overage = { allowOverage: true, overageRate: 80, maxOverage: 5_000 }
 const byTiers = (...usageTiers: readonly object[]) => ({ ...postPaid, usageTiers })
 
-describe('prices that are accepted', () => {
+describe('priceFaults, for valid prices', () => {
   it.each<[string, object]>([
     ['free', { price: 0 }],
     ['a price and a set-up fee', { price: 1_900, setupFee: 10 }],
     ['a set-up fee alone', { setupFee: 50 }],
     [
-      'what the contract samples for post-paid plans',
+      'the documented example of a post-paid plan',
       { ...postPaid, creditsPerUnit: 100, freeUnits: 100, limit: 10_000 },
     ],
     ['example E', { ...hybrid, usageTiers: published, overagePolicy: overage }],
@@ -56,12 +56,12 @@ describe('prices that are accepted', () => {
         ],
       },
     ],
-  ])('%s', (_, input) => {
+  ])('accepts %s', (_, input) => {
     expect(decide(input)).toMatchObject({ kind: 'accepted' })
   })
 })
 
-describe('prices that are refused by their fields', () => {
+describe('priceFaults, for invalid prices', () => {
   const both = ['creditsPerUnit', 'usageTiers']
   it.each<[string, object, string[]]>([
     ['pre-paid tiers without creditsPerUnit', { ...prePaid, usageTiers: [tier(0, null)] }, both],
@@ -158,12 +158,12 @@ describe('prices that are refused by their fields', () => {
       },
       ['pricingOptions.1.currency'],
     ],
-  ])('%s', (_, input, paths) => {
+  ])('names the fields of %s', (_, input, paths) => {
     expect(faultsOf(input)).toEqual(paths)
   })
 })
 
-describe('a plan from before these rules', () => {
+describe('a plan that is older than these rules', () => {
   const accepted = decide({ ...prePaid, creditsPerUnit: 5 })
   if (accepted.kind !== 'accepted') throw new Error('It was not accepted')
   const { plan } = accepted
@@ -174,7 +174,7 @@ describe('a plan from before these rules', () => {
     expect(revisePlan(old, change, context)).toMatchObject({ kind: 'accepted', plan: change })
   })
 
-  it('takes new prices only where they hold with those that it has', () => {
+  it('accepts new prices only if all its prices follow the rules', () => {
     const issues = [{ path: ['creditsPerUnit'] }, { path: ['usageTiers'] }]
     expect(revisePlan(old, { creditsPerUnit: 6 }, context)).toMatchObject({
       kind: 'refused',

@@ -6,6 +6,7 @@ import { priceUsage } from '../pricing/price-usage.ts'
 import { costsSomething, usageTermsOf, type UsageTerms } from '../pricing/usage-terms.ts'
 import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { mainOption } from '../plans/pricing-options.ts'
+import { fieldFault } from '../plans/field-fault.ts'
 import { tierFaults } from '../plans/tier-faults.ts'
 
 export type PricedPlan = Pick<
@@ -22,11 +23,11 @@ export function priceFaults(plan: PricedPlan): ValidationIssue[] {
   const lists = priceLists(plan)
   return [
     ...lists.flatMap((list) => unchargedPrices(plan, list)),
-    ...sameCurrencies(plan),
+    ...repeatedCurrencies(plan),
     ...unchargedRates(plan),
     ...tierFaults(plan.terms.usageTiers ?? []),
     ...unreachedRates(plan),
-    ...lists.flatMap((list) => smallAmounts(plan, list)),
+    ...lists.flatMap((list) => amountsBelowMinimum(plan, list)),
   ]
 }
 
@@ -60,32 +61,34 @@ function unchargedPrices(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   const basePrice = list.basePrice ?? 0
   const faults: ValidationIssue[] = []
   if (plan.type !== 'hybrid' && basePrice > 0) {
-    faults.push(fault(at('basePrice'), 'Only hybrid plans charge `basePrice`. Use `price`.'))
+    faults.push(fieldFault(at('basePrice'), 'Only hybrid plans charge `basePrice`. Use `price`.'))
   }
   if (plan.type === 'hybrid' && list.basePrice !== null && price > 0 && price !== basePrice) {
     const message = 'A hybrid plan charges `basePrice` for each period. Leave out `price`.'
-    faults.push(fault(at('price'), message))
+    faults.push(fieldFault(at('price'), message))
   }
   if (plan.type !== 'usage-based') return faults
   if ((setupFee ?? 0) > 0) {
-    faults.push(fault(at('setupFee'), 'Usage-based plans charge for usage, and no `setupFee`.'))
+    faults.push(
+      fieldFault(at('setupFee'), 'Usage-based plans charge for usage, and no `setupFee`.'),
+    )
   }
   if (price === 0 || isCreditBased(plan)) return faults
   if (plan.terms.billingModel === 'post-paid') {
     const message =
       'A post-paid plan charges for usage alone. Use `creditsPerUnit`, or a hybrid plan with `basePrice`.'
-    return [...faults, fault(at('price'), message)]
+    return [...faults, fieldFault(at('price'), message)]
   }
   const message = '`price` buys credits, and usage costs none. Set `creditsPerUnit`.'
-  return [...faults, fault(at('price'), message), fault(['creditsPerUnit'], message)]
+  return [...faults, fieldFault(at('price'), message), fieldFault(['creditsPerUnit'], message)]
 }
 
-function sameCurrencies({ terms }: PricedPlan): ValidationIssue[] {
+function repeatedCurrencies({ terms }: PricedPlan): ValidationIssue[] {
   const currencies = (terms.pricingOptions ?? []).map(({ currency }) => currency.toUpperCase())
   return currencies.flatMap((currency, index) => {
     if (currencies.indexOf(currency) === index) return []
     const message = `${currency} has another option. Give each currency one.`
-    return [fault(['pricingOptions', index, 'currency'], message)]
+    return [fieldFault(['pricingOptions', index, 'currency'], message)]
   })
 }
 
@@ -100,12 +103,12 @@ function unchargedRates(plan: PricedPlan): ValidationIssue[] {
   const faults: ValidationIssue[] = []
   if (!isMetered) {
     const message = 'Only usage-based and hybrid plans charge for units.'
-    if (creditsPerUnit > 0) faults.push(fault(['creditsPerUnit'], message))
-    if (hasTierRate) faults.push(fault(['usageTiers'], message))
+    if (creditsPerUnit > 0) faults.push(fieldFault(['creditsPerUnit'], message))
+    if (hasTierRate) faults.push(fieldFault(['usageTiers'], message))
   } else if (usageTiers.length > 0 && creditsPerUnit > 0) {
     const message =
       'Units are charged by `creditsPerUnit` or by `usageTiers`. Leave out one of them.'
-    faults.push(fault(['creditsPerUnit'], message), fault(['usageTiers'], message))
+    faults.push(fieldFault(['creditsPerUnit'], message), fieldFault(['usageTiers'], message))
   } else if (
     plan.type === 'usage-based' &&
     plan.terms.billingModel !== 'post-paid' &&
@@ -113,17 +116,17 @@ function unchargedRates(plan: PricedPlan): ValidationIssue[] {
   ) {
     const message =
       'A pre-paid plan charges `creditsPerUnit` for each unit. Set it instead of `usageTiers`.'
-    faults.push(fault(['creditsPerUnit'], message), fault(['usageTiers'], message))
+    faults.push(fieldFault(['creditsPerUnit'], message), fieldFault(['usageTiers'], message))
   }
   // Tiers take precedence over the overage rate. Published plans contain both.
   if ((overageRate ?? 0) > 0 && !(plan.type === 'hybrid' && allowOverage)) {
     const message = 'Only hybrid plans with `allowOverage` charge `overageRate`.'
-    faults.push(fault(overageRatePath, message))
+    faults.push(fieldFault(overageRatePath, message))
   }
   const isReplaced = plan.type === 'hybrid' && allowOverage && overageRate !== undefined
   if (isReplaced && creditsPerUnit > 0) {
     const message = 'Units above the limit cost `overageRate`. Leave out `creditsPerUnit`.'
-    faults.push(fault(['creditsPerUnit'], message), fault(overageRatePath, message))
+    faults.push(fieldFault(['creditsPerUnit'], message), fieldFault(overageRatePath, message))
   }
   return faults
 }
@@ -134,7 +137,7 @@ function unreachedRates(plan: PricedPlan): ValidationIssue[] {
   if (terms === undefined || plan.terms.rolloverUnusedUnits === true) return []
   if (!costsSomething(terms) || chargesAnyUsage(terms)) return []
   const message = 'No unit that costs credits is reached before the `limit`.'
-  return [fault(['limit'], message), fault(['freeUnits'], message)]
+  return [fieldFault(['limit'], message), fieldFault(['freeUnits'], message)]
 }
 
 /** More units than any period can use, in 10^-6 units. */
@@ -154,7 +157,7 @@ function chargesAnyUsage(terms: UsageTerms): boolean {
 }
 
 /** Returns faults of amounts that must be paid at once but are below the processor's minimum. */
-function smallAmounts(plan: PricedPlan, list: PriceList): ValidationIssue[] {
+function amountsBelowMinimum(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   const { at, currency, price, setupFee } = list
   const hasBasePrice = plan.type === 'hybrid' && list.basePrice !== null
   const [field, amount] = hasBasePrice
@@ -164,9 +167,5 @@ function smallAmounts(plan: PricedPlan, list: PriceList): ValidationIssue[] {
   const leastMinor = chargeMinMinor(currency)
   if (due[1] === 0 || BigInt(due[1]) >= leastMinor) return []
   const least = formatMoney(leastMinor, currency)
-  return [fault(at(due[0]), `At least ${least} can be charged at once.`)]
-}
-
-function fault(path: ValidationIssue['path'], message: string): ValidationIssue {
-  return { code: 'custom', path, message }
+  return [fieldFault(at(due[0]), `At least ${least} can be charged at once.`)]
 }

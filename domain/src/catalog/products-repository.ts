@@ -106,7 +106,7 @@ export function lockProduct(
 /**
  * Prevents the removal of the product until the transaction ends. Several transactions can do this at the same time.
  */
-export function holdProduct(
+export function lockProductAgainstRemoval(
   sql: Queryable,
   providerId: string,
   reference: string,

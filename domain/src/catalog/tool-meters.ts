@@ -23,7 +23,7 @@ export async function ensureToolMeters(
   const counted = tools.filter(({ name }) => !virtualTools.has(name))
   if (counted.length === 0) return
   const { sql, providerId, now } = work
-  for (const { name, description } of inOrder(counted)) {
+  for (const { name, description } of sortedByName(counted)) {
     const meter: Meter = {
       reference: drawReference('meter'),
       name: toolMeterName(name),
@@ -60,6 +60,6 @@ export async function retireToolMeters(work: UnitOfWork, tools: readonly string[
 }
 
 /** Sorts the tools. All transactions insert and lock meters in this order, so they cannot deadlock. */
-function inOrder(tools: readonly ListedTool[]): ListedTool[] {
+function sortedByName(tools: readonly ListedTool[]): ListedTool[] {
   return [...tools].sort((a, b) => (a.name < b.name ? -1 : 1))
 }

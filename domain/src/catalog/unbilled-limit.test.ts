@@ -27,29 +27,29 @@ const tier = (minUsage: number, maxUsage: number | null, creditsPerUnit: number)
 }
 const falling = [tier(0, 100, 500), tier(101, null, 100)]
 
-describe('the units that fit under maxUnbilledMinor', () => {
+describe('maxUnbilledUnits', () => {
   it.each<[string, object, number, number]>([
-    ['a cent each', postPaid, 1_000, 1_000],
-    ['behind the free units', { ...postPaid, freeUnits: 50 }, 1_000, 1_050],
-    ['whatever the limit', { ...postPaid, limit: 10 }, 1_000, 1_000],
-    ['which the amount does not divide', { ...postPaid, creditsPerUnit: 300 }, 1_000, 333.333333],
+    ['for units at one cent each', postPaid, 1_000, 1_000],
+    ['on top of the free units', { ...postPaid, freeUnits: 50 }, 1_000, 1_050],
+    ['independently of the limit', { ...postPaid, limit: 10 }, 1_000, 1_000],
+    ['as a fraction of a unit', { ...postPaid, creditsPerUnit: 300 }, 1_000, 333.333333],
     ['in whole packages', { ...postPaid, unitsPerPackage: 100, creditsPerUnit: 10 }, 25, 200],
-    ['a base price is not usage', { ...hybrid, creditsPerUnit: 50, freeUnits: 200 }, 400, 1_000],
+    ['without the base price', { ...hybrid, creditsPerUnit: 50, freeUnits: 200 }, 400, 1_000],
     [
-      'overage above what is included',
+      'including overage above the limit',
       { ...hybrid, freeUnits: 200, overagePolicy: { allowOverage: true, overageRate: 80 } },
       800,
       2_200,
     ],
-    ['graduated', { ...postPaid, creditsPerUnit: 0, usageTiers: falling }, 600, 200],
+    ['with graduated tiers', { ...postPaid, creditsPerUnit: 0, usageTiers: falling }, 600, 200],
     [
-      'by volume, where the price falls behind',
+      'with volume tiers whose price falls',
       { ...postPaid, creditsPerUnit: 0, usageTiers: falling, usageTierMode: 'volume' },
       400,
       80,
     ],
-    ['no more than a quantity can be', { ...postPaid, creditsPerUnit: 1 }, 1e12, 9e9],
-  ])('%s', (_name, plan, maxUnbilledMinor, units) => {
+    ['up to the largest quantity', { ...postPaid, creditsPerUnit: 1 }, 1e12, 9e9],
+  ])('counts the units that fit %s', (_name, plan, maxUnbilledMinor, units) => {
     const terms = termsOf(decide({ ...plan, maxUnbilledMinor }))
     expect(terms).toMatchObject({ maxUnbilledMinor, maxUnbilledUnits: units })
   })
@@ -57,12 +57,12 @@ describe('the units that fit under maxUnbilledMinor', () => {
   it.each([
     ['EUR', 900, 1_000],
     ['JPY', 150, 100],
-  ])('in %s, by the exchange rate', (currency, maxUnbilledMinor, units) => {
+  ])('converts an amount in %s by the exchange rate', (currency, maxUnbilledMinor, units) => {
     const terms = termsOf(decide({ ...postPaid, currency, maxUnbilledMinor }, currency))
     expect(terms.maxUnbilledUnits).toBe(units)
   })
 
-  it('follow the prices, and go with the limit', () => {
+  it('changes with the prices, and disappears with the limit', () => {
     const created = decide({ ...postPaid, maxUnbilledMinor: 1_000 })
     if (created.kind === 'refused') throw new Error('refused')
     const dearer = revisePlan(created.plan, { creditsPerUnit: 200 }, context)
@@ -75,7 +75,7 @@ describe('the units that fit under maxUnbilledMinor', () => {
     })
   })
 
-  it('are widened by units carried over only where the price includes those', () => {
+  it('adds carried-over units only if the price includes them', () => {
     const plain = decide({ ...postPaid, maxUnbilledMinor: 1_000 })
     const included = decide({
       ...hybrid,
@@ -88,25 +88,25 @@ describe('the units that fit under maxUnbilledMinor', () => {
   })
 })
 
-describe('maxUnbilledMinor is refused', () => {
+describe('unbilledLimitFaults', () => {
   it.each<[string, object, string?]>([
     ['on free plans', { price: 0 }],
     ['on recurring plans', { price: 900 }],
     ['on one-time plans', { type: 'one-time', price: 900 }],
     ['on pre-paid plans', { ...postPaid, billingModel: 'pre-paid' }],
-    ['where usage costs nothing', { ...postPaid, creditsPerUnit: 0 }],
+    ['if usage costs nothing', { ...postPaid, creditsPerUnit: 0 }],
     ['on hybrid plans that charge no usage', hybrid],
-    ['where a package costs more', { ...postPaid, unitsPerPackage: 1_001 }],
-    ['where nobody knows a rate of the currency', { ...postPaid, currency: 'XAF' }, 'XAF'],
+    ['if one package costs more', { ...postPaid, unitsPerPackage: 1_001 }],
+    ['if the currency has no exchange rate', { ...postPaid, currency: 'XAF' }, 'XAF'],
     [
-      'where no usage costs that much',
+      'if no usage costs that much',
       {
         ...postPaid,
         creditsPerUnit: 0,
         usageTiers: [tier(0, 5, 100), tier(6, null, 0)],
       },
     ],
-  ])('%s', (_name, plan, currency) => {
+  ])('refuses maxUnbilledMinor %s', (_name, plan, currency) => {
     const decision = decide({ ...plan, maxUnbilledMinor: 1_000 }, currency)
     const path = ['maxUnbilledMinor']
     expect(decision).toMatchObject({ code: 'PLAN_PRICES_INVALID', issues: [{ path }] })

@@ -1,3 +1,4 @@
+import { fieldFault } from '../plans/field-fault.ts'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { quantityMax } from '@tollgate/schemas/limits'
 import { microsFromNumber, numberFromMicros } from '@tollgate/schemas/quantity'
@@ -57,7 +58,7 @@ export function unbilledLimitFaults(plan: LimitedPlan, rates: DollarRates): Vali
 }
 
 function fault(message: string): ValidationIssue {
-  return { code: 'custom', path: ['maxUnbilledMinor'], message }
+  return fieldFault(['maxUnbilledMinor'], message)
 }
 
 /**

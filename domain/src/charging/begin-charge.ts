@@ -18,7 +18,7 @@ import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { BegunCharge, InvoiceCharge } from './charge-invoice.ts'
-import { decideCharge, withoutCall } from './decide-charge.ts'
+import { decideCharge, failureWithoutCall } from './decide-charge.ts'
 
 /**
  * Stores the next call that charges the saved card for the invoice, so that the caller can make it after the commit.
@@ -26,15 +26,15 @@ import { decideCharge, withoutCall } from './decide-charge.ts'
  */
 export async function beginCharge(
   work: UnitOfWork,
-  { invoiceRef, isOutOfTurn }: Pick<InvoiceCharge, 'invoiceRef' | 'isOutOfTurn'>,
+  { invoiceRef, isOffSchedule }: Pick<InvoiceCharge, 'invoiceRef' | 'isOffSchedule'>,
 ): Promise<BegunCharge> {
   const { sql, providerId } = work
   // The payment intent is locked before the invoice, in the same order as when a payment succeeds.
   const intent = await lockIntentOfInvoice(sql, providerId, invoiceRef)
   const invoice = await lockInvoice(sql, providerId, invoiceRef)
   if (invoice === undefined || invoice.status !== 'open' || invoice.isHeld) return pending
-  if (intent !== undefined && (await isUnderWay(work, intent, invoice))) {
-    return { kind: 'look', intentRef: intent.reference }
+  if (intent !== undefined && (await isInProgress(work, intent, invoice))) {
+    return { kind: 'reconcile', intentRef: intent.reference }
   }
   const last = await findLastCharge(sql, providerId, invoiceRef)
   const payer = await findPayer(work, invoice)
@@ -44,13 +44,12 @@ export async function beginCharge(
   if (payer === undefined) throw new Error(`${invoiceRef} has no card to charge`)
   if (intent === undefined) {
     const number = (await countIntentsOfInvoice(sql, providerId, invoiceRef)) + 1
-    const purchase = await findPurchase(work, invoice)
-    const terms = await findTerms(work, invoice)
-    if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
-    const asked = { ...payer, isOutOfTurn }
-    return { kind: 'send', ...(await openPayment(work, invoice, purchase, asked, terms, number)) }
+    const purchase = await findPurchaseOfInvoice(work, invoice)
+    const terms = await requireTerms(work, invoice)
+    const charged = { ...payer, isOffSchedule }
+    return { kind: 'send', ...(await openPayment(work, invoice, purchase, charged, terms, number)) }
   }
-  const request = { paymentMethodId: payer.method, ...(isOutOfTurn && { isOutOfTurn }) }
+  const request = { paymentMethodId: payer.method, ...(isOffSchedule && { isOutOfTurn: true }) }
   const call = { operation: 'confirm', request } as const
   const attempt = await insertAttempt(sql, providerId, intent.reference, call, work.now)
   return { kind: 'send', intent, attempt }
@@ -68,7 +67,7 @@ export async function beginFirstCharge(
 ): Promise<BegunCharge | undefined> {
   const payer = await findPayer(work, invoice)
   if (payer === undefined) {
-    return { kind: 'known', outcome: withoutCall(invoice, undefined, false) }
+    return { kind: 'known', outcome: failureWithoutCall(invoice, undefined, false) }
   }
   const terms = await findTerms(work, invoice)
   if (terms === undefined) return undefined
@@ -79,17 +78,23 @@ export async function beginFirstCharge(
  * Stores the call that creates a payment which the customer confirms with a card that is then saved. The caller has
  * locked the invoice, and it has no other open payment.
  */
-export async function openPaymentByCustomer(
+export async function openCustomerPayment(
   work: UnitOfWork,
   invoice: Invoice,
   customerId: string,
 ): Promise<OpenedIntent> {
   const { sql, providerId } = work
   const number = (await countIntentsOfInvoice(sql, providerId, invoice.reference)) + 1
-  const terms = await findTerms(work, invoice)
-  if (terms === undefined) throw new Error(`nobody knows what ${invoice.currency} is worth`)
+  const terms = await requireTerms(work, invoice)
   const payer = { method: null, customerId }
-  return openPayment(work, invoice, await findPurchase(work, invoice), payer, terms, number)
+  return openPayment(
+    work,
+    invoice,
+    await findPurchaseOfInvoice(work, invoice),
+    payer,
+    terms,
+    number,
+  )
 }
 
 /** The saved card and the customer to charge, as ids of the processor. */
@@ -98,7 +103,7 @@ type Payer = { readonly method: string; readonly customerId: string }
 /** `method` is null if the customer enters a card. */
 type PayerOrCustomer = Omit<Payer, 'method'> & {
   readonly method: string | null
-  readonly isOutOfTurn?: true | undefined
+  readonly isOffSchedule?: true | undefined
 }
 
 /** Returns undefined if no card is saved. */
@@ -113,7 +118,7 @@ async function findPayer(
   return method === undefined || customerId === undefined ? undefined : { method, customerId }
 }
 
-async function findPurchase(
+async function findPurchaseOfInvoice(
   { sql, providerId }: UnitOfWork,
   { purchaseRef: reference }: Invoice,
 ): Promise<Purchase | undefined> {
@@ -128,7 +133,7 @@ const pending: BegunCharge = { kind: 'known', outcome: { kind: 'pending' } }
  * Returns whether a payment of the invoice is still in progress. A payment of an amount that is no longer due counts as
  * well: this requests its cancellation, and the next attempt opens another payment.
  */
-async function isUnderWay(
+async function isInProgress(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
   invoice: Invoice,
@@ -148,7 +153,7 @@ async function openPayment(
   work: UnitOfWork,
   invoice: Invoice,
   purchase: Purchase | undefined,
-  { method: paymentMethodId, customerId: processorCustomerId, isOutOfTurn }: PayerOrCustomer,
+  { method: paymentMethodId, customerId: processorCustomerId, isOffSchedule }: PayerOrCustomer,
   terms: IntentTerms,
   number: number,
 ): Promise<OpenedIntent> {
@@ -162,7 +167,7 @@ async function openPayment(
     cycleMode: purchase?.cycleMode ?? 'calendar',
     checkoutSessionId: null,
     paymentMethodId,
-    isOutOfTurn,
+    isOffSchedule,
     keepsCard: paymentMethodId === null,
     terms,
     // The amount due already includes the tax.
@@ -191,4 +196,10 @@ async function findTerms(
   const originalAmountMinor = dueMinor(invoice)
   const amountMinor = dollarCents(originalAmountMinor, currency, exchangeRate)
   return { amountMinor, originalAmountMinor, currency, exchangeRate, credits: null }
+}
+
+async function requireTerms(work: UnitOfWork, invoice: Invoice): Promise<IntentTerms> {
+  const terms = await findTerms(work, invoice)
+  if (terms === undefined) throw new Error(`There is no exchange rate for ${invoice.currency}`)
+  return terms
 }

@@ -20,7 +20,7 @@ export type InvoiceCharge = {
    * Set if the provider requested the charge outside the retry schedule. A failure then does not count toward
    * suspension.
    */
-  readonly isOutOfTurn?: true
+  readonly isOffSchedule?: true
 }
 
 export type ChargeOutcome =
@@ -49,7 +49,7 @@ export type FailedCharge = {
 export type BegunCharge =
   | { readonly kind: 'known'; readonly outcome: ChargeOutcome }
   /** The outcome of an earlier call is not known yet. */
-  | { readonly kind: 'look'; readonly intentRef: string }
+  | { readonly kind: 'reconcile'; readonly intentRef: string }
   /** A call is stored and must be made now. */
   | ({ readonly kind: 'send' } & OpenedIntent)
 

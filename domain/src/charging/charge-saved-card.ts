@@ -1,21 +1,21 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import { findInvoice } from '../invoices/repository.ts'
 import { findLastCharge } from '../payments/attempts-repository.ts'
-import { carryOut } from '../settlement/carry-out.ts'
+import { executeAttempt } from '../settlement/execute-attempt.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { beginCharge, beginFirstCharge } from './begin-charge.ts'
 import type { BegunCharge, ChargeInvoice, ChargeOutcome, InvoiceCharge } from './charge-invoice.ts'
-import { outcomeInTurn, outcomeOf } from './decide-charge.ts'
+import { countableFailureOf, chargeFailureOf } from './decide-charge.ts'
 
 /** Creates the function that charges the cards which customers saved at the payment processor. */
 export function createSavedCardCharger(parts: Omit<PaymentParts, 'commit'>): ChargeInvoice {
-  const charge: ChargeInvoice = async (asked, commit, begun) => {
-    if (parts.processors.of(asked.environment) === undefined) return { kind: 'pending' }
+  const charge: ChargeInvoice = async (invoiceCharge, commit, begun) => {
+    if (parts.processors.of(invoiceCharge.environment) === undefined) return { kind: 'pending' }
     const committing: PaymentParts = { ...parts, commit: (_operation, body) => commit(body) }
     try {
-      return await chargeSavedCard(committing, asked, begun)
+      return await chargeSavedCard(committing, invoiceCharge, begun)
     } catch (error) {
       if (error instanceof PaymentProcessorUnavailableError) return { kind: 'pending' }
       throw error
@@ -44,13 +44,13 @@ async function chargeSavedCard(
   switch (begun.kind) {
     case 'known':
       return begun.outcome
-    case 'look':
+    case 'reconcile':
       await reconcileIntent(parts, operation, begun.intentRef)
       break
     case 'send': {
-      const done = await carryOut(parts, operation, begun.intent, begun.attempt)
-      const isPaid = done.kind === 'answered' && done.intent.status === 'succeeded'
-      if (isPaid && !done.intent.refundWanted) return { kind: 'booked' }
+      const result = await executeAttempt(parts, operation, begun.intent, begun.attempt)
+      const isPaid = result.kind === 'answered' && result.intent.status === 'succeeded'
+      if (isPaid && !result.intent.refundWanted) return { kind: 'booked' }
     }
   }
   const rows = parts.database.of(providerId).in(environment)
@@ -58,7 +58,7 @@ async function chargeSavedCard(
     const invoice = await findInvoice(sql, providerId, invoiceRef)
     if (invoice?.status === 'paid') return { kind: 'paid' }
     const last = await findLastCharge(sql, providerId, invoiceRef)
-    const outcome = charge.isOutOfTurn ? outcomeOf(last) : outcomeInTurn(last)
+    const outcome = charge.isOffSchedule ? chargeFailureOf(last) : countableFailureOf(last)
     return outcome ?? { kind: 'pending' }
   })
 }

@@ -4,15 +4,15 @@ import { isCreditBased, type Plan } from '../plans/plan.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { findOpenAttempt } from '../payments/attempts-repository.ts'
-import { carryOut } from '../settlement/carry-out.ts'
+import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { findIntent, findIntentByKey } from '../payments/intents-repository.ts'
-import { lookAtPayment } from '../settlement/look-at-payment.ts'
+import { readPayment } from '../settlement/read-payment.ts'
 import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from '../settlement/payment-request.ts'
 import { priceRequest, type PricedRequest } from '../settlement/price-request.ts'
-import { isSpent, reconcileIntent } from '../settlement/reconcile-intent.ts'
+import { cannotRepeat, reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { requireProcessorCustomer } from '../payments/processor-customers.ts'
 
 export type CreateOutcome =
@@ -43,49 +43,49 @@ export async function createPayment(
 ): Promise<CreateOutcome> {
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
-  const inputSha256 = inputOf(request)
+  const inputSha256 = requestDigest(request)
   const known = await rows.read((sql) => findIntentByKey(sql, providerId, request.idempotencyKey))
-  if (known !== undefined) return repeat(parts, operation, known, inputSha256)
+  if (known !== undefined) return repeatPayment(parts, operation, known, inputSha256)
 
   const priced = await priceRequest(parts, operation, request)
   if (priced.kind !== 'priced') return priced
   const processorCustomerId = await requireProcessorCustomer(parts, operation, request.customer)
   const opened = await parts.commit(operation, async (work) => {
-    const raced = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
-    if (raced !== undefined) return raced
+    const concurrent = await findIntentByKey(work.sql, providerId, request.idempotencyKey)
+    if (concurrent !== undefined) return concurrent
     const { recharge, customer } = request
     if (recharge !== undefined) {
       const terms = { ...recharge, status: 'pending_setup' } as const
       await saveAutoRecharge(work, customer.reference, terms)
     }
-    return openIntent(work, draftOf(request, priced, processorCustomerId, inputSha256))
+    return openIntent(work, intentDraftOf(request, priced, processorCustomerId, inputSha256))
   })
-  if (!('intent' in opened)) return repeat(parts, operation, opened, inputSha256)
-  return send(parts, operation, opened)
+  if (!('intent' in opened)) return repeatPayment(parts, operation, opened, inputSha256)
+  return sendCreation(parts, operation, opened)
 }
 
 /**
  * Answers a repeated request: returns the result of the first request, or finishes what the first request left undone.
  */
-function repeat(
+function repeatPayment(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,
   inputSha256: string,
 ): Promise<CreateOutcome> | CreateOutcome {
   if (intent.inputSha256 !== inputSha256) return { kind: 'key-reused' }
-  return goOn(parts, operation, intent.reference, underWayLooksMax)
+  return continuePayment(parts, operation, intent.reference, checksMax)
 }
 
 /** How often, and at which interval, a repeated request checks whether the first request has finished. */
-const underWayLooksMax = 20
-const underWayPauseMs = 100
+const checksMax = 20
+const checkPauseMs = 100
 
-async function goOn(
+async function continuePayment(
   parts: PaymentParts,
   operation: Operation,
   reference: string,
-  looksLeft: number,
+  checksLeft: number,
 ): Promise<CreateOutcome> {
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
@@ -93,39 +93,39 @@ async function goOn(
   const attempt = await rows.read((sql) => findOpenAttempt(sql, providerId, reference))
   const intent = await rows.read((sql) => findIntent(sql, providerId, reference))
   if (intent === undefined) throw new Error(`payment ${reference} is gone`)
-  if (attempt?.operation === 'create' && isSpent(attempt, operation.now) && looksLeft > 0) {
+  if (attempt?.operation === 'create' && cannotRepeat(attempt, operation.now) && checksLeft > 0) {
     await reconcileIntent(parts, operation, reference)
-    return goOn(parts, operation, reference, looksLeft - 1)
+    return continuePayment(parts, operation, reference, checksLeft - 1)
   }
   if (attempt?.operation === 'create') {
-    return send(parts, operation, { intent, attempt }, looksLeft)
+    return sendCreation(parts, operation, { intent, attempt }, checksLeft)
   }
   const { processorPaymentId } = intent
-  if (processorPaymentId === null) return created(intent, undefined)
-  const look = await lookAtPayment(processorOf(parts, environment), processorPaymentId)
-  return created(intent, look?.payment.clientSecret)
+  if (processorPaymentId === null) return createdOutcome(intent, undefined)
+  const reading = await readPayment(processorOf(parts, environment), processorPaymentId)
+  return createdOutcome(intent, reading?.payment.clientSecret)
 }
 
-async function send(
+async function sendCreation(
   parts: PaymentParts,
   operation: Operation,
   { intent, attempt }: OpenedIntent,
-  looksLeft = underWayLooksMax,
+  checksLeft = checksMax,
 ): Promise<CreateOutcome> {
-  const carried = await carryOut(parts, operation, intent, attempt)
-  if (carried.kind === 'unknown' && carried.isUnderWay && looksLeft > 0) {
-    await sleep(underWayPauseMs)
-    return goOn(parts, operation, intent.reference, looksLeft - 1)
+  const result = await executeAttempt(parts, operation, intent, attempt)
+  if (result.kind === 'unknown' && result.isInProgress && checksLeft > 0) {
+    await sleep(checkPauseMs)
+    return continuePayment(parts, operation, intent.reference, checksLeft - 1)
   }
-  return carried.kind === 'unknown' ? carried : created(carried.intent, carried.clientSecret)
+  return result.kind === 'unknown' ? result : createdOutcome(result.intent, result.clientSecret)
 }
 
-function created(intent: PaymentIntent, clientSecret: string | undefined): CreateOutcome {
+function createdOutcome(intent: PaymentIntent, clientSecret: string | undefined): CreateOutcome {
   if (intent.processorPaymentId !== null) return { kind: 'created', intent, clientSecret }
   return { kind: 'refused', reason: `The payment was refused: ${intent.failureReason ?? ''}` }
 }
 
-function draftOf(
+function intentDraftOf(
   request: PaymentRequest,
   { plan, terms, tax, planSwitch, cycleMode, sellerName }: PricedRequest,
   processorCustomerId: string,
@@ -161,7 +161,7 @@ function isChargedAgain(plan: Plan | undefined): boolean {
   return plan !== undefined && plan.type !== 'one-time' && !isCreditBased(plan)
 }
 
-function inputOf(request: PaymentRequest): string {
+function requestDigest(request: PaymentRequest): string {
   const { customer, purpose, productRef, planRef, amountMinor, currency, description } = request
   return sha256OfInput([
     customer.reference,

@@ -22,45 +22,41 @@ const open = { ...facts, intentStatus: 'requires_payment_method' } as const
 const failure = (name: string, isFinal = false) => ({ kind: 'declined', isFinal, failure: name })
 
 test.each<[string, ChargeFacts, object]>([
-  ['is charged by a first payment', facts, { kind: 'open' }],
+  ['opens a first payment', facts, { kind: 'open' }],
   [
-    'without a card has failed without a call',
+    'reports a failure without a call if there is no card',
     { ...facts, method: undefined },
     failure('inv_1:unasked:0'),
   ],
+  ['reports a decline that is not counted yet', { ...open, last: declined }, failure(declined.key)],
+  ['reports a hard decline as final', { ...open, last: hard }, failure(hard.key, true)],
   [
-    'has failed as long as the decline is not counted',
-    { ...open, last: declined },
-    failure(declined.key),
-  ],
-  ['has failed for good after a hard decline', { ...open, last: hard }, failure(hard.key, true)],
-  [
-    'whose decline is counted is charged again',
+    'charges again after the decline is counted',
     { ...open, invoice: counted, last: declined },
     { kind: 'confirm' },
   ],
   [
-    'whose hard decline is counted is not charged to that card again',
+    'does not charge the same card again after a hard decline',
     { ...open, invoice: counted, last: hard },
     failure(`${hard.key}:unasked:1`, true),
   ],
   [
-    'whose hard decline is counted is charged to another card',
+    'charges another card after a hard decline',
     { ...open, invoice: counted, last: hard, method: 'pm_new' },
     { kind: 'confirm' },
   ],
   [
-    'whose bank asks the customer fails each time without a call',
+    'reports a failure without a call while the bank requires the customer',
     { ...open, invoice: countedAgain, last: asked },
     failure(`${asked.key}:unasked:2`),
   ],
   [
-    'whose payment waits for the customer fails without a call',
+    'reports a failure without a call while the payment waits for the customer',
     { ...open, intentStatus: 'requires_action', last: done },
     failure(`${done.key}:unasked:0`),
   ],
   [
-    'does not count a charge that the provider asked for',
+    'does not count a charge that the provider requested',
     { ...open, last: byProvider },
     { kind: 'confirm' },
   ],
@@ -69,6 +65,6 @@ test.each<[string, ChargeFacts, object]>([
     { ...open, last: byCustomer },
     { kind: 'confirm' },
   ],
-])('an invoice %s', (_, given, decision) => {
+])('decideCharge %s', (_, given, decision) => {
   expect(decideCharge(given)).toEqual(decision)
 })

@@ -1,5 +1,5 @@
 import type { Invoice } from '../invoices/invoice.ts'
-import { savedMethodOf, type PaymentAttempt } from '../payments/attempts-repository.ts'
+import { savedCardOf, type PaymentAttempt } from '../payments/attempts-repository.ts'
 import type { IntentState } from '../payments/transitions.ts'
 import type { FailedCharge } from './charge-invoice.ts'
 
@@ -27,14 +27,14 @@ export type ChargeDecision =
  * yet, that failure is returned first.
  */
 export function decideCharge({ invoice, intentStatus, last, method }: ChargeFacts): ChargeDecision {
-  const failed = outcomeInTurn(last)
+  const failed = countableFailureOf(last)
   if (failed !== undefined && !isCounted(invoice, failed.failure)) return failed
-  if (method === undefined) return withoutCall(invoice, last, false)
-  if (last !== undefined && savedMethodOf(last) === method) {
+  if (method === undefined) return failureWithoutCall(invoice, last, false)
+  if (last !== undefined && savedCardOf(last) === method) {
     // Only the customer or another card can change the outcome.
-    if (last.decline === 'hard') return withoutCall(invoice, last, true)
+    if (last.decline === 'hard') return failureWithoutCall(invoice, last, true)
     const isAsked = last.decline === 'customer' || intentStatus === 'requires_action'
-    if (isAsked) return withoutCall(invoice, last, false)
+    if (isAsked) return failureWithoutCall(invoice, last, false)
   }
   return { kind: intentStatus === undefined ? 'open' : 'confirm' }
 }
@@ -44,12 +44,12 @@ export function decideCharge({ invoice, intentStatus, last, method }: ChargeFact
  * the failure does not count toward suspension, because the customer was present or the provider requested the charge.
  * The mark for this is stored with the attempt, so it survives a crash.
  */
-export function outcomeInTurn(last: PaymentAttempt | undefined): FailedCharge | undefined {
-  return last?.request['isOutOfTurn'] === true ? undefined : outcomeOf(last)
+export function countableFailureOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
+  return last?.request['isOutOfTurn'] === true ? undefined : chargeFailureOf(last)
 }
 
-/** Like `outcomeInTurn`, but also returns failures of charges that the provider requested. */
-export function outcomeOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
+/** Like `countableFailureOf`, but also returns failures of charges that the provider requested. */
+export function chargeFailureOf(last: PaymentAttempt | undefined): FailedCharge | undefined {
   if (last?.request['presence'] === 'on_session') return undefined
   if (last?.outcome !== 'declined' && last?.outcome !== 'refused') return undefined
   return { kind: 'declined', isFinal: last.decline === 'hard', failure: last.key }
@@ -59,19 +59,19 @@ export function outcomeOf(last: PaymentAttempt | undefined): FailedCharge | unde
  * Returns a failure for an attempt that makes no call. The failure's name starts with the key of the last call, so
  * counting this failure also counts that call.
  */
-export function withoutCall(
+export function failureWithoutCall(
   { reference, failedCharges }: ChargeFacts['invoice'],
   last: PaymentAttempt | undefined,
   isFinal: boolean,
 ): FailedCharge {
-  const failure = `${last?.key ?? reference}${unasked}${failedCharges}`
+  const failure = `${last?.key ?? reference}${withoutCallMarker}${failedCharges}`
   return { kind: 'declined', isFinal, failure }
 }
 
-const unasked = ':unasked:'
+const withoutCallMarker = ':unasked:'
 
 /** Returns whether the failure was counted, either by itself or with a later attempt that made no call. */
 function isCounted({ countedFailure }: ChargeFacts['invoice'], failure: string): boolean {
   if (countedFailure === null) return false
-  return countedFailure === failure || countedFailure.startsWith(`${failure}${unasked}`)
+  return countedFailure === failure || countedFailure.startsWith(`${failure}${withoutCallMarker}`)
 }

@@ -1,7 +1,7 @@
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
-import { carryOut } from '../settlement/carry-out.ts'
+import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { isMethodDisputed } from '../payments/disputes-repository.ts'
 import { decideTopUpTerms } from '../settlement/decide-terms.ts'
 import { openIntent, type OpenedIntent } from '../settlement/open-intent.ts'
@@ -9,7 +9,7 @@ import type { PaymentParts } from '../payments/payment-parts.ts'
 import { findProcessorCustomer } from '../payments/processor-customers-repository.ts'
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
 import { findProvider } from '../providers/repository.ts'
-import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import { findTax } from '../invoices/read-tax-terms.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -18,9 +18,9 @@ import { findWallet, type Wallet } from '../wallet/repository.ts'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { RechargeRefusal } from '@tollgate/schemas/http/auto-recharge'
 import { microsPerUnit } from '@tollgate/schemas/quantity'
-import { afterLook, decideRecharge, decideSpend } from '../auto-recharge/decide-recharge.ts'
+import { withObstacle, decideRecharge, decideSpend } from '../auto-recharge/decide-recharge.ts'
 import {
-  claimRechargesToLookAt,
+  claimRechargesToCheck,
   lockAutoRecharge,
   updateRecharge,
   type AutoRecharge,
@@ -35,7 +35,7 @@ const rechargesPerRoundMax = 200
  * Milliseconds after which a wallet is checked even if it has not changed, because exchange rates change and monthly
  * limits start again.
  */
-const unmovedMs = 600_000
+const recheckAfterMs = 600_000
 
 /**
  * Buys credits for customers whose wallet balance is below their threshold, with the card that they chose for this.
@@ -47,14 +47,17 @@ export async function rechargeWallets(
 ): Promise<boolean> {
   if (parts.processors.of(environment) === undefined) return false
   const now = parts.now()
-  const unmovedSince = new Date(now.getTime() - unmovedMs)
+  const uncheckedSince = new Date(now.getTime() - recheckAfterMs)
   const pool = parts.everyone.in(environment)
-  const due = await claimRechargesToLookAt(pool, now, unmovedSince, rechargesPerRoundMax)
+  const due = await claimRechargesToCheck(pool, now, uncheckedSince, rechargesPerRoundMax)
   for (const name of due) {
     try {
-      await recharge(parts, environment, name)
+      await rechargeWallet(parts, environment, name)
     } catch (error) {
-      parts.logger.error({ err: error, ...name }, 'a recharge waits for its next look')
+      parts.logger.error(
+        { err: error, ...name },
+        'could not recharge a wallet; it is checked again later',
+      )
     }
   }
   return due.length === rechargesPerRoundMax
@@ -65,7 +68,7 @@ export async function rechargeWallets(
  * processes notice the low balance at once, only one of them finds no payment in progress. After a crash behind the
  * commit, the reconciliation finishes the payment, and no other recharge starts until that payment has ended.
  */
-async function recharge(
+async function rechargeWallet(
   parts: PaymentJobParts,
   environment: Environment,
   name: RechargeName,
@@ -74,7 +77,7 @@ async function recharge(
   if (beginning.kind === 'begun') await beginning.charge()
 }
 
-export type RechargeBeginning =
+export type BegunRecharge =
   | {
       readonly kind: 'begun'
       /** Calls the processor. If the caller does not call this, the reconciliation of payments makes the call. */
@@ -93,20 +96,20 @@ export async function beginRecharge(
   { providerId, customerRef }: RechargeName,
   now: Date,
   usedMicros = 0n,
-): Promise<RechargeBeginning> {
+): Promise<BegunRecharge> {
   const operation = jobOperation('auto-recharge', { providerId, environment }, now)
   const provider = await parts.database
     .of(providerId)
     .control.read((sql) => findProvider(sql, providerId))
   if (provider === undefined) throw new Error(`provider ${providerId} is gone`)
   const opened = await parts.commit(operation, (work) =>
-    claimCharge(work, customerRef, provider.name, usedMicros),
+    openRechargePayment(work, customerRef, provider.name, usedMicros),
   )
   if (typeof opened === 'string') return { kind: 'refused', reason: opened }
   const charge = async (): Promise<void> => {
-    const carried = await carryOut(parts, operation, opened.intent, opened.attempt)
+    const result = await executeAttempt(parts, operation, opened.intent, opened.attempt)
     // A declined payment is cancelled at once, and the reconciliation records the failed recharge.
-    if (carried.kind === 'answered' && carried.intent.cancelWanted) {
+    if (result.kind === 'answered' && result.intent.cancelWanted) {
       await reconcileIntent(parts, operation, opened.intent.reference)
     }
   }
@@ -125,7 +128,7 @@ function balanceOf(wallet: Wallet | undefined, usedMicros: bigint): bigint {
   return balanceMicros > 0n ? balanceMicros : 0n
 }
 
-async function claimCharge(
+async function openRechargePayment(
   work: UnitOfWork,
   customerRef: string,
   sellerName: string,
@@ -149,16 +152,16 @@ async function claimCharge(
     now,
   })
   const obstruct = async (obstacle: RechargeObstacle): Promise<RechargeObstacle> => {
-    await note(work, customerRef, recharge, obstacle)
+    await saveObstacle(work, customerRef, recharge, obstacle)
     return obstacle
   }
   if (decision.kind === 'obstructed') return obstruct(decision.obstacle)
   if (decision.kind === 'wait') {
-    if (decision.reason === 'enough') await note(work, customerRef, recharge, null)
+    if (decision.reason === 'enough') await saveObstacle(work, customerRef, recharge, null)
     return decision.reason
   }
   if (processorCustomerId === undefined) return 'no_card'
-  const terms = await termsOf(work, recharge)
+  const terms = await termsOfRecharge(work, recharge)
   if (terms === undefined) return obstruct('exchange_rate_missing')
   const { currency, originalAmountMinor } = terms
   const sale = { customerRef, productRef: null, plan: null, currency }
@@ -166,7 +169,7 @@ async function claimCharge(
   const spend = decideSpend(recharge, tax?.totalMinor ?? originalAmountMinor, now)
   if (spend.kind === 'obstructed') return obstruct(spend.obstacle)
   if (spend.kind === 'capped') {
-    await note(work, customerRef, recharge, null)
+    await saveObstacle(work, customerRef, recharge, null)
     return 'capped'
   }
   const begun = `${customerRef}:${now.toISOString()}`
@@ -191,8 +194,8 @@ async function claimCharge(
   })
   const inFlightPaymentIntentId = opened.intent.reference
   const claimed = { inFlightPaymentIntentId, lockAcquiredAt: now, updatedAt: now }
-  const underWay = { ...recharge, ...claimed, obstacle: null }
-  await updateRecharge(sql, providerId, customerRef, underWay)
+  const inProgress = { ...recharge, ...claimed, obstacle: null }
+  await updateRecharge(sql, providerId, customerRef, inProgress)
   return opened
 }
 
@@ -200,25 +203,25 @@ async function claimCharge(
  * Stores the obstacle that prevents a recharge, or null for none. Emits an event for the obstacle unless this was done
  * this month.
  */
-async function note(
+async function saveObstacle(
   work: UnitOfWork,
   customerRef: string,
   before: AutoRecharge,
   obstacle: RechargeObstacle | null,
 ): Promise<void> {
-  const { recharge, isTold } = afterLook(before, obstacle, work.now)
-  if (!isTold && obstacle === before.obstacle) return
+  const { recharge, mustNotify } = withObstacle(before, obstacle, work.now)
+  if (!mustNotify && obstacle === before.obstacle) return
   await updateRecharge(work.sql, work.providerId, customerRef, recharge)
-  if (!isTold || obstacle === null) return
+  if (!mustNotify || obstacle === null) return
   const failed = { customerRef, paymentIntentId: null, reason: obstacle }
   await recordEvent(work, 'customer.credit.auto_topup_failed', failed)
 }
 
 /** Returns the terms of the recharge. Returns undefined if the currency no longer has an exchange rate. */
-async function termsOf({ sql, providerId }: UnitOfWork, recharge: AutoRecharge) {
+async function termsOfRecharge({ sql, providerId }: UnitOfWork, recharge: AutoRecharge) {
   const { topupCurrency: currency, topupMinor: amountMinor } = recharge
   const rate = await findExchangeRate(sql, providerId, currency)
-  const asked = { amountMinor, currency, supportedCurrencies: [currency] }
-  const decision = decideTopUpTerms(asked, rate)
+  const topUp = { amountMinor, currency, supportedCurrencies: [currency] }
+  const decision = decideTopUpTerms(topUp, rate)
   return decision.kind === 'charge' ? decision.terms : undefined
 }

@@ -12,13 +12,13 @@ import {
   lastAttemptNumber,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
-import { carryOut } from '../settlement/carry-out.ts'
+import { executeAttempt } from '../settlement/execute-attempt.ts'
 import { lockIntent, updateIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { paysInvoice } from '../payments/payment-purpose.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import { reconcileIntent } from '../settlement/reconcile-intent.ts'
-import { changeTo, priceOf, refusalOfTotal } from '../payments/taxed-terms.ts'
+import { amountChangeTo, priceBeforeTax, totalTooLargeReason } from '../payments/taxed-terms.ts'
 
 export type TaxOutcome =
   | { readonly kind: 'taxed'; readonly tax: TaxBreakdown; readonly currency: string }
@@ -48,26 +48,28 @@ export async function taxPayment(
   parts: PaymentParts,
   operation: Operation,
   { reference, customerRef }: Pick<PaymentIntent, 'reference' | 'customerRef'>,
-  told: ToldTaxDetails,
+  given: ToldTaxDetails,
   waitMs: number,
 ): Promise<TaxOutcome> {
   const deadline = performance.now() + waitMs
   for (;;) {
     await reconcileIntent(parts, operation, reference)
-    const begun = await parts.commit(operation, (work) => begin(work, reference, customerRef, told))
+    const begun = await parts.commit(operation, (work) =>
+      beginTaxChange(work, reference, customerRef, given),
+    )
     if (begun.kind !== 'busy' && begun.kind !== 'begun') return begun
     if (begun.kind === 'begun') {
       const { intent, attempt, tax } = begun
-      const carried = await carryOut(parts, operation, intent, attempt)
-      if (carried.kind === 'answered') return judge(carried.intent, tax)
-      if (!carried.isUnderWay) return { kind: 'unknown' }
+      const result = await executeAttempt(parts, operation, intent, attempt)
+      if (result.kind === 'answered') return taxOutcomeOf(result.intent, tax)
+      if (!result.isInProgress) return { kind: 'unknown' }
     }
     if (performance.now() >= deadline) return { kind: 'unknown' }
     await sleep(pauseMs)
   }
 }
 
-type Begun =
+type BegunTaxChange =
   | TaxOutcome
   | { readonly kind: 'busy' }
   | {
@@ -77,12 +79,12 @@ type Begun =
       readonly tax: TaxBreakdown
     }
 
-async function begin(
+async function beginTaxChange(
   work: UnitOfWork,
   reference: string,
   customerRef: string,
-  told: ToldTaxDetails,
-): Promise<Begun> {
+  given: ToldTaxDetails,
+): Promise<BegunTaxChange> {
   const { sql, providerId, now } = work
   // The customer is locked first, because a deletion locks the customer before the customer's payments.
   const customer = await lockCustomer(sql, providerId, customerRef)
@@ -93,14 +95,14 @@ async function begin(
     return { kind: 'refused', reason: 'The payment is made without the customer' }
   }
   const known = await findTaxDetails(sql, providerId, customerRef)
-  const decision = decideTaxDetails(told, known)
+  const decision = decideTaxDetails(given, known)
   if (decision.kind === 'refuse') return { kind: 'refused', reason: decision.reason }
   const { details } = decision
-  const tax = await taxOf(work, intent, details)
-  if (customer === undefined || !isOpen(intent)) return judge(intent, tax)
+  const tax = await calculateTax(work, intent, details)
+  if (customer === undefined || !isOpen(intent)) return taxOutcomeOf(intent, tax)
   const open = await findOpenAttempt(sql, providerId, reference)
   if (open !== undefined) return { kind: 'busy' }
-  const tooMuch = refusalOfTotal(tax, currency)
+  const tooMuch = totalTooLargeReason(tax, currency)
   if (tooMuch !== undefined) return { kind: 'refused', reason: tooMuch }
   if ((await lastAttemptNumber(sql, providerId, reference)) >= callsMax) {
     return { kind: 'refused', reason: 'The payment was changed too often: make another one' }
@@ -110,12 +112,12 @@ async function begin(
     await updateIntent(sql, providerId, { ...intent, tax, updatedAt: now })
     return { kind: 'taxed', tax, currency }
   }
-  const call = { operation: 'change', request: changeTo(tax) } as const
+  const call = { operation: 'change', request: amountChangeTo(tax) } as const
   const attempt = await insertAttempt(sql, providerId, reference, call, now)
   return { kind: 'begun', intent, attempt, tax }
 }
 
-async function taxOf(
+async function calculateTax(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
   details: TaxDetails,
@@ -123,7 +125,7 @@ async function taxOf(
   const { productRef, planSnapshot: plan, currency } = intent
   const sale = { productRef, plan, currency }
   const { rule, isInclusive } = await readTaxTerms(sql, providerId, sale, details, now)
-  return breakDownTax(priceOf(intent), rule, isInclusive)
+  return breakDownTax(priceBeforeTax(intent), rule, isInclusive)
 }
 
 /** Returns whether the payment has not succeeded and no confirmation is in progress. */
@@ -135,7 +137,7 @@ function isOpen({ status, cancelWanted }: PaymentIntent): boolean {
  * Returns the outcome for the requested tax. A repeated request gets the same answer as the first one, even after the
  * payment succeeded.
  */
-function judge(intent: PaymentIntent, tax: TaxBreakdown): TaxOutcome {
+function taxOutcomeOf(intent: PaymentIntent, tax: TaxBreakdown): TaxOutcome {
   const { currency } = intent
   if (isDeepStrictEqual(intent.tax, tax)) return { kind: 'taxed', tax, currency }
   if (!isOpen(intent)) return { kind: 'not-open' }

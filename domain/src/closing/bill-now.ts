@@ -1,7 +1,7 @@
 import type { Seller } from '../billing/bill-recurring.ts'
 import { billUsage } from '../billing/bill-usage.ts'
 import type { ChargeInvoice } from '../charging/charge-invoice.ts'
-import { settleCharge } from '../charging/settle-charge.ts'
+import { applyChargeOutcome } from '../charging/apply-charge-outcome.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
@@ -99,15 +99,15 @@ async function chargeNow(
   const { environment, providerId, now } = operation
   const { reference: invoiceRef, customerRef, purchaseRef, currency } = invoice
   const payer = { environment, providerId, customerRef, purchaseRef }
-  const asked = { ...payer, invoiceRef, currency, now, isOutOfTurn: true } as const
-  const outcome = await charge({ ...asked, amountMinor: dueMinor(invoice) }, (body) =>
+  const request = { ...payer, invoiceRef, currency, now, isOffSchedule: true } as const
+  const outcome = await charge({ ...request, amountMinor: dueMinor(invoice) }, (body) =>
     commit(operation, body),
   )
   switch (outcome.kind) {
     case 'booked':
       return undefined
     case 'paid':
-      await commit(operation, (work) => settleCharge(work, invoiceRef, outcome, noRetries))
+      await commit(operation, (work) => applyChargeOutcome(work, invoiceRef, outcome, noRetries))
       return undefined
     case 'pending':
       return 'processing'
@@ -120,4 +120,6 @@ async function chargeNow(
 }
 
 /** Retry delays for paid invoices, for which no failure is counted. */
-const noRetries = { hours: [], jitterMs: 0 } as const satisfies Parameters<typeof settleCharge>[3]
+const noRetries = { hours: [], jitterMs: 0 } as const satisfies Parameters<
+  typeof applyChargeOutcome
+>[3]

@@ -4,7 +4,7 @@ import { listPurchases, type Purchase } from '../purchases/repository.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
 
 /** The billing dates of purchases, keyed by reference: up to when their usage is billed. Every bill moves them. */
-export type UsageNotesOf = ReadonlyMap<string, UsageNotes>
+export type BillingDates = ReadonlyMap<string, UsageNotes>
 
 const purchasesPerPage = 500
 
@@ -28,10 +28,10 @@ function isBillable({ nextUsageBillAt, usageClosesAt }: Purchase): boolean {
 }
 
 /** Returns the billing dates after the given bills are made. */
-export function billedNotesOf(
-  before: UsageNotesOf,
+export function billingDatesAfter(
+  before: BillingDates,
   billed: readonly UnbilledUsage[],
-): UsageNotesOf {
+): BillingDates {
   const notes = new Map(before)
   for (const { toBill } of billed) notes.set(toBill.purchase.reference, toBill.notes)
   return notes
@@ -41,11 +41,11 @@ export function billedNotesOf(
  * Returns whether the customer's usage billing is unchanged since it was measured: no usage was billed, and no purchase
  * with usage billing was started.
  */
-export async function isAsMeasured(
+export async function isBillingUnchanged(
   sql: Queryable,
   providerId: string,
   customerRef: string,
-  notes: UsageNotesOf,
+  notes: BillingDates,
 ): Promise<boolean> {
   const purchases = await listBillable(sql, providerId, customerRef)
   return purchases.every((purchase) => {

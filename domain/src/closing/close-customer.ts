@@ -12,12 +12,12 @@ import type { WalletReading } from '../wallet/read-wallet.ts'
 import { findWallet } from '../wallet/repository.ts'
 import { billNow, type BillNowParts, type Uncharged } from './bill-now.ts'
 import {
-  billedNotesOf,
-  isAsMeasured,
+  billingDatesAfter,
+  isBillingUnchanged,
   listBillable,
-  type UsageNotesOf,
+  type BillingDates,
 } from './billable-purchases.ts'
-import { forfeitCredits } from './forfeit-credits.ts'
+import { forfeitCredits, writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
 import { measureUnbilled, readFinalBills, type UnbilledUsage } from './measure-unbilled.ts'
 import {
   boughtCreditsLeft,
@@ -26,7 +26,6 @@ import {
   readOpenInvoices,
   type OpenAmounts,
 } from './open-amounts.ts'
-import { writeOffInvoices, writeOffUsage } from './write-off-customer.ts'
 
 export type ClosingParts = BillNowParts & {
   readonly measuring: MeasuringParts
@@ -47,7 +46,7 @@ export type CloseOutcome =
   | { readonly kind: 'busy' }
 
 /** Upper limit on attempts. Each failed attempt means that another process has succeeded. */
-const looksMax = 5
+const attemptsMax = 5
 
 /**
  * Deletes a customer once the caller has decided about open invoices, unbilled usage and paid credits: they are billed
@@ -68,14 +67,14 @@ export async function closeCustomer(
 ): Promise<CloseOutcome> {
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
-  for (let looks = 0; looks < looksMax; looks += 1) {
+  for (let attempts = 0; attempts < attemptsMax; attempts += 1) {
     const customer = await rows.read((sql) => findCustomer(sql, providerId, anyReference))
     if (customer === undefined) {
       const outcome = await parts.commit(operation, (work) => deleteCustomer(work, anyReference))
       return { kind: outcome === 'not-found' ? 'not-found' : 'deleted' }
     }
     const { reference } = customer
-    const found = await look(parts, operation, reference)
+    const found = await readPosition(parts, operation, reference)
     if (settle === undefined && isUnsettled(found.open)) {
       return { kind: 'unsettled', open: found.open }
     }
@@ -86,27 +85,27 @@ export async function closeCustomer(
       if (uncharged === 'changed') continue
       if (uncharged.length > 0) return { kind: 'uncharged', uncharged }
     }
-    const last = { ...found, reference, settle, notes: billedNotesOf(found.notes, billed) }
+    const last = { ...found, reference, settle, notes: billingDatesAfter(found.notes, billed) }
     const end = await parts.commit(operation, (work) => endCustomer(work, parts, last))
     if (end === 'deleted') return { kind: 'deleted' }
   }
   return { kind: 'busy' }
 }
 
-type Found = {
+type CustomerPosition = {
   readonly open: OpenAmounts
   readonly unbilled: readonly UnbilledUsage[]
   /** The billing dates of each purchase when it was read. */
-  readonly notes: UsageNotesOf
+  readonly notes: BillingDates
   /** All usage that was paid from the wallet, in 10^-6 credits. */
   readonly spentMicros: bigint
 }
 
-async function look(
+async function readPosition(
   parts: ClosingParts,
   operation: Operation,
   customerRef: string,
-): Promise<Found> {
+): Promise<CustomerPosition> {
   const { providerId, environment } = operation
   const rows = parts.database.of(providerId).in(environment)
   const hasWallet = await rows.read((sql) => findWallet(sql, providerId, customerRef))
@@ -134,7 +133,7 @@ async function look(
   return { open: openAmountsOf(read.invoices, unbilled, bought), unbilled, notes, spentMicros }
 }
 
-type Last = Found & {
+type FinalPosition = CustomerPosition & {
   readonly reference: string
   readonly settle: CustomerSettlement | undefined
 }
@@ -143,12 +142,12 @@ type Last = Found & {
 async function endCustomer(
   work: UnitOfWork,
   { holdCredits }: ClosingParts,
-  { reference, settle, notes, unbilled, spentMicros }: Last,
+  { reference, settle, notes, unbilled, spentMicros }: FinalPosition,
 ): Promise<'deleted' | 'changed'> {
   const { sql, providerId } = work
   // Transactions that sell to, bill or credit the customer wait for this lock.
   if ((await lockCustomer(sql, providerId, reference)) === undefined) return 'changed'
-  if (!(await isAsMeasured(sql, providerId, reference, notes))) return 'changed'
+  if (!(await isBillingUnchanged(sql, providerId, reference, notes))) return 'changed'
   if (settle !== 'write_off') {
     const open = await listOpenInvoices(sql, providerId, reference)
     if (open.length > 0) return 'changed'

@@ -72,7 +72,7 @@ export async function measureUnbilled(
       const measured = await measureUsage(parts, environment, providerId, whole)
       const lines = linesOfUsage(purchase, plan, conversions.get(currency)!, measured)
       measuredBills.push({ toBill: whole, measured, amountMinor: totalOf(lines) })
-      billed = billedBy(measured, lines)
+      billed = periodsBilledAfter(measured, lines)
     }
     if (measuredBills.some(({ amountMinor }) => amountMinor !== 0n)) unbilled.push(...measuredBills)
   }
@@ -80,18 +80,18 @@ export async function measureUnbilled(
 }
 
 /** Returns all periods that are billed after this bill, newest first. */
-function billedBy(
+function periodsBilledAfter(
   { current, earlier }: UsageToPrice,
   lines: ReturnType<typeof linesOfUsage>,
 ): UsageToBill['earlier'] {
-  const looked = earlier.map(({ period, usedMicros, usedBeforeMicros, billed }) => ({
+  const rebilled = earlier.map(({ period, usedMicros, usedBeforeMicros, billed }) => ({
     ...period,
     billed: { ...billed, usedMicros, usedBeforeMicros },
   }))
-  if (current === undefined) return looked
+  if (current === undefined) return rebilled
   const { period, usedMicros, usedBeforeMicros } = current
   const carriedOverMicros = carriedOverOf(lines)
-  return [{ ...period, billed: { usedMicros, usedBeforeMicros, carriedOverMicros } }, ...looked]
+  return [{ ...period, billed: { usedMicros, usedBeforeMicros, carriedOverMicros } }, ...rebilled]
 }
 
 function carriedOverOf(lines: ReturnType<typeof linesOfUsage>): bigint {

@@ -83,7 +83,7 @@ export function openAmountsOf(
 ): OpenAmounts {
   const open = new Map<string, OpenAmount>()
   const add = (currency: string, field: keyof Omit<OpenAmount, 'currency'>, minor: bigint) => {
-    const known = open.get(currency) ?? nothingIn(currency)
+    const known = open.get(currency) ?? zeroAmounts(currency)
     open.set(currency, { ...known, [field]: known[field] + minor })
   }
   for (const invoice of invoices) add(invoice.currency, 'openInvoicesMinor', dueMinor(invoice))
@@ -99,7 +99,7 @@ export function openAmountsOf(
   }
 }
 
-function nothingIn(currency: string): OpenAmount {
+function zeroAmounts(currency: string): OpenAmount {
   const none = { openInvoicesMinor: 0n, carriedMinor: 0n }
   return { currency, ...none, unbilledUsageMinor: 0n, boughtCreditsMinor: 0n }
 }

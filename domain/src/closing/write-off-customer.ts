@@ -5,9 +5,14 @@ import { writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { dueMinor } from '../invoices/transitions.ts'
 import { carriedWrittenOff, usageWrittenOff } from '../money-ledger/leaver-postings.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
-import { withdrawIntentOfInvoice } from '../payments/intents-repository.ts'
+import { requestCancelOfInvoice } from '../payments/intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { UnbilledUsage } from './measure-unbilled.ts'
+import { numberFromMicros } from '@tollgate/schemas/quantity'
+import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
+import { sha256OfInput } from '../money-ledger/ledger.ts'
+import { lockWallet } from '../wallet/repository.ts'
+import { takeHeld } from '../wallet/take-held.ts'
 
 /* Writes off what a customer owes, in the transaction that deletes the customer. The caller has locked the customer. */
 
@@ -34,7 +39,7 @@ export async function writeOffUsage(
 export async function writeOffInvoices(work: UnitOfWork, customerRef: string): Promise<void> {
   const { sql, providerId, now } = work
   for (const reference of await listOpenInvoices(sql, providerId, customerRef)) {
-    await withdrawIntentOfInvoice(sql, providerId, reference, now)
+    await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status === 'open' && dueMinor(invoice) > 0n) await writeOffInvoice(work, invoice)
   }
@@ -43,4 +48,40 @@ export async function writeOffInvoices(work: UnitOfWork, customerRef: string): P
     await postMoney(work, carriedWrittenOff({ customerRef, part: currency, currency, amountMinor }))
     await addCarried(sql, providerId, { customerRef, currency }, -amountMinor, now)
   }
+}
+
+/**
+ * Removes all remaining credits from the wallet of a customer who is being deleted: from the hot state in one step, and
+ * from the ledger, where the money that was paid for them becomes breakage. The caller has locked the customer.
+ *
+ * After a crash before the commit, the hold remains in the hot state and the next attempt finds it by its key. After a
+ * crash behind the commit, the ledger is complete and the wallet's publication remains to be done.
+ */
+export async function forfeitCredits(
+  work: UnitOfWork,
+  customerRef: string,
+  holdCredits: HoldCredits,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const wallet = await lockWallet(sql, providerId, customerRef, now)
+  if (wallet.balanceMicros <= 0n) return
+  const key = `forfeiture:${customerRef}`
+  const held = await holdCredits({ ...work, customerRef }, wallet, {
+    key,
+    micros: wallet.balanceMicros,
+    upToMicros: undefined,
+    takes: 'rest',
+    heldMs: removalsHeldMsMax,
+  })
+  if (held.heldMicros === 0n) return
+  await takeHeld(work, wallet, held, {
+    customerRef,
+    kind: 'adjustment',
+    key,
+    inputSha256: sha256OfInput([customerRef]),
+    reason: 'The customer was deleted',
+    to: 'breakage',
+    moneyTo: 'breakage',
+    result: { credits: numberFromMicros(held.heldMicros) },
+  })
 }

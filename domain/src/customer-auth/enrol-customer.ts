@@ -1,4 +1,4 @@
-import { holdProduct } from '../catalog/products-repository.ts'
+import { lockProductAgainstRemoval } from '../catalog/products-repository.ts'
 import { createCustomer } from '../customers/create-or-link-customer.ts'
 import type { Customer } from '../customers/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
@@ -25,7 +25,7 @@ export async function enrolSignedInCustomer(
   const { productRef, cycleMode } = product
   const { sql, providerId } = work
   // All code locks the product before the customer's row.
-  await holdProduct(sql, providerId, productRef)
+  await lockProductAgainstRemoval(sql, providerId, productRef)
   const owner = await lockCustomerOfEmail(sql, providerId, email)
   if (owner === 'gone') return undefined
   const requireOwner = async (): Promise<Customer> =>

@@ -6,13 +6,13 @@ import { stopChargingOf } from '../invoices/unpaid.ts'
 import { eraseCustomerEvents } from '../outbox/repository.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { endNow } from '../purchases/move-purchase.ts'
-import { forgetCancellationReasons } from '../purchases/notes-repository.ts'
+import { eraseCancellationReasons } from '../purchases/purchase-fields-repository.ts'
 import { listPurchases, lockPurchase } from '../purchases/repository.ts'
-import { settleLapsed } from '../purchases/settle-lapsed.ts'
+import { endLapsedPurchase } from '../purchases/end-lapsed-purchase.ts'
 import { purchaseTransitions } from '../purchases/transitions.ts'
 import { endCheckoutSessions } from '../sessions/checkout-sessions.ts'
-import { withdrawIntentsOf } from '../payments/intents-repository.ts'
-import { wantProcessorCustomerRemoved } from '../payments/processor-customers-repository.ts'
+import { requestCancelOfCustomer } from '../payments/intents-repository.ts'
+import { requestProcessorCustomerRemoval } from '../payments/processor-customers-repository.ts'
 import { removeCustomerSessions } from '../sessions/customer-sessions.ts'
 import { wantAnswersErased } from '../webhooks/answer-erasures.ts'
 import { removeTaxDetails } from '../tax/tax-details-repository.ts'
@@ -46,7 +46,7 @@ export async function deleteCustomer(
     return isDone ? 'deleted-before' : 'not-found'
   }
   const { reference } = customer
-  await forgetCancellationReasons(sql, providerId, reference)
+  await eraseCancellationReasons(sql, providerId, reference)
   await endPurchases(work, reference)
   await removeCustomerSessions(sql, providerId, reference)
   await endCheckoutSessions(sql, providerId, reference, now)
@@ -54,9 +54,9 @@ export async function deleteCustomer(
   await removeAutoRecharge(sql, providerId, reference)
   await removeCard(sql, providerId, reference)
   await removeSetups(sql, providerId, reference)
-  await withdrawIntentsOf(sql, providerId, reference, now)
+  await requestCancelOfCustomer(sql, providerId, reference, now)
   await stopChargingOf(sql, providerId, reference, now)
-  await wantProcessorCustomerRemoved(sql, providerId, reference, now)
+  await requestProcessorCustomerRemoval(sql, providerId, reference, now)
   await removeTaxDetails(sql, providerId, reference)
   await eraseCustomer(sql, providerId, reference, now)
   await releaseExternalRefs(sql, providerId, reference, now)
@@ -82,7 +82,7 @@ async function endPurchases(work: UnitOfWork, customerRef: string): Promise<void
     const purchases = await listPurchases(work.sql, work.providerId, filter)
     if (purchases.length === 0) return
     for (const { reference } of purchases) {
-      if ((await settleLapsed(work, reference)) !== undefined) continue
+      if ((await endLapsedPurchase(work, reference)) !== undefined) continue
       const purchase = await lockPurchase(work.sql, work.providerId, reference)
       if (purchase !== undefined && statuses.includes(purchase.status)) {
         await endNow(work, purchase, 'cancelled', cancelled)

@@ -1,4 +1,4 @@
-import { forgetPlanInTools } from '../catalog/mcp-servers-repository.ts'
+import { removePlanFromTools } from '../catalog/mcp-servers-repository.ts'
 import { listPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { lockProduct } from '../catalog/products-repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -39,15 +39,19 @@ export async function retirePlan(work: UnitOfWork, plan: Plan): Promise<Plan> {
     updatedAt: now,
   }
   await updatePlan(sql, providerId, archived)
-  if (!(await isHeld(work, productRef, reference))) {
+  if (!(await isPlanInUse(work, productRef, reference))) {
     await markPlanRemoved(sql, providerId, reference, now)
-    await forgetPlanInTools(sql, providerId, productRef, reference)
+    await removePlanFromTools(sql, providerId, productRef, reference)
   }
   if (plan.status !== 'archived') await recordEvent(work, 'plan.archived', planObject(archived))
   return archived
 }
 
-async function isHeld(work: UnitOfWork, productRef: string, planRef: string): Promise<boolean> {
+async function isPlanInUse(
+  work: UnitOfWork,
+  productRef: string,
+  planRef: string,
+): Promise<boolean> {
   const filter = { productRef, planRef, statuses: statusesWithAccess, rowsMax: 1 }
   const purchases = await listPurchases(work.sql, work.providerId, filter)
   return purchases.length > 0

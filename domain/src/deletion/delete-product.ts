@@ -3,7 +3,7 @@ import { retireToolMeters } from '../catalog/tool-meters.ts'
 import { planObject } from '../catalog/plan-event.ts'
 import { revokeProductTokens } from '../customer-auth/access-tokens.ts'
 import { listPlans, markPlanRemoved } from '../catalog/plans-repository.ts'
-import { isOpen } from '../purchases/access.ts'
+import { hasStatusWithAccess } from '../purchases/access.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { listPurchases, lockPurchase, statusesWithAccess } from '../purchases/repository.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
@@ -71,7 +71,8 @@ async function endPurchases(work: UnitOfWork, productRef: string): Promise<void>
     if (purchases.length === 0) return
     for (const { reference } of purchases) {
       const purchase = await lockPurchase(work.sql, work.providerId, reference)
-      if (purchase !== undefined && isOpen(purchase)) await endNow(work, purchase, 'expired')
+      if (purchase !== undefined && hasStatusWithAccess(purchase))
+        await endNow(work, purchase, 'expired')
     }
   }
 }

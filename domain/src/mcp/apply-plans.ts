@@ -23,13 +23,13 @@ export async function applyPlans(
   // Cleared first, so that a key or the default flag of a changed or retired plan is free for another plan.
   await clearDefaultPlan(work.sql, work.providerId, productRef, '')
   for (const [index, step] of decision.steps.entries()) {
-    await takeStep(work, productRef, step, index)
+    await applyStep(work, productRef, step, index)
   }
   return undefined
 }
 
 /** Applies one step. The steps that retire plans come first. */
-async function takeStep(
+async function applyStep(
   work: UnitOfWork,
   productRef: string,
   step: PlanStep,

@@ -14,7 +14,7 @@ import {
   type McpServer,
   type OriginAuth,
 } from '../catalog/mcp-servers-repository.ts'
-import { setApart, slugOf } from './subdomain.ts'
+import { withRandomSuffix, slugOf } from './subdomain.ts'
 import { ensureToolMeters } from '../catalog/tool-meters.ts'
 
 export type NewMcpProduct = {
@@ -33,7 +33,7 @@ export type NewMcpProduct = {
 }
 
 export type BootstrapOutcome =
-  { readonly kind: 'made'; readonly product: Product; readonly server: McpServer } | McpRefusal
+  { readonly kind: 'created'; readonly product: Product; readonly server: McpServer } | McpRefusal
 
 /**
  * Creates a product with its plans, its MCP server and its tools. If the outcome is a refusal, the caller must roll the
@@ -61,7 +61,7 @@ export async function bootstrapMcp(
   if (decision.kind === 'refused') return decision
   await ensureToolMeters(work, decision.tools)
   await saveTools(sql, providerId, productRef, decision.tools, now)
-  return { kind: 'made', product, server }
+  return { kind: 'created', product, server }
 }
 
 /**
@@ -75,7 +75,7 @@ export async function addServer(
 ): Promise<McpServer> {
   const slug = slugOf(wanted)
   const rest = { reference: drawReference('mcpServer'), createdAt: work.now, updatedAt: work.now }
-  for (let subdomain = slug; ; subdomain = setApart(slug)) {
+  for (let subdomain = slug; ; subdomain = withRandomSuffix(slug)) {
     const server = { ...fields, ...rest, subdomain }
     if (await insertMcpServer(work.sql, work.providerId, server)) return server
   }

@@ -1,5 +1,4 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
-import { cloneMcp } from './clone-mcp.ts'
 import { insertPlan, listPlans } from '../catalog/plans-repository.ts'
 import type { Plan } from '../plans/plan.ts'
 import { priceFaults } from '../catalog/price-faults.ts'
@@ -8,6 +7,8 @@ import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from '../catalog/product-event.ts'
 import { insertProduct, lockProduct, type Product } from '../catalog/products-repository.ts'
+import { addServer } from './bootstrap-mcp.ts'
+import { findMcpServer, listTools, saveTools } from '../catalog/mcp-servers-repository.ts'
 
 export type CloneOutcome =
   | { readonly kind: 'cloned'; readonly product: Product }
@@ -65,4 +66,27 @@ function clonedFaults(plan: Plan): ValidationIssue[] {
   return priceFaults(plan).map((issue) => {
     return { ...issue, path: ['plans', plan.reference, ...issue.path] }
   })
+}
+
+/**
+ * Creates the MCP server for the copy of an MCP product. It has another subdomain and the same origin, credentials and
+ * tools. `planTwins` maps the original's plans to the copy's plans.
+ */
+async function cloneMcp(
+  work: UnitOfWork,
+  originalRef: string,
+  copy: Product,
+  planTwins: ReadonlyMap<string, string>,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const original = await findMcpServer(sql, providerId, originalRef)
+  if (original === undefined) return
+  const { originUrl, auth, isAutoMapped } = original
+  const fields = { productRef: copy.reference, originUrl, auth, isAutoMapped }
+  await addServer(work, copy.name, fields)
+  const tools = (await listTools(sql, providerId, originalRef)).map((tool) => ({
+    ...tool,
+    planRefs: tool.planRefs.flatMap((ref) => planTwins.get(ref) ?? []),
+  }))
+  await saveTools(sql, providerId, copy.reference, tools, now)
 }

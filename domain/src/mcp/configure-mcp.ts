@@ -47,7 +47,7 @@ export async function configureMcp(
   const { sql, providerId, now } = work
   const found = await lockMcpProduct(work, productRef)
   if (found.kind !== 'found') return found
-  const before = await readSetUp(work, productRef)
+  const before = await readConfiguration(work, productRef)
   const changed = changedServer(found.server, change)
   const server = isDeepStrictEqual(changed, found.server)
     ? found.server
@@ -58,7 +58,7 @@ export async function configureMcp(
     (await applyPlans(work, productRef, request, change.defaultCurrency)) ??
     (await applyMapping(work, productRef, change.toolMapping ?? []))
   if (refused !== undefined) return refused
-  if (isDeepStrictEqual(before, await readSetUp(work, productRef))) {
+  if (isDeepStrictEqual(before, await readConfiguration(work, productRef))) {
     return { kind: 'configured', product: found.product, server }
   }
   const product = { ...found.product, updatedAt: now }
@@ -90,7 +90,10 @@ export async function lockMcpProduct(
 }
 
 /** Reads everything that a configuration can change. */
-async function readSetUp({ sql, providerId }: UnitOfWork, productRef: string): Promise<unknown> {
+async function readConfiguration(
+  { sql, providerId }: UnitOfWork,
+  productRef: string,
+): Promise<unknown> {
   return {
     server: await findMcpServer(sql, providerId, productRef),
     plans: await listPlans(sql, providerId, [productRef]),

@@ -49,7 +49,7 @@ function planAfter(step: PlanStep): Plan[] {
 
 const isFree = (plan: Plan): boolean => !requiresPayment(plan)
 
-test('after any configurations the plans are those of the last one, and a free one that was there', () => {
+test('keeps the plans of the last configuration, and an earlier free plan', () => {
   fc.assert(
     fc.property(someInputs, someInputs, (first, second) => {
       const before = apply([], first)
@@ -75,7 +75,7 @@ test('after any configurations the plans are those of the last one, and a free o
   )
 })
 
-test('a plan that is named again with the same type keeps its reference, and nothing changes the second time', () => {
+test('keeps the reference of a plan with the same key and type, and changes nothing the second time', () => {
   fc.assert(
     fc.property(someInputs, someInputs, (first, second) => {
       const before = apply([], first)
@@ -94,7 +94,7 @@ test('a plan that is named again with the same type keeps its reference, and not
   )
 })
 
-test('one default at most: the free plan where there is one, and it is what tools fall back to', () => {
+test('makes at most one plan the default, preferably the free plan, to which tools fall back', () => {
   fc.assert(
     fc.property(someInputs, someInputs, (first, second) => {
       const after = apply(apply([], first), second)
@@ -106,7 +106,7 @@ test('one default at most: the free plan where there is one, and it is what tool
   )
 })
 
-test('a default can be named, if it can be one', () => {
+test('accepts a named default plan only if it is free or usage-based', () => {
   const pro = { key: 'pro', name: 'Pro', price: 900, currency: 'USD' }
   const payg = { key: 'payg', name: 'Usage', price: 0, currency: 'USD', creditsPerUnit: 5 }
   const decide = (defaultPlanKey: string) =>
@@ -120,7 +120,7 @@ test('a default can be named, if it can be one', () => {
   expect(decide('gold').kind).toBe('accepted')
 })
 
-test('names the fields of prices that nothing charges, as the request has them', () => {
+test('names the request fields of prices that are never charged', () => {
   const free = { key: 'free', name: 'Free', price: 0, currency: 'USD' }
   const payg = {
     key: 'payg',

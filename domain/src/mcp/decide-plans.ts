@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { McpPlanInput } from '@tollgate/schemas/http/mcp'
 import { draftPlan, revisePlan, type PlanContext, type PlanDraft } from '../catalog/draft-plan.ts'
 import { mayBeDefault, requiresPayment, type Plan, type PlanTerms } from '../plans/plan.ts'
-import { findTwice, refusal, type McpRefusal } from './refusal.ts'
+import { findDuplicate, refusal, type McpRefusal } from './refusal.ts'
 
 export type PlanStep =
   | { readonly kind: 'create'; readonly draft: PlanDraft }
@@ -33,12 +33,13 @@ export function decidePlans(
   { inputs, defaultPlanKey }: PlansRequest,
   context: PlanContext,
 ): PlansDecision {
-  const twice = findTwice((inputs ?? []).map(({ key }) => key))
+  const twice = findDuplicate((inputs ?? []).map(({ key }) => key))
   if (twice !== undefined) {
     return refusal('DUPLICATE_PLAN_KEY', `The plan key ${twice} is declared more than once`)
   }
   const onOffer = existing.filter(({ status }) => status !== 'archived')
-  const wanted = inputs === undefined ? onOffer.map(asItIs) : replaceAll(onOffer, inputs, context)
+  const wanted =
+    inputs === undefined ? onOffer.map(unchangedPlan) : replaceAll(onOffer, inputs, context)
   if (!Array.isArray(wanted)) return wanted
   const chosen = chooseDefault(wanted, defaultPlanKey, inputs !== undefined)
   if (chosen !== undefined && !mayBeDefault(chosen.draft)) {
@@ -74,7 +75,7 @@ export function plansByKey(plans: readonly Plan[]): ReadonlyMap<string, Plan> {
   return found
 }
 
-export const freePlanKey = 'free'
+const freePlanKey = 'free'
 
 /** Returns the plan of a new product for which no plans are given. */
 export function soleFreePlan(currency: string): McpPlanInput {
@@ -94,18 +95,18 @@ function replaceAll(
   const wanted: Wanted[] = []
   for (const [index, input] of inputs.entries()) {
     const each = draftOf(input, onOffer, context)
-    if ('kind' in each) return inPlans(each, index)
+    if ('kind' in each) return prefixIssuePaths(each, index)
     wanted.push(each)
   }
   const isFreeAmong = wanted.some(({ draft }) => !requiresPayment(draft))
   const named = new Set<string | null>(inputs.map(({ key }) => key))
   const free = freePlanOf(onOffer.filter(({ key }) => !named.has(key)))
-  if (free !== undefined && !isFreeAmong) wanted.push(asItIs(free))
+  if (free !== undefined && !isFreeAmong) wanted.push(unchangedPlan(free))
   return wanted
 }
 
 /** Prefixes the paths of the issues, so that they name the fields of the request. */
-function inPlans(refused: McpRefusal, index: number): McpRefusal {
+function prefixIssuePaths(refused: McpRefusal, index: number): McpRefusal {
   const { issues } = refused
   if (issues === undefined) return refused
   const named = issues.map((issue) => ({ ...issue, path: ['plans', index, ...issue.path] }))
@@ -123,7 +124,7 @@ function draftOf(
   const decision =
     current === undefined
       ? draftPlan({ ...fields, type }, context)
-      : revisePlan(withoutWhatIsSaid(current), fields, context)
+      : revisePlan(withoutConfiguredFields(current), fields, context)
   if (decision.kind === 'refused') return decision
   return { current, draft: { ...decision.plan, key } }
 }
@@ -132,7 +133,7 @@ function draftOf(
  * Returns the plan without the fields that a configuration can set, so that no earlier value of them remains. Fields
  * that were set elsewhere stay.
  */
-function withoutWhatIsSaid(plan: Plan): PlanDraft {
+function withoutConfiguredFields(plan: Plan): PlanDraft {
   const {
     billingCycle: _cycle,
     billingModel: _model,
@@ -143,10 +144,10 @@ function withoutWhatIsSaid(plan: Plan): PlanDraft {
     pricingOptions: _options,
     ...terms
   }: PlanTerms = plan.terms
-  return { ...asItIs(plan).draft, isDefault: false, terms }
+  return { ...unchangedPlan(plan).draft, isDefault: false, terms }
 }
 
-function asItIs(plan: Plan): Wanted {
+function unchangedPlan(plan: Plan): Wanted {
   const { reference: _, productRef: _ref, createdAt: _at, updatedAt: _then, ...draft } = plan
   return { current: plan, draft }
 }

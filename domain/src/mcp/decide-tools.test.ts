@@ -32,7 +32,7 @@ const someFound = fc.uniqueArray(
 const present = (tools: readonly Tool[]): string[] =>
   tools.filter(({ hasVanished }) => !hasVanished).map(({ name }) => name)
 
-test('after a discovery the tools are those of the origin, each as open as it was', () => {
+test('lists the tools of the MCP server after a discovery, with their access unchanged', () => {
   fc.assert(
     fc.property(someTools, someFound, fc.boolean(), (existing, found, isAutoMapped) => {
       const { tools, added, removed } = reconcileTools(existing, found, isAutoMapped)
@@ -54,7 +54,7 @@ test('after a discovery the tools are those of the origin, each as open as it wa
   )
 })
 
-test('a mapping says all that tools are for, except that holders of archived plans keep theirs', () => {
+test('replaces the plans of mapped tools, except that archived plans keep their tools', () => {
   const planKeys = fc.subarray(['free', 'pro'])
   fc.assert(
     fc.property(someTools, planKeys, fc.boolean(), (existing, keys, noPlan) => {
@@ -71,7 +71,7 @@ test('a mapping says all that tools are for, except that holders of archived pla
   )
 })
 
-test('policies that a mapping does not name stay as they were', () => {
+test('keeps policies that a mapping does not name', () => {
   const mapped = (existing: readonly Tool[], changes: object) => {
     const decision = mapTools(existing, [{ name: 'a', planKeys: ['pro'], ...changes }], names)
     if (decision.kind === 'refused') throw new Error(decision.message)
@@ -90,6 +90,6 @@ test.each([
   [[{ name: 'a', planKeys: ['gold'] }], 'UNKNOWN_PLAN_KEY'],
   [[{ name: 'a', planRefs: ['pln_pro'] }], 'UNKNOWN_PLAN_REFERENCE'],
   [[{ name: 'a' }, { name: 'b' }, { name: 'a' }], 'DUPLICATE_TOOL_NAME'],
-])('%j is refused', (tools, code) => {
+])('refuses %j', (tools, code) => {
   expect(declareTools(tools, names)).toMatchObject({ kind: 'refused', code })
 })

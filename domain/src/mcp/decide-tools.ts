@@ -1,5 +1,5 @@
 import { virtualTools, type McpToolInput, type ToolMappingInput } from '@tollgate/schemas/http/mcp'
-import { findTwice, refusal, type McpRefusal } from './refusal.ts'
+import { findDuplicate, refusal, type McpRefusal } from './refusal.ts'
 import type { Tool } from '../catalog/tool.ts'
 
 export type ToolsDecision =
@@ -40,7 +40,7 @@ export function mapTools(
   mapping: readonly ToolMappingInput[],
   names: PlanNames,
 ): ToolsDecision {
-  const twice = findTwice(mapping.map(({ name }) => name))
+  const twice = findDuplicate(mapping.map(({ name }) => name))
   if (twice !== undefined) {
     return refusal('DUPLICATE_TOOL_NAME', `The tool ${twice} is named more than once`)
   }

@@ -37,7 +37,7 @@ test.each([
   expect(opened(given)).toBeUndefined()
 })
 
-test('finds nothing where there is no default plan, and what another default plan opens', () => {
+test('finds nothing without a default plan, and finds the tools that another default plan opens', () => {
   expect(opened(tool(), [pro, team])).toBeUndefined()
   expect(opened(tool(), [pro, plan('usage', 0, { type: 'usage-based', isDefault: true })])).toEqual(
     ['report'],

@@ -3,7 +3,7 @@ import type { Setting } from '@tollgate/platform/config/settings'
 function mcpUrlSetting(variable: string, description: string, template: string): Setting<string> {
   const parse = (text: string): string => {
     if (text.includes('{subdomain}') && URL.canParse(text.replace('{subdomain}', 'a'))) return text
-    throw new Error('must be a URL with {subdomain} in it')
+    throw new Error('must be a URL that contains {subdomain}')
   }
   return { variable, description, defaultText: template, parse }
 }
@@ -12,12 +12,12 @@ function mcpUrlSetting(variable: string, description: string, template: string):
 export const mcpUrlSettings = {
   mcpLiveUrl: mcpUrlSetting(
     'TOLLGATE_MCP_LIVE_URL',
-    'Where the proxies of live MCP products are reached; `{subdomain}` stands for that of the product',
+    'URL template of the proxies of live MCP products. `{subdomain}` is replaced by the subdomain of the product',
     'https://{subdomain}.mcp.localhost/mcp',
   ),
   mcpSandboxUrl: mcpUrlSetting(
     'TOLLGATE_MCP_SANDBOX_URL',
-    'The same of sandbox products, under another domain: both environments may use the same subdomain',
+    'URL template of the proxies of sandbox MCP products. Use another domain than for live products, because both environments may use the same subdomain',
     'https://{subdomain}.mcp.sandbox.localhost/mcp',
   ),
 }

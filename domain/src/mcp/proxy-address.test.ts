@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { hasHostOfItsOwn, proxyAddressOf } from './proxy-address.ts'
+import { hasOwnHost, proxyAddressOf } from './proxy-address.ts'
 
-test('a server with a host of its own is its own authorization server', () => {
+test('uses the host of a server as its issuer if each server has its own host', () => {
   const template = 'https://{subdomain}.mcp.example.com/mcp'
-  expect(hasHostOfItsOwn(template)).toBe(true)
+  expect(hasOwnHost(template)).toBe(true)
   expect(proxyAddressOf(template, 'acme')).toEqual({
     proxyUrl: 'https://acme.mcp.example.com/mcp',
     issuer: 'https://acme.mcp.example.com',
@@ -15,9 +15,9 @@ test('a server with a host of its own is its own authorization server', () => {
   })
 })
 
-test('servers of one host are told apart by their path, also as issuers', () => {
+test('uses the path to distinguish servers and issuers on a shared host', () => {
   const template = 'http://127.0.0.1:8788/mcp/{subdomain}'
-  expect(hasHostOfItsOwn(template)).toBe(false)
+  expect(hasOwnHost(template)).toBe(false)
   expect(proxyAddressOf(template, 'acme')).toEqual({
     proxyUrl: 'http://127.0.0.1:8788/mcp/acme',
     issuer: 'http://127.0.0.1:8788/mcp/acme',

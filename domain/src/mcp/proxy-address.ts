@@ -23,13 +23,13 @@ export type ProxyAddress = {
 export function proxyAddressOf(template: string, subdomain: string): ProxyAddress {
   const proxyUrl = template.replace(subdomainPlace, subdomain)
   const { origin } = new URL(proxyUrl)
-  return hasHostOfItsOwn(template)
+  return hasOwnHost(template)
     ? { proxyUrl, issuer: origin, resourceAliases: [`${proxyUrl}/`, origin, `${origin}/`] }
     : { proxyUrl, issuer: proxyUrl, resourceAliases: [`${proxyUrl}/`] }
 }
 
 /** Returns whether the subdomain is part of the host. Otherwise it is part of the path. */
-export function hasHostOfItsOwn(template: string): boolean {
+export function hasOwnHost(template: string): boolean {
   return (
     new URL(template.replace(subdomainPlace, 'x0')).host !==
     new URL(template.replace(subdomainPlace, 'x1')).host

@@ -34,7 +34,7 @@ export async function recordTools(
   await saveTools(sql, providerId, productRef, reconciled.tools, now)
   await retireToolMeters(work, reconciled.removed)
   // The first discovery is not reported as a change, because no customer uses the tools yet.
-  if (existing.length > 0) await alertOfChange(work, locked.product, reconciled)
+  if (existing.length > 0) await emitToolChange(work, locked.product, reconciled)
   return { kind: 'recorded', ...reconciled }
 }
 
@@ -42,7 +42,7 @@ export async function recordTools(
  * Stores the tool change on the product and emits `product.updated`, which reaches the provider's webhooks and event
  * list.
  */
-async function alertOfChange(
+async function emitToolChange(
   work: UnitOfWork,
   before: Product,
   { added, removed }: Reconciled,

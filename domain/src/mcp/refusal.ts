@@ -25,6 +25,6 @@ export function refusal(code: McpRefusalCode, message: string): McpRefusal {
 }
 
 /** Returns the first name that occurs more than once. */
-export function findTwice(names: readonly string[]): string | undefined {
+export function findDuplicate(names: readonly string[]): string | undefined {
   return names.find((name, index) => names.indexOf(name) !== index)
 }

@@ -21,6 +21,6 @@ export function nameOfOrigin(originUrl: string): string {
 }
 
 /** Returns the label with a random suffix. */
-export function setApart(slug: string): string {
+export function withRandomSuffix(slug: string): string {
   return `${slug}-${randomBytes(4).toString('hex')}`
 }

@@ -10,6 +10,6 @@ test.each([
   ['3c7376672076657273696f6e', undefined],
   ['8950', undefined],
   ['', undefined],
-])('the bytes %s are %s', (hex, type) => {
+])('reads the bytes %s as %s', (hex, type) => {
   expect(assetTypeOf(Buffer.from(hex, 'hex'))).toBe(type)
 })

@@ -53,27 +53,6 @@ const unknownMerchant: Merchant = {
   issueZeroInvoices: null,
 }
 
-type MerchantRow = {
-  display_name: string | null
-  legal_name: string | null
-  support_email: string | null
-  support_url: string | null
-  terms_url: string | null
-  privacy_url: string | null
-  accent_color: string | null
-  address: string | null
-  country: string | null
-  company_number: string | null
-  tax_id: string | null
-  vat_number: string | null
-  statement_descriptor: string | null
-  topup_currencies: string[]
-  low_balance_credits: bigint | null
-  suspend_on_dispute: SuspendOnDispute | null
-  allowed_link_hosts: string[] | null
-  issue_zero_invoices: boolean | null
-}
-
 export type MerchantChange = { readonly [Field in keyof Merchant]?: Merchant[Field] | undefined }
 
 const columns = {
@@ -95,7 +74,7 @@ const columns = {
   suspendOnDispute: 'suspend_on_dispute',
   allowedLinkHosts: 'allowed_link_hosts',
   issueZeroInvoices: 'issue_zero_invoices',
-} as const satisfies Record<keyof Merchant, keyof MerchantRow>
+} as const satisfies Record<keyof Merchant, string>
 
 const fields = Object.keys(columns) as (keyof Merchant)[]
 
@@ -115,26 +94,12 @@ export async function changeMerchant(
 }
 
 export async function findMerchant(sql: Queryable, providerId: string): Promise<Merchant> {
-  const [row] = await sql<MerchantRow[]>`select * from merchants where provider_id = ${providerId}`
+  const [row] = await sql<
+    Record<string, unknown>[]
+  >`select * from merchants where provider_id = ${providerId}`
   if (row === undefined) return unknownMerchant
-  return {
-    displayName: row.display_name,
-    legalName: row.legal_name,
-    supportEmail: row.support_email,
-    supportUrl: row.support_url,
-    termsUrl: row.terms_url,
-    privacyUrl: row.privacy_url,
-    accentColor: row.accent_color,
-    address: row.address,
-    country: row.country,
-    companyNumber: row.company_number,
-    taxId: row.tax_id,
-    vatNumber: row.vat_number,
-    statementDescriptor: row.statement_descriptor,
-    topupCurrencies: row.topup_currencies,
-    lowBalanceCredits: row.low_balance_credits,
-    suspendOnDispute: row.suspend_on_dispute,
-    allowedLinkHosts: row.allowed_link_hosts,
-    issueZeroInvoices: row.issue_zero_invoices,
-  }
+  // `columns` has the column of every field, and each column has the type of its field.
+  return Object.fromEntries(
+    fields.map((field) => [field, row[columns[field]]]),
+  ) as unknown as Merchant
 }

@@ -1,24 +1,14 @@
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
-import { findMeterByName, insertMeter, type Meter, type MeterAggregation } from './repository.ts'
+import { findMeterByName, insertMeter, type Meter } from './repository.ts'
 
-export type NewMeter = {
-  readonly name: string
-  readonly displayName: string
-  readonly description: string | null
-  readonly aggregation: MeterAggregation
-  readonly unit: string
-}
+export type NewMeter = Omit<Meter, 'reference' | 'status' | 'createdAt' | 'updatedAt'>
 
 /** Creates a meter. Returns undefined if the provider already has a meter of that name. */
 export async function createMeter(work: UnitOfWork, fields: NewMeter): Promise<Meter | undefined> {
   const meter: Meter = {
-    name: fields.name,
-    displayName: fields.displayName,
-    description: fields.description,
-    aggregation: fields.aggregation,
-    unit: fields.unit,
+    ...fields,
     reference: drawReference('meter'),
     status: 'active',
     createdAt: work.now,

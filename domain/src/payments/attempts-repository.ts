@@ -113,7 +113,7 @@ export async function findLastCharge(
  * Returns the last call that set the payment's amount, tax included, to `originalAmountMinor`. `isLast` says whether no later call
  * asked for another amount.
  */
-export async function findChangeTo(
+export async function findAmountChange(
   sql: Queryable,
   providerId: string,
   intentRef: string,
@@ -150,7 +150,7 @@ export async function settleAttempt(
  * Settles an attempt from the state of the payment itself. The payment's existence proves that the create call was made, and a
  * final payment accepts no further calls. Refund attempts stay open, because a final payment can still be refunded.
  */
-export async function settleAnsweredAttempt(
+export async function settleAttemptByState(
   sql: Queryable,
   providerId: string,
   intentRef: string,
@@ -166,7 +166,7 @@ export async function settleAnsweredAttempt(
       and (operation = 'create' or ${isFinal})`
 }
 
-export async function noteUnknown(
+export async function recordUnknownOutcome(
   sql: Queryable,
   providerId: string,
   { intentRef, number }: PaymentAttempt,
@@ -194,10 +194,10 @@ function fromRow(row: AttemptRow): PaymentAttempt {
 }
 
 /** Returns the processor's id of the saved card that the call charges, undefined if it charges none. */
-export function savedMethodOf({ request }: Pick<PaymentAttempt, 'request'>): string | undefined {
-  const words = request as {
+export function savedCardOf({ request }: Pick<PaymentAttempt, 'request'>): string | undefined {
+  const parameters = request as {
     readonly paymentMethodId?: string
     readonly confirm?: { readonly paymentMethodId?: string }
   }
-  return words.paymentMethodId ?? words.confirm?.paymentMethodId
+  return parameters.paymentMethodId ?? parameters.confirm?.paymentMethodId
 }

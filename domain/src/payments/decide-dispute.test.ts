@@ -1,49 +1,49 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  isNewerLook,
+  isNewerDispute,
   takesAccess,
-  takingsOf,
+  withdrawalsOf,
   type DisputeStatus,
-  type KnownDispute,
+  type StoredDispute,
 } from './decide-dispute.ts'
 
-type Look = { readonly status: DisputeStatus; readonly movements: number }
+type Report = { readonly status: DisputeStatus; readonly movements: number }
 
 /** Possible histories of a dispute at the processor: its statuses in order, with the number of money movements at each. */
-const histories: readonly (readonly Look[])[] = [
-  [look('needs_response', 1), look('won', 2)],
-  [look('needs_response', 1), look('lost', 1)],
+const histories: readonly (readonly Report[])[] = [
+  [report('needs_response', 1), report('won', 2)],
+  [report('needs_response', 1), report('lost', 1)],
   [
-    look('warning_needs_response', 0),
-    look('needs_response', 1),
-    look('under_review', 1),
-    look('lost', 1),
+    report('warning_needs_response', 0),
+    report('needs_response', 1),
+    report('under_review', 1),
+    report('lost', 1),
   ],
-  [look('needs_response', 1), look('won', 1), look('lost', 3)],
-  [look('needs_response', 1), look('won', 2), look('lost', 3)],
-  [look('needs_response', 1), look('lost', 1), look('won', 2)],
-  [look('needs_response', 1), look('won', 2), look('lost', 3), look('won', 4)],
+  [report('needs_response', 1), report('won', 1), report('lost', 3)],
+  [report('needs_response', 1), report('won', 2), report('lost', 3)],
+  [report('needs_response', 1), report('lost', 1), report('won', 2)],
+  [report('needs_response', 1), report('won', 2), report('lost', 3), report('won', 4)],
 ]
 
-function look(status: DisputeStatus, movements: number): Look {
+function report(status: DisputeStatus, movements: number): Report {
   return { status, movements }
 }
 
-function apply(looks: readonly Look[]): KnownDispute | undefined {
-  return looks.reduce<KnownDispute | undefined>((known, { status, movements }) => {
+function apply(reports: readonly Report[]): StoredDispute | undefined {
+  return reports.reduce<StoredDispute | undefined>((known, { status, movements }) => {
     const moved = Array.from({ length: movements }, () => undefined as never)
-    return isNewerLook(known, { status, movements: moved })
+    return isNewerDispute(known, { status, movements: moved })
       ? { status, movements, takesAccess: takesAccess(status, 'lost') }
       : known
   }, undefined)
 }
 
-test('looks at a dispute in any order, and told again, come to the newest one', () => {
-  const told = fc.constantFrom(...histories).chain((history) =>
+test('reaches the newest state of a dispute, whatever the order and repetition of reports', () => {
+  const reportedHistory = fc.constantFrom(...histories).chain((history) =>
     fc.record({
       history: fc.constant(history),
-      looks: fc
+      reports: fc
         .array(fc.constantFrom(...history), { maxLength: 6 })
         .chain((again) =>
           fc.shuffledSubarray([...history, ...again], { minLength: history.length + again.length }),
@@ -51,15 +51,15 @@ test('looks at a dispute in any order, and told again, come to the newest one', 
     }),
   )
   fc.assert(
-    fc.property(told, ({ history, looks }) => {
+    fc.property(reportedHistory, ({ history, reports }) => {
       const last = history.at(-1)!
-      expect(apply(looks)).toMatchObject(last)
+      expect(apply(reports)).toMatchObject(last)
     }),
     { numRuns: 2_000 },
   )
 })
 
-describe('access is taken', () => {
+describe('takesAccess', () => {
   test.each([
     ['warning_needs_response', false, false],
     ['warning_closed', false, false],
@@ -68,17 +68,20 @@ describe('access is taken', () => {
     ['under_review', false, true],
     ['won', false, false],
     ['lost', true, true],
-  ] as const)('by %s: once it is lost %s, as soon as it is opened %s', (status, lost, opened) => {
-    expect(takesAccess(status, 'lost')).toBe(lost)
-    expect(takesAccess(status, 'opened')).toBe(opened)
-  })
+  ] as const)(
+    'for %s returns %s if only lost disputes suspend, %s if opened ones do',
+    (status, lost, opened) => {
+      expect(takesAccess(status, 'lost')).toBe(lost)
+      expect(takesAccess(status, 'opened')).toBe(opened)
+    },
+  )
 })
 
-test('a closed dispute whose movements nobody counted is newer only with another ending', () => {
+test('accepts a new state of a closed dispute without counted movements only if the result differs', () => {
   const known = { status: 'lost', movements: null, takesAccess: false } as const
   const movements = [undefined as never, undefined as never]
-  expect(isNewerLook(known, { status: 'lost', movements })).toBe(false)
-  expect(isNewerLook(known, { status: 'won', movements })).toBe(true)
+  expect(isNewerDispute(known, { status: 'lost', movements })).toBe(false)
+  expect(isNewerDispute(known, { status: 'won', movements })).toBe(true)
 })
 
 /** Signed movements of the balance, the number of withdrawals, and whether the money is withdrawn in the end. Written by hand. */
@@ -90,7 +93,10 @@ test.each([
   [[-500, 500, -500, 500], 2, false],
   [[-300, -200], 1, true],
   [[-500, 200], 1, true],
-])('the movements %j take the money %i times, and it is away: %j', (amounts, times, isTaken) => {
-  const movements = amounts.map((amount) => ({ amountMinor: BigInt(amount) }))
-  expect(takingsOf(movements)).toEqual({ times, isTaken })
-})
+])(
+  'counts in the movements %j %i withdrawals, with the money withdrawn now: %j',
+  (amounts, times, isTaken) => {
+    const movements = amounts.map((amount) => ({ amountMinor: BigInt(amount) }))
+    expect(withdrawalsOf(movements)).toEqual({ times, isTaken })
+  },
+)

@@ -16,7 +16,7 @@ export const disputeRank: Readonly<Record<DisputeStatus, number>> = {
 }
 
 /** The stored state of a dispute. */
-export type KnownDispute = {
+export type StoredDispute = {
   readonly status: DisputeStatus
   /** Number of balance movements of the dispute when it was stored. Null for disputes stored before movements were counted. */
   readonly movements: number | null
@@ -27,8 +27,8 @@ export type KnownDispute = {
  * Returns whether the processor's state of a dispute is newer than the stored one. A bank can decide again after a dispute was
  * closed and then moves the money again. Of two states of a closed dispute, the one with more movements is newer.
  */
-export function isNewerLook(
-  known: KnownDispute | undefined,
+export function isNewerDispute(
+  known: StoredDispute | undefined,
   { status, movements }: Pick<Dispute, 'status' | 'movements'>,
 ): boolean {
   if (known === undefined) return true
@@ -57,7 +57,7 @@ export function takesAccess(status: DisputeStatus, suspendOn: SuspendOnDispute):
 }
 
 /** Returns how many separate times the disputed money was withdrawn, and whether it is withdrawn now. */
-export function takingsOf(
+export function withdrawalsOf(
   movements: readonly Pick<Dispute['movements'][number], 'amountMinor'>[],
 ): {
   readonly times: number

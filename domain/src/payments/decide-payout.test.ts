@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isLaterPayout, movedAtProcessor, payoutMove } from './decide-payout.ts'
+import { isLaterPayout, toClearingMovement, payoutMove } from './decide-payout.ts'
 
 const statuses = ['pending', 'in_transit', 'paid', 'failed', 'canceled'] as const
 
@@ -12,21 +12,21 @@ test.each([
   ['paid', ['-', '-', '-', 'back', 'back']],
   ['failed', ['-', '-', '-', '-', '-']],
   ['canceled', ['-', '-', '-', '-', '-']],
-] as const)('a payout that is stored as %s', (known, moves) => {
+] as const)('moves the money of a payout that is stored as %s', (known, moves) => {
   const found = statuses.map((status) =>
     isLaterPayout(known, status) ? payoutMove(known, status) : '-',
   )
   expect(found).toEqual(moves)
 })
 
-test('movements that are finer than a minor unit never leave our count half a unit behind', () => {
+test('stays within half a minor unit of the processor with movements finer than a minor unit', () => {
   const movements = fc.array(fc.bigInt({ min: -10_000n, max: 10_000n }), { maxLength: 20 })
   fc.assert(
     fc.property(fc.constantFrom(['KWD', 10n], ['USD', 1n]), movements, ([currency, per], units) => {
       let at = { clearingMinor: 0n, restUnits: 0n }
       let there = 0n
       for (const each of units) {
-        const moved = movedAtProcessor(at, currency, each)
+        const moved = toClearingMovement(at, currency, each)
         at = {
           clearingMinor: at.clearingMinor + moved.amountMinor,
           restUnits: at.restUnits + moved.restUnits,

@@ -38,7 +38,7 @@ export function payoutMove(
  * balance, rounded to the nearest minor unit. Fees finer than a minor unit thus add up to a difference of at most half a minor
  * unit.
  */
-export function movedAtProcessor(
+export function toClearingMovement(
   { clearingMinor, restUnits }: AtProcessor,
   currency: string,
   units: bigint,

@@ -11,15 +11,15 @@ test.each([
   ['succeeded', ['failed', 'canceled']],
   ['failed', []],
   ['canceled', []],
-] as const)('a refund that is stored as %s', (known, later) => {
+] as const)('accepts later states of a refund that is stored as %s', (known, later) => {
   expect(states.filter((status) => isLaterRefund(known, status))).toEqual(later)
 })
 
-test('a refund that waits for the customer is pending', () => {
+test('treats a refund that waits for the customer as pending', () => {
   expect(refundStateOf({ status: 'requires_action' })).toBe('pending')
 })
 
-test('parts of a payment that is refunded in full add up to its tax, and each is within a unit of its share', () => {
+test('splits the tax over partial refunds within one unit of their shares, without a remainder', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(cuts, fc.integer({ min: 0, max: 1000 }), (parts, perMille) => {

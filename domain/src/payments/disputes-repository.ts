@@ -1,13 +1,13 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
 import type { Queryable } from '@tollgate/platform/database/database'
-import type { KnownDispute } from './decide-dispute.ts'
+import type { StoredDispute } from './decide-dispute.ts'
 
 /** Returns the stored state of a dispute. The caller holds the lock of the payment intent, which orders changes. */
 export async function findDispute(
   sql: Queryable,
   providerId: string,
   processorDisputeId: string,
-): Promise<KnownDispute | undefined> {
+): Promise<StoredDispute | undefined> {
   const [row] = await sql<
     { status: Dispute['status']; movements: number | null; takes_access: boolean }[]
   >`
@@ -17,7 +17,7 @@ export async function findDispute(
   return { status: row.status, movements: row.movements, takesAccess: row.takes_access }
 }
 
-export type KeptDispute = {
+export type DisputeRecord = {
   readonly intentRef: string
   readonly dispute: Dispute
   readonly paymentMethodId: string | null
@@ -27,7 +27,7 @@ export type KeptDispute = {
 export async function saveDispute(
   sql: Queryable,
   providerId: string,
-  { intentRef, dispute, paymentMethodId, takesAccess }: KeptDispute,
+  { intentRef, dispute, paymentMethodId, takesAccess }: DisputeRecord,
   now: Date,
 ): Promise<void> {
   const changed = {
@@ -54,7 +54,7 @@ export async function saveDispute(
 }
 
 /** Returns the sum of the payment's lost disputes. Minor units. */
-export async function lostMinorOf(
+export async function sumLostDisputes(
   sql: Queryable,
   providerId: string,
   intentRef: string,

@@ -5,7 +5,7 @@ import { lockInvoice, updateInvoice } from '../invoices/repository.ts'
 import { voidInvoice, writeOffInvoice } from '../invoices/settle-invoice.ts'
 import { decideMove } from '../invoices/transitions.ts'
 import { chargesUsage, listUnbegun } from '../invoices/unpaid.ts'
-import { withdrawIntentOfInvoice } from './intents-repository.ts'
+import { requestCancelOfInvoice } from './intents-repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { creditUnbegun } from '../invoices/credit-unbegun.ts'
 
@@ -17,13 +17,13 @@ import { creditUnbegun } from '../invoices/credit-unbegun.ts'
 export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise<void> {
   const { sql, providerId, now } = work
   for (const reference of await listUnbegun(sql, providerId, purchaseRef)) {
-    const isPayable = await withdrawIntentOfInvoice(sql, providerId, reference, now)
+    const isPayable = await requestCancelOfInvoice(sql, providerId, reference, now)
     const invoice = await lockInvoice(sql, providerId, reference)
     if (invoice?.status !== 'open') continue
     if (isPayable && !(await chargesUsage(sql, providerId, reference))) {
       await updateInvoice(sql, providerId, { ...invoice, nextChargeAt: null, updatedAt: now })
     } else {
-      await dropUnbegun(work, invoice)
+      await cancelUnbegunPeriod(work, invoice)
     }
   }
 }
@@ -34,15 +34,15 @@ export async function endCharges(work: UnitOfWork, purchaseRef: string): Promise
  * invoice with usage, only the part for the period is credited, and another payment charges the usage. A customer who continues the
  * purchase gets a new invoice.
  */
-export async function dropUnbegun(work: UnitOfWork, invoice: Invoice): Promise<Invoice> {
+export async function cancelUnbegunPeriod(work: UnitOfWork, invoice: Invoice): Promise<Invoice> {
   const { sql, providerId } = work
   const { reference } = invoice
   const whole = { ...invoice, lines: await listLines(sql, providerId, reference) }
-  const dropped = (await chargesUsage(sql, providerId, reference))
+  const cancelled = (await chargesUsage(sql, providerId, reference))
     ? await creditUnbegun(work, whole)
     : decideMove(invoice, 'voided').kind === 'moved'
       ? await voidInvoice(work, whole)
       : await writeOffInvoice(work, invoice)
   await releasePeriods(sql, providerId, reference)
-  return dropped
+  return cancelled
 }

@@ -150,7 +150,7 @@ export async function lockIntentOfInvoice(
  * Requests cancellation of the payments of an invoice that is no longer to be paid. Returns whether any of them could still
  * succeed.
  */
-export async function withdrawIntentOfInvoice(
+export async function requestCancelOfInvoice(
   sql: Queryable,
   providerId: string,
   invoiceRef: string,
@@ -204,7 +204,7 @@ export async function findPaidOnCheckout(
 }
 
 /** Requests cancellation of the customer's other open payments for the same product. */
-export async function withdrawOtherIntents(
+export async function requestCancelOfOthers(
   sql: Queryable,
   providerId: string,
   { reference, customerRef, productRef }: PaymentIntent,
@@ -219,7 +219,7 @@ export async function withdrawOtherIntents(
 }
 
 /** Requests cancellation of all open payments of a deleted customer. */
-export async function withdrawIntentsOf(
+export async function requestCancelOfCustomer(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -245,18 +245,18 @@ export async function setSellerName(
 
 export type IntentName = { readonly providerId: string; readonly reference: string }
 
-type NamedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
+type LocatedIntent = IntentName & Pick<PaymentIntent, 'status' | 'invoiceRef' | 'sellerName'>
 
 /** Returns a payment's name and state, looked up across all providers. */
-export async function findIntentName(
+export async function locateIntent(
   sql: Queryable,
   by: { readonly processorPaymentId: string } | { readonly reference: string },
-): Promise<NamedIntent | undefined> {
+): Promise<LocatedIntent | undefined> {
   const condition =
     'reference' in by
       ? sql`reference = ${by.reference}`
       : sql`processor_payment_id = ${by.processorPaymentId}`
-  const [row] = await sql<NamedRow[]>`
+  const [row] = await sql<LocatedRow[]>`
     select provider_id, reference, status, invoice_ref, seller_name from payment_intents
     where ${condition}`
   if (row === undefined) return undefined
@@ -264,7 +264,7 @@ export async function findIntentName(
   return { providerId, reference, status, invoiceRef: row.invoice_ref, sellerName: row.seller_name }
 }
 
-type NamedRow = Pick<
+type LocatedRow = Pick<
   IntentRow,
   'provider_id' | 'reference' | 'status' | 'invoice_ref' | 'seller_name'
 >
@@ -284,7 +284,7 @@ export async function findIntentOwners(
  * Claims intents of all providers that are due for a check at the processor, the longest due first. Their next check is set to
  * `againAt`: no other process claims them before, and another process claims them then if this one dies.
  */
-export async function claimIntentsToLookAt(
+export async function claimIntentsToPoll(
   sql: Queryable,
   now: Date,
   againAt: Date,

@@ -1,4 +1,4 @@
-import type { SeenCard } from '../cards/repository.ts'
+import type { CardWithMethod } from '../cards/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
@@ -78,8 +78,8 @@ export type IntentSwitch = {
 }
 
 /** Card details for receipts. Payments from before the expiry was stored have no `expMonth` and `expYear`. */
-export type PaidWith = Pick<SeenCard, 'brand' | 'last4'> &
-  Partial<Pick<SeenCard, 'expMonth' | 'expYear'>>
+export type PaidWith = Pick<CardWithMethod, 'brand' | 'last4'> &
+  Partial<Pick<CardWithMethod, 'expMonth' | 'expYear'>>
 
 /** How long a customer can take to pay. */
 export const payableMs = 24 * 3_600_000

@@ -19,8 +19,11 @@ test.each([
   [debt, true, 'renewal', { isOwed: true, endsDeclined: false }],
   [debt, false, 'usage', { isOwed: true, endsDeclined: false }],
   [{ ...debt, paymentMethodId: null }, true, 'renewal', { isOwed: true, endsDeclined: false }],
-] as const)('%j, period %j: %s', (intent, chargesPeriod, purpose, { isOwed, endsDeclined }) => {
-  expect(purposeOf(intent, chargesPeriod)).toBe(purpose)
-  expect(paysInvoice(intent)).toBe(isOwed)
-  expect(endsWhenDeclined(intent)).toBe(endsDeclined)
-})
+] as const)(
+  'reads %j, charging a period %j, as %s',
+  (intent, chargesPeriod, purpose, { isOwed, endsDeclined }) => {
+    expect(purposeOf(intent, chargesPeriod)).toBe(purpose)
+    expect(paysInvoice(intent)).toBe(isOwed)
+    expect(endsWhenDeclined(intent)).toBe(endsDeclined)
+  },
+)

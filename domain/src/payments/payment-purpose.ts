@@ -17,7 +17,7 @@ export type PaymentPurpose =
 
 /** Returns the purpose of a payment. `chargesPeriod`: whether the payment pays an invoice that charges a period. */
 export function purposeOf(
-  { purpose, planSwitch, paymentMethodId }: Named & Pick<PaymentIntent, 'planSwitch'>,
+  { purpose, planSwitch, paymentMethodId }: PurposeFields & Pick<PaymentIntent, 'planSwitch'>,
   chargesPeriod: boolean,
 ): PaymentPurpose {
   switch (purpose) {
@@ -47,8 +47,8 @@ export function paysInvoice({ purpose }: Pick<PaymentIntent, 'purpose'>): boolea
  * Returns whether a decline ends the payment. An automatic recharge ends, because the customer is not present to try another card
  * and owes nothing.
  */
-export function endsWhenDeclined({ purpose, paymentMethodId }: Named): boolean {
+export function endsWhenDeclined({ purpose, paymentMethodId }: PurposeFields): boolean {
   return purpose === 'credit_topup' && paymentMethodId !== null
 }
 
-type Named = Pick<PaymentIntent, 'purpose' | 'paymentMethodId'>
+type PurposeFields = Pick<PaymentIntent, 'purpose' | 'paymentMethodId'>

@@ -15,7 +15,7 @@ export async function findProcessorCustomer(
  * Stores the processor's id of a customer and returns the stored id. An id that is already stored stays. If the customer was
  * deleted meanwhile, the new row is due for removal at the processor.
  */
-export async function keepProcessorCustomer(
+export async function saveProcessorCustomer(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -33,7 +33,7 @@ export async function keepProcessorCustomer(
 }
 
 /** Marks the customer for deletion at the processor. A job deletes the customer once none of the payments is open. */
-export async function wantProcessorCustomerRemoved(
+export async function requestProcessorCustomerRemoval(
   sql: Queryable,
   providerId: string,
   customerRef: string,
@@ -98,7 +98,7 @@ export async function deleteProcessorCustomer(
     where provider_id = ${providerId} and customer_ref = ${customerRef}`
 }
 
-export async function putOffRemoval(
+export async function postponeRemoval(
   sql: Queryable,
   { providerId, customerRef }: Pick<Removal, 'providerId' | 'customerRef'>,
   error: string,

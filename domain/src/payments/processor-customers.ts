@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Customer } from '../customers/repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
-import { PaymentUnknownError } from './payment-unknown-error.ts'
-import { processorOf, type PaymentParts } from './payment-parts.ts'
+import { PaymentUnknownError, processorOf, type PaymentParts } from './payment-parts.ts'
 import { providerMetadataKey } from './payment-intent.ts'
-import { findProcessorCustomer, keepProcessorCustomer } from './processor-customers-repository.ts'
+import { findProcessorCustomer, saveProcessorCustomer } from './processor-customers-repository.ts'
 
 export const customerMetadataKey = 'tollgate_customer'
 
@@ -24,17 +23,17 @@ export async function requireProcessorCustomer(
   if (kept !== undefined) return kept
   const metadata = { [providerMetadataKey]: providerId, [customerMetadataKey]: reference }
   const description = { email, ...(name === null ? {} : { name }), metadata }
-  const words = createHash('sha256').update(JSON.stringify(description)).digest('hex')
-  const key = `${reference}:customer:${words.slice(0, 16)}`
-  const made = await processorOf(parts, environment).ensureCustomer(description, key)
-  switch (made.outcome) {
+  const digest = createHash('sha256').update(JSON.stringify(description)).digest('hex')
+  const key = `${reference}:customer:${digest.slice(0, 16)}`
+  const result = await processorOf(parts, environment).ensureCustomer(description, key)
+  switch (result.outcome) {
     case 'unknown':
-      throw new PaymentUnknownError(made.message)
+      throw new PaymentUnknownError(result.message)
     case 'refused':
-      throw new Error(`the processor refused customer ${reference}: ${made.message}`)
+      throw new Error(`the processor refused customer ${reference}: ${result.message}`)
     case 'done':
       return parts.commit(operation, ({ sql, now }) =>
-        keepProcessorCustomer(sql, providerId, reference, made.value.id, now),
+        saveProcessorCustomer(sql, providerId, reference, result.value.id, now),
       )
   }
 }

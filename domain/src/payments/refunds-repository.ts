@@ -66,7 +66,7 @@ export async function sumRefunds(
 }
 
 /** Returns whether any payment for the purchase or for its credits is not refunded in full. Payments of invoices do not count. */
-export async function isStillPaid(
+export async function hasUnrefundedPayment(
   sql: Queryable,
   providerId: string,
   { customerRef, purchaseRef }: { readonly customerRef: string; readonly purchaseRef: string },

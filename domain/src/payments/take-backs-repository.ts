@@ -135,7 +135,7 @@ export async function lockTakeBack(
 }
 
 /** Stores the results of a take-back and ends its processing. */
-export async function settleTakeBack(
+export async function saveTakeBackResult(
   sql: Queryable,
   providerId: string,
   { reference, takenMicros, isGivenBack }: TakeBack,

@@ -17,12 +17,12 @@ export const chargeMinorMax = 99_999_999n
 export type TaxedTerms = Pick<PaymentIntent, 'amountMinor' | 'originalAmountMinor' | 'tax'>
 
 /** Returns the price that the payment was created for, before tax was calculated. Minor units of its currency. */
-export function priceOf({ tax, originalAmountMinor }: PaymentIntent): bigint {
+export function priceBeforeTax({ tax, originalAmountMinor }: PaymentIntent): bigint {
   return tax === null ? originalAmountMinor : priceOfBreakdown(tax)
 }
 
 /** Returns the amounts of the payment for another total, at the exchange rate of its creation. */
-export function termsAt(
+export function termsForTotal(
   { currency, exchangeRate }: Pick<PaymentIntent, 'currency' | 'exchangeRate'>,
   originalAmountMinor: bigint,
 ): Omit<TaxedTerms, 'tax'> {
@@ -32,27 +32,30 @@ export function termsAt(
 
 /** Returns the amounts of the payment for its price, without tax that was added. */
 export function untaxedTermsOf(intent: PaymentIntent): Omit<TaxedTerms, 'tax'> {
-  return termsAt(intent, priceOf(intent))
+  return termsForTotal(intent, priceBeforeTax(intent))
 }
 
 /** Returns why the total with tax exceeds what one payment can charge, undefined if it does not. */
-export function refusalOfTotal({ totalMinor }: TaxBreakdown, currency: string): string | undefined {
+export function totalTooLargeReason(
+  { totalMinor }: TaxBreakdown,
+  currency: string,
+): string | undefined {
   if (totalMinor <= chargeMinorMax) return undefined
   return `With its tax the amount must not exceed ${majorText(chargeMinorMax, currency)} ${currency}`
 }
 
 /** Returns the parameters of a call that sets the amount to the total of `tax`. */
-export function changeTo(tax: TaxBreakdown): JsonObject {
+export function amountChangeTo(tax: TaxBreakdown): JsonObject {
   return { originalAmountMinor: tax.totalMinor.toString(), tax: taxToJson(tax) }
 }
 
 export function taxedTermsOf(intent: PaymentIntent, change: JsonObject): TaxedTerms {
   const tax = taxFromJson(change['tax'] as TaxBreakdownJson)
-  return { ...termsAt(intent, tax.totalMinor), tax }
+  return { ...termsForTotal(intent, tax.totalMinor), tax }
 }
 
 /** Returns what was sold, without its tax. */
-export function netOf(intent: PaymentIntent): Money {
+export function netAmountOf(intent: PaymentIntent): Money {
   const { currency, originalAmountMinor } = intent
   return { currency, amountMinor: originalAmountMinor - taxOf(intent) }
 }

@@ -10,12 +10,12 @@ import {
 
 const triggers = Object.keys(intentTransitions) as IntentTrigger[]
 
-test('a final state is never left, and whatever is told before that is allowed but a refusal', () => {
+test('never leaves a final state, and before that allows every report except a refusal', () => {
   fc.assert(
-    fc.property(fc.array(fc.constantFrom(...triggers), { maxLength: 30 }), (told) => {
+    fc.property(fc.array(fc.constantFrom(...triggers), { maxLength: 30 }), (reports) => {
       let state: IntentState = 'creating'
       let end: IntentState | undefined
-      for (const trigger of told) {
+      for (const trigger of reports) {
         const isAllowed = canIntentMove(state, trigger)
         // A refusal means that the payment was never created, so it is ignored once the processor has reported the payment.
         const expected = end === undefined && (trigger !== 'refused' || state === 'creating')

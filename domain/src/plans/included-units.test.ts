@@ -22,11 +22,11 @@ test.each([
   [hybrid, units(50)],
   [plan('hybrid', { creditsPerUnit: 1 }), 0n],
   [withOverage, units(450)],
-])('the price of a plan includes units: %j', (each, included) => {
+])('counts the units that the price of a plan includes: %j', (each, included) => {
   expect(includedMicros(each)).toBe(included)
 })
 
-describe('the first period of a purchase after a change within a period', () => {
+describe('planOfPeriod, in the first period after a change within a period', () => {
   const start = new Date('2026-06-11T00:00:00Z')
   const inFirst = (each: PlanCore, firstIncludedMicros: bigint | null) =>
     planOfPeriod(each, { startDate: start, firstIncludedMicros }, { start })
@@ -36,22 +36,22 @@ describe('the first period of a purchase after a change within a period', () => 
     [hybrid, 20, 400],
     [withOverage, 70, 120],
     [withOverage, 30, 80],
-  ])('includes other units and allows as many more as before: %j', (each, included, cap) => {
+  ])('includes the prorated units and allows as many more as before: %j', (each, included, cap) => {
     const first = inFirst(each, units(included))
     expect(includedMicros(first)).toBe(units(included))
     expect(effectiveCap(first)).toBe(units(cap))
   })
 
-  test('leaves fewer units until the amount is reached that may be unbilled', () => {
+  test('leaves fewer units before the maximum unbilled amount is reached', () => {
     const limited = plan('hybrid', { freeUnits: 50, creditsPerUnit: 1, maxUnbilledUnits: 80 })
     expect(unbilledCap(inFirst(limited, units(20)))?.units).toBe(units(50))
   })
 
-  test('allows nothing where nothing is included, as a limit of 0 would be none', () => {
+  test('allows almost nothing if no units are included, because a limit of 0 means no limit', () => {
     expect(effectiveCap(inFirst(recurring, 0n))).toBe(1n)
   })
 
-  test('is as the plan says where nothing was shared out, and so is every other period', () => {
+  test('keeps the terms of the plan in other periods, and if nothing was prorated', () => {
     expect(inFirst(recurring, null)).toBe(recurring)
     const purchase = { startDate: start, firstIncludedMicros: units(70) }
     const next = new Date('2026-07-01T00:00:00Z')

@@ -31,7 +31,7 @@ function planIncluding<Plan extends PlanCore>(plan: Plan, included: bigint): Pla
   if (plan.type !== 'hybrid') return withTerms(plan, { limit: units(atLeastSome(included)) })
   const unbilled = unbilledUnits(plan, included)
   if (!hasOverage(plan)) return withTerms(plan, { freeUnits: units(included), ...unbilled })
-  const free = least(included, micros(plan.terms.freeUnits))
+  const free = smaller(included, micros(plan.terms.freeUnits))
   return withTerms(plan, { freeUnits: units(free), limit: units(included - free), ...unbilled })
 }
 
@@ -67,6 +67,6 @@ function units(included: bigint): number {
   return numberFromMicros(included)
 }
 
-function least(one: bigint, other: bigint): bigint {
+function smaller(one: bigint, other: bigint): bigint {
   return one < other ? one : other
 }

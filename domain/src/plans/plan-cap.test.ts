@@ -33,11 +33,11 @@ describe('effectiveCap', () => {
     ['one-time, transactions', plan('one-time', 9, { limits: { maxTransactions: 8 } }), 8],
     ['one-time, nonsense', plan('one-time', 9, { limits: { maxTransactions: '8' } }), null],
     ['fractional', plan('recurring', 0, { limit: 0.5 }), 0.5],
-  ])('%s', (_name, given, units) => {
+  ])('returns the cap of %s', (_name, given, units) => {
     expect(effectiveCap(given)).toBe(units === null ? null : BigInt(units * 1_000_000))
   })
 
-  it('is widened by carried-over units, where there is one', () => {
+  it('adds carried-over units to a cap', () => {
     expect(effectiveCap(plan('recurring', 100, { limit: 1000 }), 400_000_000n)).toBe(1_400_000_000n)
     expect(effectiveCap(plan('recurring', 100, {}), 400_000_000n)).toBeNull()
   })

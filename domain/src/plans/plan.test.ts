@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { currencySymbol } from './currency-symbol.ts'
-import { planLabel } from './plan-label.ts'
 import { planSnapshotBody } from './plan-snapshot-body.ts'
 import { isAutoEnrolled, isCreditBased, mayBeDefault, requiresPayment } from './plan.ts'
 import type { PlanCosts } from './plan.ts'
@@ -23,7 +22,7 @@ const options = (more: object) => ({ terms: { pricingOptions: [option, { ...opti
 const charges = { pays: true, enrols: false, credit: false }
 const costsNothing = { pays: false, enrols: true, credit: false }
 
-describe('what a plan costs', () => {
+describe('requiresPayment, isAutoEnrolled and isCreditBased', () => {
   it.each<[string, PlanCosts, { pays: boolean; enrols: boolean; credit: boolean }]>([
     ['free', plan('recurring'), { pays: false, enrols: true, credit: false }],
     ['paid', plan('recurring', { priceMinor: 1 }), { pays: true, enrols: false, credit: false }],
@@ -70,22 +69,11 @@ describe('what a plan costs', () => {
     ['a set-up fee in another currency', plan('recurring', options({ setupFee: 1 })), charges],
     ['a base price in another currency', plan('hybrid', options({ basePrice: 1 })), charges],
     ['options that cost nothing', plan('recurring', options({})), costsNothing],
-  ])('%s', (_name, given, { pays, enrols, credit }) => {
+  ])('classify a plan: %s', (_name, given, { pays, enrols, credit }) => {
     expect(requiresPayment(given)).toBe(pays)
     expect(isAutoEnrolled(given)).toBe(enrols)
     expect(isCreditBased(given)).toBe(credit)
     expect(mayBeDefault(given)).toBe(!pays || given.type === 'usage-based')
-  })
-})
-
-describe('planLabel', () => {
-  it.each([
-    [true, false, 'recurring'],
-    [false, true, 'usage-based'],
-    [true, true, 'hybrid'],
-    [false, false, 'one-time'],
-  ] as const)('cycle %s, meter %s: %s', (hasCycle, isMetered, label) => {
-    expect(planLabel({ hasCycle, isMetered })).toBe(label)
   })
 })
 
@@ -95,7 +83,7 @@ describe('currencySymbol', () => {
     ['EUR', '€'],
     ['xyz', 'XYZ'],
     ['constructor', 'CONSTRUCTOR'],
-  ])('of %s is %s', (code, symbol) => {
+  ])('returns for %s the symbol %s', (code, symbol) => {
     expect(currencySymbol(code)).toBe(symbol)
   })
 })
@@ -109,7 +97,7 @@ describe('planSnapshotBody', () => {
     meterRef: null,
   }
 
-  it('shows no limit where there is none', () => {
+  it('omits the limit if there is none', () => {
     for (const terms of [{}, { limit: 0 }]) {
       expect(planSnapshotBody({ ...snapshot, terms })).not.toHaveProperty('limit')
     }
@@ -120,7 +108,7 @@ describe('planSnapshotBody', () => {
     })
   })
 
-  it('sends what clients expect to be nullable as null', () => {
+  it('sends nullable fields as null', () => {
     expect(planSnapshotBody(snapshot)).toMatchObject({
       billingCycle: null,
       features: null,

@@ -1,5 +1,6 @@
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import { countMax } from '@tollgate/schemas/limits'
+import { fieldFault } from './field-fault.ts'
 import { renews, type Plan } from './plan.ts'
 
 type Termed = Pick<Plan, 'type' | 'terms'>
@@ -13,7 +14,7 @@ export function termFaults(plan: Termed): ValidationIssue[] {
 }
 
 /** Returns all values on which these rules depend. */
-export function promisesOf({ type, terms }: Termed): readonly unknown[] {
+export function enforcedTermsOf({ type, terms }: Termed): readonly unknown[] {
   const { maxActiveUsers, availability, cancellationNoticeDays, autoRenew } = terms
   return [type, maxActiveUsers, availability?.['maxQuantity'], cancellationNoticeDays, autoRenew]
 }
@@ -23,7 +24,7 @@ function userFaults({ terms }: Termed): ValidationIssue[] {
   if ((terms.maxActiveUsers ?? 0) === 0) return []
   const message =
     '`maxActiveUsers` is not enforced. Use `limit` to limit usage, or `availability.maxQuantity` of a one-time plan to limit sales.'
-  return [fault(['maxActiveUsers'], message)]
+  return [fieldFault(['maxActiveUsers'], message)]
 }
 
 function quantityFaults({ type, terms }: Termed): ValidationIssue[] {
@@ -32,7 +33,10 @@ function quantityFaults({ type, terms }: Termed): ValidationIssue[] {
   const path = ['availability', 'maxQuantity']
   if (type !== 'one-time') {
     return [
-      fault(path, 'Only one-time plans have a quantity. Leave out `availability.maxQuantity`.'),
+      fieldFault(
+        path,
+        'Only one-time plans have a quantity. Leave out `availability.maxQuantity`.',
+      ),
     ]
   }
   const isCount =
@@ -40,7 +44,7 @@ function quantityFaults({ type, terms }: Termed): ValidationIssue[] {
     Number.isSafeInteger(quantity) &&
     quantity >= 1 &&
     quantity <= countMax
-  return isCount ? [] : [fault(path, `Use a whole number from 1 to ${countMax}.`)]
+  return isCount ? [] : [fieldFault(path, `Use a whole number from 1 to ${countMax}.`)]
 }
 
 function noticeFaults(plan: Termed): ValidationIssue[] {
@@ -48,9 +52,5 @@ function noticeFaults(plan: Termed): ValidationIssue[] {
   if (plan.type === 'recurring' && renews(plan)) return []
   const message =
     'Only recurring plans that renew have a notice. Leave out `cancellationNoticeDays`.'
-  return [fault(['cancellationNoticeDays'], message)]
-}
-
-function fault(path: ValidationIssue['path'], message: string): ValidationIssue {
-  return { code: 'custom', path, message }
+  return [fieldFault(['cancellationNoticeDays'], message)]
 }

@@ -1,3 +1,4 @@
+import { fieldFault } from './field-fault.ts'
 import type { ValidationIssue } from '@tollgate/schemas/http/errors'
 import type { PlanTerms } from './plan.ts'
 
@@ -11,8 +12,8 @@ export function tierFaults(tiers: Tiers): ValidationIssue[] {
   return tiers.flatMap((tier, index) => {
     const end = index === 0 ? 0 : tiers[index - 1]!.maxUsage
     // A missing end is reported for the tier that misses it.
-    if (end === undefined || end === null) return openEnd(tiers, index)
-    const faults = openEnd(tiers, index)
+    if (end === undefined || end === null) return openEndFaults(tiers, index)
+    const faults = openEndFaults(tiers, index)
     if (tier.minUsage < end || tier.minUsage > end + 1) {
       const message =
         index === 0
@@ -28,12 +29,12 @@ export function tierFaults(tiers: Tiers): ValidationIssue[] {
   })
 }
 
-function openEnd(tiers: Tiers, index: number): ValidationIssue[] {
+function openEndFaults(tiers: Tiers, index: number): ValidationIssue[] {
   const isOpen = typeof tiers[index]!.maxUsage !== 'number'
   if (!isOpen || index === tiers.length - 1) return []
   return [fault(index, 'maxUsage', 'Only the last tier may have no end.')]
 }
 
 function fault(index: number, field: string, message: string): ValidationIssue {
-  return { code: 'custom', path: ['usageTiers', index, field], message }
+  return fieldFault(['usageTiers', index, field], message)
 }

@@ -39,39 +39,42 @@ export async function queueLostPlaces(
   { isLost, partitionCount }: LostPlaces,
 ): Promise<void> {
   if (space === 'control') {
-    await queueSome(sql, 'api-key', listApiKeys, ({ text }) =>
+    await queueLostTargets(sql, 'api-key', listApiKeys, ({ text }) =>
       isLost({ document: apiKeyDocumentKey(text) }),
     )
     return
   }
-  await queueSome(sql, 'meters', listMeterProviders, ({ providerId }) =>
+  await queueLostTargets(sql, 'meters', listMeterProviders, ({ providerId }) =>
     isLost({ document: metersDocumentKey(space, providerId) }),
   )
-  await queueSome(sql, 'offer', listProducts, ({ providerId, target }) =>
+  await queueLostTargets(sql, 'offer', listProducts, ({ providerId, target }) =>
     isLost({ document: offerDocumentKey(space, providerId, target) }),
   )
   // A customer has entries under each of its references, in the partition of each reference.
   const count = partitionCount(space)
-  await queueSome(sql, 'customer', listReferences, ({ providerId, text }) =>
+  await queueLostTargets(sql, 'customer', listReferences, ({ providerId, text }) =>
     isLost({ space, partition: partitionOf(subjectKey(providerId, text), count) }),
   )
 }
 
 /** A target, and the text that determines its place. Ordered by (providerId, text). */
-type Named = TargetName & { readonly text: string }
+type PlacedTarget = TargetName & { readonly text: string }
 
-type ListPage = (sql: Queryable, after: Pick<Named, 'providerId' | 'text'>) => Promise<Named[]>
+type ListPage = (
+  sql: Queryable,
+  after: Pick<PlacedTarget, 'providerId' | 'text'>,
+) => Promise<PlacedTarget[]>
 
 const namesPerPage = 10_000
 
-async function queueSome(
+async function queueLostTargets(
   sql: Queryable,
   kind: PublicationKind,
   list: ListPage,
-  isLost: (named: Named) => boolean,
+  isLost: (named: PlacedTarget) => boolean,
 ): Promise<void> {
-  for (let last: Named | undefined = { providerId: '', target: '', text: '' }; last;) {
-    const page: Named[] = await list(sql, last)
+  for (let last: PlacedTarget | undefined = { providerId: '', target: '', text: '' }; last;) {
+    const page: PlacedTarget[] = await list(sql, last)
     const lost = page.filter(isLost)
     await sql`
       insert into publications (provider_id, kind, target)
@@ -82,28 +85,31 @@ async function queueSome(
   }
 }
 
-function listApiKeys(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
-  return sql<Named[]>`
+function listApiKeys(sql: Queryable, after: Parameters<ListPage>[1]): Promise<PlacedTarget[]> {
+  return sql<PlacedTarget[]>`
     select provider_id as "providerId", key_id as target, sha256 as text from api_keys
     where (provider_id, sha256) > (${after.providerId}, ${after.text})
     order by provider_id, sha256 limit ${namesPerPage}`
 }
 
-function listMeterProviders(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
-  return sql<Named[]>`
+function listMeterProviders(
+  sql: Queryable,
+  after: Parameters<ListPage>[1],
+): Promise<PlacedTarget[]> {
+  return sql<PlacedTarget[]>`
     select distinct provider_id as "providerId", '' as target, '' as text from meters
     where provider_id > ${after.providerId} order by provider_id limit ${namesPerPage}`
 }
 
-function listProducts(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
-  return sql<Named[]>`
+function listProducts(sql: Queryable, after: Parameters<ListPage>[1]): Promise<PlacedTarget[]> {
+  return sql<PlacedTarget[]>`
     select provider_id as "providerId", reference as target, reference as text from products
     where (provider_id, reference) > (${after.providerId}, ${after.text})
     order by provider_id, reference limit ${namesPerPage}`
 }
 
-function listReferences(sql: Queryable, after: Parameters<ListPage>[1]): Promise<Named[]> {
-  return sql<Named[]>`
+function listReferences(sql: Queryable, after: Parameters<ListPage>[1]): Promise<PlacedTarget[]> {
+  return sql<PlacedTarget[]>`
     select provider_id as "providerId", customer_ref as target, reference as text
     from customer_references
     where (provider_id, reference) > (${after.providerId}, ${after.text})

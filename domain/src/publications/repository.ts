@@ -94,7 +94,7 @@ export async function listPendingTargets(
 }
 
 /** Returns whether a publication of the kind with this id or a smaller one is still queued. */
-export async function isPublicationWaiting(
+export async function isPublicationQueued(
   sql: Queryable,
   kind: PublicationKind,
   queuedTo: string,

@@ -15,26 +15,26 @@ const losing = (loss: Loss) => ({ lostBetween: () => loss })
 const nothingLost = losing(() => false)
 
 const judge = (state: Partial<PublicationState>, lives: string, hotState = nothingLost) =>
-  judgeLoss({ queued, progress, torn: [], ...state } as PublicationState, lives, hotState)
+  judgeLoss({ queued, progress, lostPartitions: [], ...state } as PublicationState, lives, hotState)
 
-test('nothing is lost while progress is there and no partition is torn', () => {
+test('reports no loss while the progress exists and every partition is complete', () => {
   expect(judge({}, 'after', losing('everything')).kind).toBe('nothing')
 })
 
 test.each([
-  ['nothing says when it was queued', { queued: undefined, progress: undefined }, 'after'],
-  ['progress is lost and no server was started again', { progress: undefined }, 'before'],
-])('everything is lost if %s', (_, state, lives) => {
+  ['no start is recorded', { queued: undefined, progress: undefined }, 'after'],
+  ['the progress is lost and no server was restarted', { progress: undefined }, 'before'],
+])('reports that everything is lost if %s', (_, state, lives) => {
   expect(judge(state, lives).kind).toBe('everything')
 })
 
-test('everything is lost if the servers say so', () => {
+test('reports that everything is lost if the servers report it', () => {
   expect(judge({ progress: undefined }, 'after', losing('everything')).kind).toBe('everything')
 })
 
-test('what one server kept, and each torn partition, is lost', () => {
+test('reports the documents of a restarted server and the partitions without their witness as lost', () => {
   const loss = judge(
-    { torn },
+    { lostPartitions: torn },
     'after',
     losing((at) => 'partition' in at && at.partition === 1),
   )

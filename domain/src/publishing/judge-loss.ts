@@ -7,11 +7,11 @@ export type PublishedLoss =
   | { readonly kind: 'some'; readonly isLost: (place: HotPlace) => boolean }
 
 export function judgeLoss(
-  { queued, progress, torn }: PublicationState,
+  { queued, progress, lostPartitions }: PublicationState,
   lives: string,
   hotState: Pick<HotState, 'lostBetween'>,
 ): PublishedLoss {
-  if (isWhole({ progress, torn })) return { kind: 'nothing' }
+  if (isComplete({ progress, lostPartitions })) return { kind: 'nothing' }
   if (queued?.lives === undefined) return { kind: 'everything' }
   // Something was lost, and no server reports that it lost data.
   if (progress === undefined && queued.lives === lives) return { kind: 'everything' }
@@ -19,14 +19,17 @@ export function judgeLoss(
   if (lost === 'everything') return { kind: 'everything' }
   return {
     kind: 'some',
-    isLost: (place) => lost(place) || torn.some((each) => isSame(each, place)),
+    isLost: (place) => lost(place) || lostPartitions.some((each) => isSame(each, place)),
   }
 }
 
-export function isWhole({ progress, torn }: Pick<PublicationState, 'progress' | 'torn'>): boolean {
-  return progress !== undefined && torn.length === 0
+export function isComplete({
+  progress,
+  lostPartitions,
+}: Pick<PublicationState, 'progress' | 'lostPartitions'>): boolean {
+  return progress !== undefined && lostPartitions.length === 0
 }
 
-function isSame(torn: PublicationState['torn'][number], place: HotPlace): boolean {
-  return 'partition' in place && place.space === torn.space && place.partition === torn.partition
+function isSame(lost: PublicationState['lostPartitions'][number], place: HotPlace): boolean {
+  return 'partition' in place && place.space === lost.space && place.partition === lost.partition
 }

@@ -18,7 +18,7 @@ type StateParts = Pick<PublisherParts, 'hotState' | 'partitionCount'>
 /** What hot state records about its publications. */
 export type PublicationState = PublishedSince & {
   /** Partitions that have lost their entries since then, although nothing else reports a loss. */
-  readonly torn: readonly Partition[]
+  readonly lostPartitions: readonly Partition[]
 }
 
 type Partition = Extract<HotPlace, { readonly partition: number }>
@@ -26,10 +26,13 @@ type Partition = Extract<HotPlace, { readonly partition: number }>
 export async function readPublicationState(parts: StateParts): Promise<PublicationState> {
   const since = await readPublishedSince(parts.hotState)
   const { queued } = since
-  return { ...since, torn: queued === undefined ? [] : await listTorn(parts, queued.id) }
+  return {
+    ...since,
+    lostPartitions: queued === undefined ? [] : await listLostPartitions(parts, queued.id),
+  }
 }
 
-async function listTorn(parts: StateParts, id: string): Promise<Partition[]> {
+async function listLostPartitions(parts: StateParts, id: string): Promise<Partition[]> {
   const witnesses = environments.flatMap((environment) => witnessesOf(parts, environment))
   const documents = await Promise.all(
     witnesses.map(async (at) => parts.hotState.readEntryDocument(at)),

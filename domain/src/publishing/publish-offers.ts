@@ -6,7 +6,7 @@ import { listPlans } from '../catalog/plans-repository.ts'
 import { publishTargets, type PublishWhen } from './publish-targets.ts'
 import type { TargetName } from '../publications/repository.ts'
 import { documentsInFlightMax, workOff } from '../postgres/work-off.ts'
-import { offerOf } from '../catalog/offer.ts'
+import { offerOf } from '../catalog/plan-offer.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 
 /** Publishes what a denied limit check can show of the products. */

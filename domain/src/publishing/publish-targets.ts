@@ -16,8 +16,8 @@ export type PublishWhen = 'pending' | 'always'
 /**
  * Updates the copies of some targets of one kind in hot state.
  *
- * Order: lock the targets, note their queued publications, read the state and write it to hot state, delete the noted publications,
- * commit. Everything that was noted had committed before the state was read, so the copies include it. A change that commits later
+ * Order: lock the targets, list their queued publications, read the state and write it to hot state, delete the listed publications,
+ * commit. Every listed publication had committed before the state was read, so the copies include it. A change that commits later
  * leaves a publication of its own. The locks make publishers of one target take turns, so an older copy never overwrites a newer
  * one. A crash before the commit leaves the publications in the queue, and publishing again writes the same state again. `write`
  * must end only after all its writes have ended, also if one fails, because a write after the commit would no longer be in order.
@@ -35,7 +35,7 @@ export async function publishTargets(
   await pool.begin(async (sql) => {
     await lockPublicationTargets(sql, kind, targets)
     const waiting = await listPublications(sql, kind, targets)
-    const due = when === 'always' ? targets : amongThem(targets, waiting)
+    const due = when === 'always' ? targets : targetsAmong(targets, waiting)
     if (due.length > 0) await write(sql, due)
     if (waiting.length > 0) {
       await deletePublications(
@@ -46,7 +46,7 @@ export async function publishTargets(
   })
 }
 
-function amongThem(targets: readonly TargetName[], others: readonly TargetName[]): TargetName[] {
+function targetsAmong(targets: readonly TargetName[], others: readonly TargetName[]): TargetName[] {
   const names = new Set(others.map(nameOf))
   return targets.filter((each) => names.has(nameOf(each)))
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { environments } from '@tollgate/schemas/environment'
 import type { Queryable } from '@tollgate/platform/database/database'
-import { isWhole, judgeLoss, type PublishedLoss } from './judge-loss.ts'
+import { isComplete, judgeLoss, type PublishedLoss } from './judge-loss.ts'
 import { readPublicationState, writeProgress, writeStart } from './publication-state.ts'
 import type { PublicationSpace } from '../publications/repository.ts'
 import { poolOf } from './publisher.ts'
@@ -22,23 +22,23 @@ import { queueEverything, queueLostPlaces } from '../publications/queue-targets.
  * Queueing twice does no harm. Processes that see the same loss take turns, and the second one finds it already repaired.
  */
 export async function queueLost(parts: PublisherParts): Promise<PublishedLoss['kind']> {
-  if (isWhole(await readPublicationState(parts))) return 'nothing'
+  if (isComplete(await readPublicationState(parts))) return 'nothing'
   return await parts.database.control.begin(async (sql): Promise<PublishedLoss['kind']> => {
-    await takeTurn(sql)
+    await lockQueueing(sql)
     const state = await readPublicationState(parts)
     const lives = await parts.hotState.lives()
     const loss = judgeLoss(state, lives, parts.hotState)
     if (loss.kind === 'nothing') return loss.kind
     const id = randomUUID()
     await writeStart(parts, { id, incarnation: state.incarnation, lives })
-    const queuedTo = await queue(parts, loss)
+    const queuedTo = await queueLoss(parts, loss)
     await writeProgress(parts, { id, queuedTo, published: [] })
     return loss.kind
   })
 }
 
-/** Holds the turn until the transaction ends. The transaction is idle while this process works, so its idle timeout is raised. */
-async function takeTurn(sql: Queryable): Promise<void> {
+/** Locks queueing for other processes until the transaction ends. While this process works it is idle, so its timeout is raised. */
+async function lockQueueing(sql: Queryable): Promise<void> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${queueTimeout}, true)`
   await sql`select pg_advisory_xact_lock(hashtextextended('queue lost publications', 0))`
 }
@@ -49,7 +49,10 @@ const queueTimeout = '300s'
 /**
  * Queues what was lost. Returns the id of the last publication in each space. Everything queued here has this id or a smaller one.
  */
-async function queue(parts: PublisherParts, loss: PublishedLoss): Promise<Record<string, string>> {
+async function queueLoss(
+  parts: PublisherParts,
+  loss: PublishedLoss,
+): Promise<Record<string, string>> {
   const { partitionCount } = parts
   const spaces: readonly PublicationSpace[] = ['control', ...environments]
   const queuedTo: Record<string, string> = {}

@@ -21,13 +21,13 @@ export async function cancelPurchase(
   switch (decision.kind) {
     case 'refuse':
       return { kind: 'refused', purchase }
-    case 'done':
+    case 'already-cancelled':
       return { kind: 'cancelled', purchase }
     case 'end-now':
       return { kind: 'cancelled', purchase: await endNow(work, purchase, 'cancelled', cancelled) }
     case 'schedule': {
       const { endDate, renewsAt } = decision
-      // A purchase cancelled too late for its notice renews until its end date, see `nextAfter`.
+      // A purchase cancelled too late for its notice renews until its end date, see `renewalAfter`.
       const autoRenew = renewsAt !== null
       const ending = { ...cancelled, endDate, autoRenew, nextBillingDate: renewsAt }
       const moved = await movePurchase(work, purchase, 'cancellation-scheduled', ending)

@@ -1,55 +1,45 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
+import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
 import { mayTry } from '../billing/start-trial.ts'
-import { unpaidPurchase } from './new-purchase.ts'
 import type { Purchase } from './repository.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
-describe('the first activation', () => {
+describe('decideActivation, for a first activation', () => {
   test.each<[string, Partial<Plan>, 'activate' | 'payment-required']>([
     ['of a free plan', {}, 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
     ['of a free plan with a set-up fee', { setupFeeMinor: 1 }, 'payment-required'],
-    ['of a hybrid plan that charges for usage alone', hybrid(), 'activate'],
+    ['of a hybrid plan that charges only for usage', hybrid(), 'activate'],
     ['of a hybrid plan with a trial', hybrid({ trialDays: 14 }), 'payment-required'],
     ['of a hybrid plan with a base price', { ...hybrid(), basePriceMinor: 1 }, 'payment-required'],
     ['of a usage-based plan', { type: 'usage-based', priceMinor: 1 }, 'activate'],
-  ])('%s', (_, fields, kind) => {
+  ])('decides the activation %s', (_, fields, kind) => {
     expect(decide(aPlan(fields), undefined).kind).toBe(kind)
   })
 })
 
-describe('a later activation of a plan that ended in this period', () => {
+describe('decideActivation, for a plan that ended in this period', () => {
   test.each<[string, Partial<Plan>, 'activate' | 'payment-required' | 'invalid']>([
     ['of a free plan', {}, 'invalid'],
     // The fee was paid before, and the plan costs nothing else.
     ['of a free plan with a set-up fee', { setupFeeMinor: 1 }, 'invalid'],
-    ['of a hybrid plan that charges for usage alone', hybrid(), 'activate'],
-    ['of a hybrid plan that was tried', hybrid({ trialDays: 14 }), 'activate'],
+    ['of a hybrid plan that charges only for usage', hybrid(), 'activate'],
+    ['of a hybrid plan whose trial was used', hybrid({ trialDays: 14 }), 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
-  ])('%s', (_, fields, kind) => {
+  ])('decides the activation %s', (_, fields, kind) => {
     const plan = aPlan({ ...fields, terms: { ...aPlan(fields).terms, limit: 10 } })
     expect(decide(plan, endedOf(plan)).kind).toBe(kind)
   })
 })
 
-test('a plan that charges for usage alone can be tried once', () => {
+test('offers the trial of a plan that charges only for usage once', () => {
   const plan = aPlan(hybrid({ trialDays: 14 }))
-  const input = {
-    product,
-    plan,
-    last: undefined,
-    lastOfPlan: undefined,
-    isFirstCharge: true,
-    isSoldOut: false,
-    hasDebts: false,
-    hasCard: false,
-    now,
-  }
+  const input = inputOf(plan, undefined)
   expect(mayTry(input)).toBe(true)
   expect(mayTry({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
 })
@@ -63,8 +53,8 @@ describe('a plan that requires a saved card', () => {
 
   test.each<[string, Partial<Plan>]>([
     ['a post-paid plan', postPaid],
-    ['a hybrid plan that charges for usage alone', hybrid(required)],
-  ])('%s starts with a card alone', (_, fields) => {
+    ['a hybrid plan that charges only for usage', hybrid(required)],
+  ])('starts %s only with a card', (_, fields) => {
     const plan = aPlan(fields)
     expect(decide(plan, undefined)).toMatchObject({
       kind: 'card-required',
@@ -73,21 +63,20 @@ describe('a plan that requires a saved card', () => {
     expect(decide(plan, undefined, false, true).kind).toBe('activate')
   })
 
-  test('is paid first where it has a price, and its trial is asked about by the checkout', () => {
+  test('requires the payment first if the plan has a price or a trial', () => {
     const paid = aPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
-    const tried = { product, plan: aPlan(hybrid({ trialDays: 7, ...required })), now }
-    const input = { ...tried, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(true)
+    const tried = aPlan(hybrid({ trialDays: 7, ...required }))
+    expect(mayTry(inputOf(tried, undefined))).toBe(true)
   })
 
-  test('goes on without one once it is held', () => {
+  test('keeps an active purchase after the card is removed', () => {
     const plan = aPlan(postPaid)
     const held: Purchase = { ...endedOf(plan), status: 'active', endedAt: null, endDate: null }
     expect(decide(plan, held).kind).toBe('already-active')
   })
 
-  test('comes after unpaid invoices', () => {
+  test('requires unpaid invoices to be paid before the card', () => {
     expect(decide(aPlan(postPaid), undefined, true).kind).toBe('payment-required')
   })
 })
@@ -98,17 +87,16 @@ describe('a customer with unpaid invoices for the product', () => {
     ['a plan with a price', { priceMinor: 1 }],
     ['a post-paid plan', { type: 'usage-based' }],
     ['a plan with a trial', { priceMinor: 1, terms: { billingCycle: 'monthly', trialDays: 7 } }],
-  ])('pays them before %s starts', (_, fields) => {
+  ])('must pay them before %s starts', (_, fields) => {
     const plan = aPlan(fields)
     expect(decide(plan, undefined, true)).toMatchObject({
       kind: 'payment-required',
       hasDebts: true,
     })
-    const input = { product, plan, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: true, hasCard: true, now })).toBe(false)
+    expect(mayTry(inputOf(plan, undefined, true, true))).toBe(false)
   })
 
-  test('keeps the plan that still gives access', () => {
+  test('keeps a plan that still gives access', () => {
     const plan = aPlan({})
     const held: Purchase = { ...endedOf(plan), status: 'past_due', endedAt: null, endDate: null }
     expect(decide(plan, held, true).kind).toBe('already-active')
@@ -117,26 +105,18 @@ describe('a customer with unpaid invoices for the product', () => {
 
 const product = { status: 'active', reference: 'prd_A', name: 'API' } as Product
 
-function decide(plan: Plan, lastOfPlan: Purchase | undefined, hasDebts = false, hasCard = false) {
+function decide(...given: Parameters<typeof inputOf>) {
+  return decideActivation(inputOf(...given))
+}
+
+function inputOf(plan: Plan, lastOfPlan: Purchase | undefined, hasDebts = false, hasCard = false) {
   const isFirstCharge = (lastOfPlan?.paidAt ?? null) === null
-  return decideActivation({
-    product,
-    plan,
-    last: lastOfPlan,
-    lastOfPlan,
-    isFirstCharge,
-    isSoldOut: false,
-    hasDebts,
-    hasCard,
-    now,
-  })
+  const purchases = { last: lastOfPlan, lastOfPlan, isFirstCharge }
+  return { product, plan, ...purchases, isSoldOut: false, hasDebts, hasCard, now }
 }
 
 function endedOf(plan: Plan): Purchase {
-  const customer = { reference: 'cus_A', email: 'ada@example.com' }
-  const given = { customer, product, plan, cycleMode: 'calendar', origin: 'manual', now } as const
-  const purchase = unpaidPurchase({ ...given, customer: customer as never })
-  return { ...purchase, status: 'expired', paidAt: now, endedAt: now, endDate: now }
+  return boughtPlan(plan, now, { status: 'expired', endedAt: now, endDate: now })
 }
 
 function hybrid(terms: Plan['terms'] = {}): Partial<Plan> {

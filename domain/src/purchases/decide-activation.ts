@@ -7,7 +7,7 @@ import { blocksFreePlan, givesAccess } from './access.ts'
 import {
   decideChange,
   needsNoPayment,
-  tooEarly,
+  tooEarlyReason,
   type PlanSwitch,
   type ScheduledChange,
 } from './decide-switch.ts'
@@ -34,13 +34,13 @@ export type ActivationInput = {
 }
 
 /** Answer of every path to a sold-out plan. */
-export const soldOut = 'The plan is sold out'
+export const soldOutReason = 'The plan is sold out'
 
 /** Reason why a free plan does not start twice in one period. */
-export const heldAlready = 'The free plan was held in this period already'
+export const freePlanHeldReason = 'The free plan was held in this period already'
 
 /** A start of the plan without a payment, now or at a renewal. */
-type Start =
+type UnpaidStart =
   | {
       readonly kind: 'activate'
       readonly plan: Plan
@@ -50,7 +50,7 @@ type Start =
   | { readonly kind: 'schedule'; readonly plan: Plan; readonly change: ScheduledChange }
 
 export type ActivationDecision =
-  | Start
+  | UnpaidStart
   | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'already-active'; readonly purchase: Purchase }
   | {
@@ -62,7 +62,7 @@ export type ActivationDecision =
       readonly change: PlanSwitch | undefined
     }
   /** The customer must save a card first. `start` is what happens after that. */
-  | { readonly kind: 'card-required'; readonly plan: Plan; readonly start: Start }
+  | { readonly kind: 'card-required'; readonly plan: Plan; readonly start: UnpaidStart }
 
 /**
  * Decides how a plan is activated. A plan without a payment in advance starts at once, and others go to a checkout. A customer with
@@ -76,24 +76,24 @@ export function decideActivation(input: ActivationInput): ActivationDecision {
   }
   const held = last !== undefined && givesAccess(last, now) ? last : undefined
   if (held?.planRef === plan.reference) return { kind: 'already-active', purchase: held }
-  if (input.isSoldOut) return { kind: 'invalid', reason: soldOut }
+  if (input.isSoldOut) return { kind: 'invalid', reason: soldOutReason }
   if (hasDebts) return { kind: 'payment-required', plan, hasDebts, change: undefined }
   const decision = decideChange({ held, plan, isFirstCharge, currency: undefined, at: now })
   if (decision.kind === 'at-renewal') {
-    return withCard({ kind: 'schedule', plan, change: decision.change }, hasCard)
+    return orCardRequired({ kind: 'schedule', plan, change: decision.change }, hasCard)
   }
-  if (decision.kind === 'too-early') return { kind: 'invalid', reason: tooEarly(decision) }
+  if (decision.kind === 'too-early') return { kind: 'invalid', reason: tooEarlyReason(decision) }
   const change = decision.kind === 'now' ? decision.change : undefined
   const isFree = !chargesAgain(plan)
   const needsPayment = change === undefined ? !startsUnpaid(plan, input) : !needsNoPayment(change)
   if (needsPayment) return { kind: 'payment-required', plan, hasDebts, change }
-  if (isFree && lastOfPlan !== undefined && givesTwice(plan, lastOfPlan, now)) {
-    return { kind: 'invalid', reason: heldAlready }
+  if (isFree && lastOfPlan !== undefined && grantsPeriodTwice(plan, lastOfPlan, now)) {
+    return { kind: 'invalid', reason: freePlanHeldReason }
   }
-  return withCard({ kind: 'activate', plan, change }, hasCard)
+  return orCardRequired({ kind: 'activate', plan, change }, hasCard)
 }
 
-function withCard(start: Start, hasCard: boolean): ActivationDecision {
+function orCardRequired(start: UnpaidStart, hasCard: boolean): ActivationDecision {
   const { plan } = start
   return hasCard || !requiresCard(plan) ? start : { kind: 'card-required', plan, start }
 }
@@ -126,6 +126,6 @@ function chargesAgain(plan: Plan): boolean {
 }
 
 /** Returns whether a new purchase would grant again what the last purchase of the plan had in the current period. */
-function givesTwice(plan: Plan, lastOfPlan: Purchase, now: Date): boolean {
+function grantsPeriodTwice(plan: Plan, lastOfPlan: Purchase, now: Date): boolean {
   return effectiveCap(plan) !== null && blocksFreePlan(lastOfPlan, plan.reference, now)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideCancel } from './decide-cancel.ts'
-import { trialPurchase, unpaidPurchase } from './new-purchase.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { newTrialPurchase, newUnpaidPurchase } from './new-purchase.ts'
+import { buyer, snapshotOfPlan, soldProduct } from '../../test/bought-plans.ts'
 import { datesBeforeCancel } from './reactivate-purchase.ts'
 import type { Purchase } from './repository.ts'
 
@@ -10,24 +10,13 @@ const trialEnd = new Date('2026-01-15T00:00:00Z')
 const nextDay = new Date('2026-01-02T00:00:00Z')
 
 function given(autoRenew: boolean) {
-  const plan: PlanSnapshot = {
-    reference: 'pln_A',
-    name: 'Paid',
-    type: 'recurring',
-    priceMinor: 1_900,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: 'monthly', trialDays: 14, autoRenew },
-  }
-  const customer = { reference: 'cus_a', email: 'a@example.com' } as never
-  const product = { reference: 'prd_A', name: 'API' }
-  return { customer, product, plan, cycleMode: 'calendar', now: start } as const
+  const plan = snapshotOfPlan('pln_A', 1_900, { trialDays: 14, autoRenew })
+  const cycleMode = 'calendar'
+  return { customer: buyer, product: soldProduct, plan, cycleMode, now: start } as const
 }
 
 const bought = (autoRenew: boolean): Purchase =>
-  unpaidPurchase({ ...given(autoRenew), origin: 'paid' })
+  newUnpaidPurchase({ ...given(autoRenew), origin: 'paid' })
 
 function cancelled(purchase: Purchase, now: Date): Purchase {
   const decision = decideCancel(purchase, now)
@@ -36,15 +25,15 @@ function cancelled(purchase: Purchase, now: Date): Purchase {
   return { ...purchase, cancelledAt: now, endDate, autoRenew: false, nextBillingDate: null }
 }
 
-describe('a cancellation', () => {
-  it.each([true, false])('of a trial ends it with the trial, renewing: %s', (autoRenew) => {
-    const decision = decideCancel(trialPurchase(given(autoRenew)), nextDay)
+describe('decideCancel', () => {
+  it.each([true, false])('ends a trial at its end, whether the plan renews: %s', (autoRenew) => {
+    const decision = decideCancel(newTrialPurchase(given(autoRenew)), nextDay)
     expect(decision).toEqual({ kind: 'schedule', endDate: trialEnd, renewsAt: null })
   })
 
-  it('gives no period to whom a renewal is due, also when all began with a trial', () => {
+  it('ends a purchase whose renewal is due at once, even if it began with a trial', () => {
     const converted: Purchase = {
-      ...trialPurchase(given(true)),
+      ...newTrialPurchase(given(true)),
       status: 'active',
       nextBillingDate: new Date('2026-02-15T00:00:00Z'),
     }
@@ -52,7 +41,7 @@ describe('a cancellation', () => {
   })
 })
 
-describe('a notice of 7 days', () => {
+describe('decideCancel, with a notice of 7 days', () => {
   const periodEnd = new Date('2026-02-01T00:00:00Z')
   const noticed = (days: number, fields: Partial<Purchase> = {}): Purchase => {
     const purchase = { ...bought(true), status: 'active', amountMinor: 1_900 } as const
@@ -68,7 +57,7 @@ describe('a notice of 7 days', () => {
     ['on the last day', 7, '2026-01-31T23:00:00Z', '2026-03-01T00:00:00Z'],
     ['while the renewal is due', 7, '2026-02-01T05:00:00Z', '2026-03-01T00:00:00Z'],
     ['with a notice longer than a period', 40, '2026-01-10T00:00:00Z', '2026-03-01T00:00:00Z'],
-  ])('ends what is cancelled %s with the right period', (_, days, at, end) => {
+  ])('ends a purchase that is cancelled %s with the right period', (_, days, at, end) => {
     const endDate = new Date(end)
     const renewsAt = endDate > periodEnd ? periodEnd : null
     expect(decideCancel(noticed(days), new Date(at))).toEqual({
@@ -78,7 +67,7 @@ describe('a notice of 7 days', () => {
     })
   })
 
-  it('charges no further period of a trial, nor of a plan that does not renew', () => {
+  it('charges no further period of a trial or of a plan that does not renew', () => {
     const late = new Date('2026-01-31T00:00:00Z')
     const trial = noticed(7, { status: 'trialing' })
     expect(decideCancel(trial, late)).toMatchObject({ renewsAt: null })
@@ -88,7 +77,7 @@ describe('a notice of 7 days', () => {
     })
   })
 
-  it('leaves the date of the next period to whoever takes the cancellation back', () => {
+  it('keeps the next billing date for a withdrawn cancellation', () => {
     const purchase = noticed(7)
     const late = new Date('2026-01-31T00:00:00Z')
     const decision = decideCancel(purchase, late)
@@ -101,13 +90,13 @@ describe('a notice of 7 days', () => {
   })
 })
 
-describe('a cancellation that is taken back', () => {
+describe('datesBeforeCancel', () => {
   it.each([
     ['a plan that renews', bought(true)],
     ['a plan that does not renew', bought(false)],
-    ['the trial of a plan that renews', trialPurchase(given(true))],
-    ['the trial of a plan that does not renew', trialPurchase(given(false))],
-  ])('leaves no trace in the dates of %s', (_, purchase) => {
+    ['the trial of a plan that renews', newTrialPurchase(given(true))],
+    ['the trial of a plan that does not renew', newTrialPurchase(given(false))],
+  ])('restores the dates of %s', (_, purchase) => {
     const { autoRenew, nextBillingDate, endDate } = purchase
     const before = { autoRenew, nextBillingDate, endDate }
     expect(datesBeforeCancel(cancelled(purchase, nextDay))).toEqual(before)

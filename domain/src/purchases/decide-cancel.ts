@@ -1,6 +1,6 @@
 import { periodAt } from '../periods/periods.ts'
 import { cycleOf, isLapsed } from './access.ts'
-import { noticedEnd } from './notice.ts'
+import { endAfterNotice } from './notice.ts'
 import type { Purchase } from './repository.ts'
 import { canMove, isEnding } from './transitions.ts'
 
@@ -12,7 +12,7 @@ export type CancelDecision =
   | { readonly kind: 'schedule'; readonly endDate: Date; readonly renewsAt: Date | null }
   | { readonly kind: 'end-now' }
   /** The purchase was cancelled before. */
-  | { readonly kind: 'done' }
+  | { readonly kind: 'already-cancelled' }
   | { readonly kind: 'refuse' }
 
 /**
@@ -20,12 +20,12 @@ export type CancelDecision =
  * once.
  */
 export function decideCancel(purchase: Purchase, now: Date): CancelDecision {
-  if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'done' }
+  if (purchase.status === 'cancelled' || isEnding(purchase)) return { kind: 'already-cancelled' }
   // A top-up is a past payment, so there is nothing to end.
   if (purchase.planRef === null || isLapsed(purchase, now)) return { kind: 'refuse' }
   if (canMove(purchase, 'cancellation-scheduled') && purchase.isRecurring) {
     const { nextBillingDate: renewsAt } = purchase
-    const noticed = noticedEnd(purchase, now)
+    const noticed = endAfterNotice(purchase, now)
     if (noticed !== undefined && renewsAt !== null && noticed > renewsAt) {
       return { kind: 'schedule', endDate: noticed, renewsAt }
     }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { aPlan } from '../../test/a-plan.ts'
+import { boughtPlan } from '../../test/bought-plans.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideProvision } from './decide-provision.ts'
-import { snapshotOf } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 const start = new Date('2026-01-31T00:00:00Z')
@@ -19,7 +19,7 @@ function decide(input: Partial<Input>): ReturnType<typeof decideProvision> {
   return decideProvision({ product, plans: [free], ...none, now, ...input })
 }
 
-describe('without a purchase', () => {
+describe('decideProvision, without a purchase', () => {
   test.each([
     ['a free default plan', product, [aPlan({}), free], { kind: 'enrol', plan: free }],
     ['no default plan', product, [aPlan({})], { kind: 'no-purchase', awaitingPlan: undefined }],
@@ -36,7 +36,7 @@ describe('without a purchase', () => {
       [free],
       { kind: 'no-purchase', awaitingPlan: undefined },
     ],
-  ] as const)('%s', (_, ofProduct, plans, expected) => {
+  ] as const)('decides for %s', (_, ofProduct, plans, expected) => {
     expect(decide({ product: ofProduct, plans })).toEqual(expected)
   })
 
@@ -44,20 +44,20 @@ describe('without a purchase', () => {
     ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
     ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
     [
-      'hybrid, priced by tiers alone',
+      'hybrid and priced only by tiers',
       aPlan({
         isDefault: true,
         type: 'hybrid',
         terms: { usageTiers: [{ minUsage: 0, creditsPerUnit: 1 }] },
       }),
     ],
-    ['set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
-  ])('a %s default plan waits for consent', (_, plan) => {
+    ['charged with a set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
+  ])('waits for the consent of the customer if the default plan is %s', (_, plan) => {
     expect(decide({ plans: [plan] })).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
   })
 })
 
-describe('with a purchase', () => {
+describe('decideProvision, with a purchase', () => {
   test.each([
     ['active', null, 'has-access'],
     ['trialing', null, 'has-access'],
@@ -68,23 +68,23 @@ describe('with a purchase', () => {
     ['suspended', '2026-02-28T00:00:00.001Z', 'no-purchase'],
     ['cancelled', '2026-02-28T00:00:00.000Z', 'enrol'],
     ['expired', '2026-02-27T23:59:59.999Z', 'enrol'],
-  ] as const)('%s until %s: %s', (status, endDate, expected) => {
+  ] as const)('in status %s until %s returns %s', (status, endDate, expected) => {
     const last = aPurchase({ status, endDate: endDate === null ? null : new Date(endDate) })
     expect(decide({ last, lastOfDefault: last }).kind).toBe(expected)
   })
 
-  test('of another plan that ended, the free one is given', () => {
+  test('starts the free plan after another plan has ended', () => {
     const last = aPurchase({ status: 'refunded', planRef: 'pln_OTHER', endedAt: now })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('enrol')
   })
 
-  test('of another plan since, the free one is not given again in its period', () => {
+  test('does not start the free plan again in its period, even after another plan', () => {
     const last = aPurchase({ status: 'cancelled', planRef: 'pln_OTHER', endedAt: now })
     const lastOfDefault = aPurchase({ status: 'expired', endedAt: now })
     expect(decide({ last, lastOfDefault }).kind).toBe('no-purchase')
   })
 
-  test('without periods, the free plan is given once', () => {
+  test('starts a free plan without periods only once', () => {
     const last = aPurchase({ status: 'expired', billingCycle: null, endedAt: start })
     expect(decide({ last, lastOfDefault: last }).kind).toBe('no-purchase')
   })
@@ -109,52 +109,5 @@ function aProduct(fields: Partial<Product> = {}): Product {
 }
 
 function aPurchase(fields: Partial<Purchase>): Purchase {
-  return {
-    reference: 'pur_A',
-    customerRef: 'cus_a',
-    customerEmail: 'a@example.com',
-    productRef: 'prd_A',
-    productName: 'API',
-    planRef: 'pln_A',
-    planSnapshot: snapshotOf(free),
-    status: 'active',
-    origin: 'free_default',
-    amountMinor: 0,
-    originalAmountMinor: null,
-    currency: 'USD',
-    exchangeRate: null,
-    anchor: start,
-    cycleMode: 'calendar',
-    billingCycle: 'monthly',
-    isRecurring: true,
-    autoRenew: true,
-    startDate: start,
-    endDate: null,
-    nextBillingDate: null,
-    paidAt: null,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-    metadata: {},
-    remindedOf: null,
-    nextResetAt: null,
-    retryCount: 0,
-    nextRetryAt: null,
-    nextUsageBillAt: null,
-    usageClosesAt: null,
-    suspendedAt: null,
-    accessRestoredAt: null,
-    carriedInto: null,
-    carriedOverMicros: null,
-    carrySettlesAt: null,
-    replaces: null,
-    allowance: null,
-    firstIncludedMicros: null,
-    windowsTakenIn: [],
-    scheduledPlan: null,
-    scheduledPlanAt: null,
-    createdAt: start,
-    updatedAt: start,
-    ...fields,
-  }
+  return boughtPlan(free, start, fields)
 }

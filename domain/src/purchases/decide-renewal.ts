@@ -21,7 +21,7 @@ export type RenewalDecision =
   | { readonly kind: 'wait' }
 
 /** Decides what happens on a due billing date. The result covers one period, even if several have passed since. */
-export function dueRenewal(purchase: Purchase, now: Date): DueRenewal {
+export function decideDueRenewal(purchase: Purchase, now: Date): DueRenewal {
   const { status, planSnapshot, nextBillingDate, autoRenew } = purchase
   const cycle = cycleOf(purchase)
   // A past due purchase waits for its invoice, which has its own retries.
@@ -54,18 +54,18 @@ export function scheduledPlanFor(purchase: Purchase, start: Date): PlanSnapshot 
  * Returns whether the purchase renews at `date`, and that date as its next billing date. The date is null if the purchase does not
  * renew, or ends at `date` or before.
  */
-export function nextAfter(
+export function renewalAfter(
   { autoRenew, endDate }: Pick<Purchase, 'autoRenew' | 'endDate'>,
   date: Date,
 ): Pick<Purchase, 'autoRenew' | 'nextBillingDate'> {
-  const goesOn = autoRenew && (endDate === null || date < endDate)
-  return { autoRenew: goesOn, nextBillingDate: goesOn ? date : null }
+  const renewsAgain = autoRenew && (endDate === null || date < endDate)
+  return { autoRenew: renewsAgain, nextBillingDate: renewsAgain ? date : null }
 }
 
 /** Decides a renewal for callers that charge only the price of the next period. */
 export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
-  const renewal = dueRenewal(purchase, now)
-  if (renewal.kind !== 'charge' || !isUsageFirst(purchase, renewal.period)) return renewal
+  const renewal = decideDueRenewal(purchase, now)
+  if (renewal.kind !== 'charge' || !mustBillUsageFirst(purchase, renewal.period)) return renewal
   return { kind: 'wait' }
 }
 
@@ -73,7 +73,10 @@ export function decideRenewal(purchase: Purchase, now: Date): RenewalDecision {
  * Returns whether usage must be billed first. The strategies `usage_first` and `combined` bill the usage of the period before, and
  * it is not billed yet.
  */
-function isUsageFirst({ planSnapshot, nextUsageBillAt }: Purchase, { start }: Period): boolean {
+function mustBillUsageFirst(
+  { planSnapshot, nextUsageBillAt }: Purchase,
+  { start }: Period,
+): boolean {
   const strategy = planSnapshot?.terms.billingStrategy ?? 'recurring_first'
   if (strategy === 'recurring_first' || planSnapshot?.type !== 'hybrid') return false
   return nextUsageBillAt !== null && nextUsageBillAt <= start

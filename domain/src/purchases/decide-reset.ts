@@ -21,12 +21,12 @@ export function decideReset(purchase: Purchase, now: Date): ResetDecision {
   if (endDate !== null && endDate <= nextResetAt) return { kind: 'align', nextResetAt: null }
   const period = usagePeriodAt(cycle, startDate, nextResetAt)
   if (period.start.getTime() === nextResetAt.getTime()) {
-    return { kind: 'reset', period, nextResetAt: orNoneAfter(endDate, period.end) }
+    return { kind: 'reset', period, nextResetAt: nullIfEndedBy(endDate, period.end) }
   }
   const current = usagePeriodAt(cycle, startDate, now)
-  return { kind: 'align', nextResetAt: orNoneAfter(endDate, current.end) }
+  return { kind: 'align', nextResetAt: nullIfEndedBy(endDate, current.end) }
 }
 
-function orNoneAfter(endDate: Date | null, next: Date): Date | null {
+function nullIfEndedBy(endDate: Date | null, next: Date): Date | null {
   return endDate !== null && endDate <= next ? null : next
 }

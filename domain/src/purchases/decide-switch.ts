@@ -6,7 +6,7 @@ import { totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
 import { renews } from '../plans/plan.ts'
 import { pricesIn, withoutSetupFee } from '../pricing/plan-prices.ts'
 import { cycleOf, isLapsed } from './access.ts'
-import { keptUntil, noticeDaysOf } from './notice.ts'
+import { boundByNoticeUntil, noticeDaysOf } from './notice.ts'
 import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { includesUnits, prorateUnits } from './prorate-units.ts'
 import type { Purchase } from './repository.ts'
@@ -67,7 +67,7 @@ type ChangeDecision =
  * A plan with a notice can be left for a cheaper plan only when a cancellation would end it, whatever the policy.
  */
 export function decideChange(input: SwitchInput): ChangeDecision {
-  const until = input.held && keptUntil(input.held, input.plan, input.at)
+  const until = input.held && boundByNoticeUntil(input.held, input.plan, input.at)
   if (input.held !== undefined && until !== undefined) {
     return changeAfterNotice(input.held, input, until)
   }
@@ -79,14 +79,18 @@ export function decideChange(input: SwitchInput): ChangeDecision {
   if (policy === 'full') return { kind: 'own-period' }
   const renewsAt = renewalFor(held, plan)
   if (policy === 'proportional' || renewsAt === undefined) {
-    const change = shareOut(running, input)
+    const change = prorateSwitch(running, input)
     if (change !== undefined) return { kind: 'now', change }
   }
   if (renewsAt === undefined) return { kind: 'too-early', from: held, until: period.end }
-  return changeAt(held, input, renewsAt)
+  return changeAtRenewal(held, input, renewsAt)
 }
 
-function changeAt(from: Purchase, { plan, isFirstCharge }: SwitchInput, at: Date): ChangeDecision {
+function changeAtRenewal(
+  from: Purchase,
+  { plan, isFirstCharge }: SwitchInput,
+  at: Date,
+): ChangeDecision {
   const snapshot = snapshotOf(plan)
   const chosen = isFirstCharge ? snapshot : withoutSetupFee(snapshot)
   return { kind: 'at-renewal', change: { from, plan: chosen, at } }
@@ -95,7 +99,7 @@ function changeAt(from: Purchase, { plan, isFirstCharge }: SwitchInput, at: Date
 /** A plan that cannot continue the purchase's periods cannot be scheduled. The customer has to cancel the purchase first. */
 function changeAfterNotice(held: Purchase, input: SwitchInput, until: Date): ChangeDecision {
   const isRenewal = renewalFor(held, input.plan) !== undefined && canFollow(held, input)
-  return isRenewal ? changeAt(held, input, until) : { kind: 'too-early', from: held, until }
+  return isRenewal ? changeAtRenewal(held, input, until) : { kind: 'too-early', from: held, until }
 }
 
 /** Returns the change that takes effect at once, undefined if there is none. */
@@ -105,7 +109,7 @@ export function decideSwitch(input: SwitchInput): PlanSwitch | undefined {
 }
 
 /** Returns why a change is refused if it would have to wait for a renewal. */
-export function tooEarly({
+export function tooEarlyReason({
   from,
   until,
 }: {
@@ -121,7 +125,7 @@ export function tooEarly({
 }
 
 /** Returns the change with the prorated price of the rest of the period. Undefined if the change has to wait for the renewal. */
-function shareOut(
+function prorateSwitch(
   { held, before, period }: RunningPeriod,
   { plan, isFirstCharge, at }: SwitchInput,
 ): PlanSwitch | undefined {
@@ -172,7 +176,7 @@ function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
   }
   const before = held.planSnapshot
   const cycle = cycleOf(held)
-  if (cycle === undefined || !isPaidUntilLater(held, at) || !canFollow(held, input)) {
+  if (cycle === undefined || !isPeriodPaid(held, at) || !canFollow(held, input)) {
     return undefined
   }
   if (priceOf(before, held.currency) === 0n) return undefined
@@ -182,7 +186,7 @@ function runningPeriod(input: SwitchInput): RunningPeriod | undefined {
 /** Returns whether the plan has the same periods as the purchase and a price in the same currency. */
 function canFollow(held: Purchase, { plan, currency = held.currency }: SwitchInput): boolean {
   if (currency !== held.currency || pricesIn(plan, currency) === undefined) return false
-  return held.planSnapshot !== null && haveOneCycle(held.planSnapshot, plan)
+  return held.planSnapshot !== null && haveSameCycle(held.planSnapshot, plan)
 }
 
 /** Returns whether the change takes effect without a payment, because its total is a credit or too small to charge alone. */
@@ -191,13 +195,13 @@ export function needsNoPayment({ lines, currency }: PlanSwitch): boolean {
 }
 
 /** Returns whether the current period is paid. It is not while a renewal is due. */
-function isPaidUntilLater(held: Purchase, at: Date): boolean {
+function isPeriodPaid(held: Purchase, at: Date): boolean {
   const { status, nextBillingDate } = held
   if (status !== 'active' || isLapsed(held, at)) return false
   return nextBillingDate === null || nextBillingDate > at
 }
 
-function haveOneCycle(before: PlanSnapshot, after: PlanSnapshot): boolean {
+function haveSameCycle(before: PlanSnapshot, after: PlanSnapshot): boolean {
   const isPeriodic = ({ type }: PlanSnapshot) => type === 'recurring' || type === 'hybrid'
   return (
     isPeriodic(before) &&

@@ -8,7 +8,7 @@ export type TrialEndDecision =
   /** The trial's end is not due, or needs no action. */
   | { readonly kind: 'nothing' }
   /** The purchase becomes active without a payment. */
-  | { readonly kind: 'go-on'; readonly nextBillingDate: Date | null }
+  | { readonly kind: 'activate'; readonly nextBillingDate: Date | null }
   /** The purchase becomes active when the first period and the set-up fee are paid. */
   | { readonly kind: 'charge'; readonly period: Period; readonly isFirstCharge: boolean }
   /** A payment is due, but the customer has no card that can be charged. */
@@ -24,7 +24,7 @@ export function decideTrialEnd(purchase: Purchase, hasCard: boolean, now: Date):
   const nextBillingDate = autoRenew ? periodOf(cycle, 0).end : null
   const prices = pricesIn(planSnapshot, purchase.currency)
   const amountMinor = (prices?.priceMinor ?? 0n) + (prices?.setupFeeMinor ?? 0n)
-  if (amountMinor === 0n) return { kind: 'go-on', nextBillingDate }
+  if (amountMinor === 0n) return { kind: 'activate', nextBillingDate }
   if (!hasCard) return { kind: 'suspend' }
   return { kind: 'charge', period: periodOf(cycle, 0), isFirstCharge: true }
 }

@@ -1,52 +1,51 @@
 import { expect, test } from 'vitest'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { decideUnpaidSince, isPaidBeforehand } from './decide-unpaid-since.ts'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
+import { decideUnpaidSince, isPaidInAdvance } from './decide-unpaid-since.ts'
 import type { Purchase } from './repository.ts'
 
 /* A monthly plan, bought and paid on 1 June. */
 
-const plan: PlanSnapshot = {
-  ...{ reference: 'pro', name: 'Pro', type: 'recurring', priceMinor: 4_900, currency: 'USD' },
-  ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-  terms: { billingCycle: 'monthly' },
-}
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
+const plan = snapshotOfPlan('pro', 4_900)
 const june = new Date('2026-06-01T00:00:00Z')
 const july = new Date('2026-07-01T00:00:00Z')
 const tenthOfJuly = new Date('2026-07-10T00:00:00Z')
 const fifthOfJuly = new Date('2026-07-05T00:00:00Z')
-const product = { reference: 'prd_A', name: 'API' }
-const given = { customer, product, plan, cycleMode: 'calendar', now: june } as const
-const purchase: Purchase = {
-  ...paidPurchase(given, switchPrice(plan, 'USD', '1')),
-  status: 'active',
-}
+const purchase = boughtPlan(plan, june)
 
 test.each<[string, Partial<Purchase>, Date | null, Date, Date | undefined]>([
-  ['within the period that was bought', {}, july, new Date('2026-06-20T00:00:00Z'), undefined],
-  ['once a renewal was not charged', {}, july, tenthOfJuly, july],
-  ['once it was renewed', {}, new Date('2026-08-01T00:00:00Z'), tenthOfJuly, undefined],
-  ['of a change of plan, until its period ends', {}, null, july, undefined],
-  ['of a change of plan, once its period has ended', {}, null, tenthOfJuly, july],
   [
-    'that ended with the period that was paid',
+    'is paid within the period that was bought',
+    {},
+    july,
+    new Date('2026-06-20T00:00:00Z'),
+    undefined,
+  ],
+  ['is unpaid once a renewal was not charged', {}, july, tenthOfJuly, july],
+  ['is paid once it was renewed', {}, new Date('2026-08-01T00:00:00Z'), tenthOfJuly, undefined],
+  ['is paid after a change of plan until its period ends', {}, null, july, undefined],
+  ['is unpaid after a change of plan once its period has ended', {}, null, tenthOfJuly, july],
+  [
+    'is paid if it ended with the period that was paid',
     { status: 'expired', endedAt: july },
     july,
     tenthOfJuly,
     undefined,
   ],
-  ['that ended later', { status: 'expired', endedAt: fifthOfJuly }, july, tenthOfJuly, july],
+  [
+    'is unpaid if it ended later',
+    { status: 'expired', endedAt: fifthOfJuly },
+    july,
+    tenthOfJuly,
+    july,
+  ],
 ])('a purchase %s', (_, fields, paidUntil, now, since) => {
   expect(decideUnpaidSince({ ...purchase, ...fields }, paidUntil, now)).toEqual(since)
 })
 
-test('what is free, was never paid or has no periods is not paid beforehand', () => {
-  expect(isPaidBeforehand(purchase)).toBe(true)
-  expect(isPaidBeforehand({ ...purchase, planSnapshot: { ...plan, priceMinor: 0 } })).toBe(false)
-  expect(isPaidBeforehand({ ...purchase, paidAt: null })).toBe(false)
-  expect(isPaidBeforehand({ ...purchase, billingCycle: null })).toBe(false)
-  expect(isPaidBeforehand({ ...purchase, planSnapshot: null })).toBe(false)
+test('treats purchases that are free, unpaid or without periods as not paid in advance', () => {
+  expect(isPaidInAdvance(purchase)).toBe(true)
+  expect(isPaidInAdvance({ ...purchase, planSnapshot: { ...plan, priceMinor: 0 } })).toBe(false)
+  expect(isPaidInAdvance({ ...purchase, paidAt: null })).toBe(false)
+  expect(isPaidInAdvance({ ...purchase, billingCycle: null })).toBe(false)
+  expect(isPaidInAdvance({ ...purchase, planSnapshot: null })).toBe(false)
 })

@@ -5,7 +5,7 @@ import type { Purchase } from './repository.ts'
 import { endedSuspended } from './suspension.ts'
 
 /** Returns whether the purchase was paid for and its periods are charged in advance. */
-export function isPaidBeforehand(purchase: Purchase): boolean {
+export function isPaidInAdvance(purchase: Purchase): boolean {
   const { planSnapshot, currency, paidAt } = purchase
   if (planSnapshot === null || cycleOf(purchase) === undefined || paidAt === null) return false
   return (pricesIn(planSnapshot, currency)?.priceMinor ?? 0n) > 0n

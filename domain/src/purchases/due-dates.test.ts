@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import { decideReminder } from './decide-reminder.ts'
 import { decideRenewal } from './decide-renewal.ts'
 import { decideReset } from './decide-reset.ts'
@@ -42,70 +42,14 @@ const anchors = fc
   .map((second) => new Date(second * 1000))
 
 function purchaseOf(anchor: Date, cycle: Cycle, customDays: number, first: Date): Purchase {
-  const plan: PlanSnapshot = {
-    reference: 'pln_A',
-    name: 'Free',
-    type: 'recurring',
-    priceMinor: 0,
-    basePriceMinor: null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: null,
-    terms: { billingCycle: cycle, billingCycleDays: customDays },
-  }
-  return {
-    reference: 'pur_A',
-    customerRef: 'cus_a',
-    customerEmail: 'a@example.com',
-    productRef: 'prd_A',
-    productName: 'API',
-    planRef: plan.reference,
-    planSnapshot: plan,
-    status: 'active',
-    origin: 'manual',
-    amountMinor: 0,
-    originalAmountMinor: null,
-    currency: 'USD',
-    exchangeRate: null,
-    anchor,
-    cycleMode: 'calendar',
-    billingCycle: cycle,
-    isRecurring: true,
-    autoRenew: true,
-    startDate: anchor,
-    endDate: null,
-    nextBillingDate: first,
-    paidAt: null,
-    cancelledAt: null,
-    cancellationReason: null,
-    endedAt: null,
-    metadata: {},
-    remindedOf: null,
-    nextResetAt: first,
-    retryCount: 0,
-    nextRetryAt: null,
-    nextUsageBillAt: null,
-    usageClosesAt: null,
-    suspendedAt: null,
-    accessRestoredAt: null,
-    carriedInto: null,
-    allowance: null,
-    firstIncludedMicros: null,
-    windowsTakenIn: [],
-    scheduledPlan: null,
-    scheduledPlanAt: null,
-    replaces: null,
-    carriedOverMicros: null,
-    carrySettlesAt: null,
-    createdAt: anchor,
-    updatedAt: anchor,
-  }
+  const plan = snapshotOfPlan('pln_A', 0, { billingCycle: cycle, billingCycleDays: customDays })
+  return boughtPlan(plan, anchor, { nextBillingDate: first, nextResetAt: first })
 }
 
 const given = [anchors, cycles, fc.integer({ min: 1, max: 400 })] as const
 
 describe('due dates', () => {
-  test('of renewals and of resets are the ends of periods, one after the other, and none is due before', () => {
+  test('of renewals and resets are the ends of successive periods, and none is due earlier', () => {
     fc.assert(
       fc.property(...given, (anchor, cycle, customDays) => {
         const end = (index: number): Date => expectedEnd(anchor, cycle, index, customDays)
@@ -128,7 +72,7 @@ describe('due dates', () => {
     )
   })
 
-  test('of a trial: its end, and the first paid period begins there', () => {
+  test('of a trial is its end, where the first paid period begins', () => {
     fc.assert(
       fc.property(...given, fc.integer({ min: 1, max: 90 }), (start, cycle, customDays, days) => {
         const anchor = new Date(start.getTime() + days * dayMs)
@@ -136,7 +80,7 @@ describe('due dates', () => {
         const trial: Purchase = { ...active, status: 'trialing', startDate: start }
         expect(decideTrialEnd(trial, false, new Date(anchor.getTime() - 1)).kind).toBe('nothing')
         expect(decideTrialEnd(trial, false, anchor)).toEqual({
-          kind: 'go-on',
+          kind: 'activate',
           nextBillingDate: expectedEnd(anchor, cycle, 0, customDays),
         })
         expect(decideReset(trial, anchor)).toMatchObject({
@@ -147,7 +91,7 @@ describe('due dates', () => {
     )
   })
 
-  test('are told of within the time before them, once, and never afterwards', () => {
+  test('get one reminder within the configured time before them, and none afterwards', () => {
     const aheadMs = 3 * dayMs
     fc.assert(
       fc.property(anchors, fc.integer({ min: -6 * dayMs, max: 6 * dayMs }), (date, offsetMs) => {

@@ -4,6 +4,8 @@ import { pastDueObject, purchaseObject } from './purchase-event.ts'
 import { updatePurchase, type Purchase } from './repository.ts'
 import { suspensionAfter } from './suspension.ts'
 import { canMove, purchaseTransitions, type PurchaseTrigger } from './transitions.ts'
+import type { Period } from '../periods/periods.ts'
+import { renewalAfter } from './decide-renewal.ts'
 
 /** Fields that a transition changes besides the status. */
 export type PurchaseChange = Partial<
@@ -82,4 +84,13 @@ export function endNow(
     endedAt: work.now,
   }
   return movePurchase(work, purchase, trigger, { ...ended, ...change })
+}
+
+/** Begins the period, after all that was due in advance is paid. The caller has locked the row. */
+export function renewPurchase(
+  work: UnitOfWork,
+  purchase: Purchase,
+  period: Period,
+): Promise<Purchase> {
+  return movePurchase(work, purchase, 'renewed', renewalAfter(purchase, period.end))
 }

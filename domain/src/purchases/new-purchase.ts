@@ -22,7 +22,7 @@ import { snapshotOf, type PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { topUpName } from './purchase-rows.ts'
 import type { Purchase } from './repository.ts'
 
-export type UnpaidPurchase = {
+export type NewPurchase = {
   readonly customer: Customer
   readonly product: Pick<Product, 'reference' | 'name'>
   readonly plan: PlanSnapshot
@@ -32,7 +32,7 @@ export type UnpaidPurchase = {
 }
 
 /** Initial values of a new purchase. */
-const nothingHappened = {
+const initialFields = {
   endDate: null,
   nextBillingDate: null,
   paidAt: null,
@@ -60,7 +60,7 @@ const nothingHappened = {
 } as const
 
 /** Returns a purchase that starts now without a payment in advance. */
-export function unpaidPurchase(given: UnpaidPurchase): Purchase {
+export function newUnpaidPurchase(given: NewPurchase): Purchase {
   const { customer, product, plan, cycleMode, origin, now } = given
   const anchor = wholeSecond(now)
   const isRecurring = plan.type !== 'one-time'
@@ -84,7 +84,7 @@ export function unpaidPurchase(given: UnpaidPurchase): Purchase {
     isRecurring,
     autoRenew: renews(plan),
     startDate: anchor,
-    ...nothingHappened,
+    ...initialFields,
     createdAt: now,
     updatedAt: now,
   }
@@ -105,10 +105,10 @@ export function hasTrial({ terms }: Pick<PlanSnapshot, 'terms'>): boolean {
  * Returns a purchase that begins with the plan's trial. Its periods are counted from the end of the trial, when it is charged for
  * the first time.
  */
-export function trialPurchase(given: Omit<UnpaidPurchase, 'origin'>): Purchase {
+export function newTrialPurchase(given: Omit<NewPurchase, 'origin'>): Purchase {
   const { plan, now } = given
   const endsAt = trialEnd(plan.terms.trialDays, now) ?? now
-  const afterTrial = unpaidPurchase({
+  const afterTrial = newUnpaidPurchase({
     ...given,
     origin: 'paid',
     now: endsAt,
@@ -130,22 +130,27 @@ export type PurchasePrice = Pick<
 >
 
 /** Returns a purchase whose first payment succeeded. The transition `paid` makes it active. */
-export function paidPurchase(
-  given: Omit<UnpaidPurchase, 'origin'>,
+export function newPaidPurchase(
+  given: Omit<NewPurchase, 'origin'>,
   price: PurchasePrice,
 ): Purchase {
   const origin = given.plan.type === 'one-time' ? 'one_time' : 'paid'
-  return { ...unpaidPurchase({ ...given, origin }), ...price, status: 'pending', paidAt: given.now }
+  return {
+    ...newUnpaidPurchase({ ...given, origin }),
+    ...price,
+    status: 'pending',
+    paidAt: given.now,
+  }
 }
 
 /** Returns a purchase that continues the period of the purchase it replaces, from now until that period ends. */
-export function switchedPurchase(
-  given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
+export function newSwitchedPurchase(
+  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
   { from, period: { end }, includedMicros }: Omit<PlanSwitch, 'lines' | 'currency'>,
   price: PurchasePrice,
 ): Purchase {
   const { anchor, cycleMode } = from
-  const alone = unpaidPurchase({ ...given, cycleMode, origin: 'paid' })
+  const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid' })
   const { autoRenew } = alone
   return {
     ...alone,
@@ -164,14 +169,14 @@ export function switchedPurchase(
  * Returns a purchase that replaces `from` at the start of a period, and is to be charged for it. It counts in the window of `from`,
  * because usage since the start of the period may have been counted there.
  */
-export function scheduledPurchase(
-  given: Omit<UnpaidPurchase, 'origin' | 'cycleMode'>,
+export function newScheduledPurchase(
+  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
   from: Purchase,
   { start, end }: Period,
   price: PurchasePrice,
 ): Purchase {
   const { reference, anchor, cycleMode } = from
-  const alone = unpaidPurchase({ ...given, cycleMode, origin: 'paid', now: start })
+  const alone = newUnpaidPurchase({ ...given, cycleMode, origin: 'paid', now: start })
   const { priceMinor = 0n, setupFeeMinor = 0n } = pricesIn(given.plan, price.currency) ?? {}
   const isCharged = priceMinor > 0n || setupFeeMinor > 0n
   return {
@@ -204,7 +209,7 @@ export function switchPrice(
 }
 
 /** Returns the purchase that records a top-up. It gives access to nothing and does not end. */
-export function topUpPurchase(
+export function newTopUpPurchase(
   customer: Customer,
   paid: { readonly productRef: string | null; readonly amountMinor: bigint } & {
     readonly originalAmountMinor: bigint
@@ -235,7 +240,7 @@ export function topUpPurchase(
     isRecurring: false,
     autoRenew: false,
     startDate: anchor,
-    ...nothingHappened,
+    ...initialFields,
     paidAt: now,
     metadata: { purpose: 'credit_topup' },
     createdAt: now,

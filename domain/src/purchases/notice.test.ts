@@ -1,34 +1,16 @@
 import { describe, expect, it, test } from 'vitest'
-import type { PlanTerms } from '../plans/plan.ts'
+import { boughtPlan, snapshotOfPlan as planOf } from '../../test/bought-plans.ts'
 import { decideActivation } from './decide-activation.ts'
 import { decideCancel } from './decide-cancel.ts'
-import { dueRenewal } from './decide-renewal.ts'
+import { decideDueRenewal } from './decide-renewal.ts'
 import { decideChange } from './decide-switch.ts'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 import { mayTry } from '../billing/start-trial.ts'
 
 /* A plan with a notice of 7 days, bought on 1 June. It can be left for a cheaper plan when a cancellation would end it. */
 
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
 const product = { reference: 'prd_A', name: 'API', status: 'active' }
-
-function planOf(
-  reference: string,
-  priceMinor: number,
-  terms: PlanTerms = {},
-  fields: Partial<PlanSnapshot> = {},
-): PlanSnapshot {
-  return {
-    ...{ reference, name: reference, type: 'recurring', priceMinor, currency: 'USD' },
-    ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly', ...terms },
-    ...fields,
-  }
-}
 
 const start = new Date('2026-06-01T00:00:00Z')
 const july = new Date('2026-07-01T00:00:00Z')
@@ -38,12 +20,8 @@ const late = new Date('2026-06-28T00:00:00Z')
 
 const pro = planOf('pro', 4_900, { cancellationNoticeDays: 7 })
 
-function holding(plan: PlanSnapshot, fields: Partial<Purchase> = {}): Purchase {
-  const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
-  const purchase = paidPurchase(given, switchPrice(plan, 'USD', '1'))
-  return { ...purchase, status: 'active', ...fields }
-}
-
+const holding = (plan: PlanSnapshot, fields: Partial<Purchase> = {}) =>
+  boughtPlan(plan, start, fields)
 const held = holding(pro)
 
 function changeTo(plan: PlanSnapshot, at: Date, from = held, currency?: string) {
@@ -64,12 +42,15 @@ describe.each(cheaper)('a change to %s', (_, plan) => {
     ['in time', inTime, july],
     ['within the notice', late, august],
     ['while the renewal is due', new Date('2026-07-01T05:00:00Z'), august],
-  ])('that is asked for %s starts when a cancellation would end the plan', (_, at, startsAt) => {
-    expect(changeTo(plan, at)).toMatchObject({ kind: 'at-renewal', change: { at: startsAt } })
-    expect(decideCancel(held, at)).toMatchObject({ endDate: startsAt })
-  })
+  ])(
+    'starts, if requested %s, when a cancellation would end the current plan',
+    (_, at, startsAt) => {
+      expect(changeTo(plan, at)).toMatchObject({ kind: 'at-renewal', change: { at: startsAt } })
+      expect(decideCancel(held, at)).toMatchObject({ endDate: startsAt })
+    },
+  )
 
-  it('is refused until the end of what was cancelled', () => {
+  it('is refused until the cancelled plan ends', () => {
     const cancelled = { ...held, cancelledAt: late, endDate: august }
     expect(changeTo(plan, late, cancelled)).toMatchObject({ kind: 'too-early', until: august })
     const lastPeriod = { ...cancelled, autoRenew: false, nextBillingDate: null }
@@ -80,29 +61,29 @@ describe.each(cheaper)('a change to %s', (_, plan) => {
 
 it.each([
   ['one-time', planOf('once', 900, {}, { type: 'one-time' })],
-  ['paid by use', planOf('used', 900, {}, { type: 'usage-based' })],
+  ['usage-based', planOf('used', 900, {}, { type: 'usage-based' })],
   ['of another cycle', planOf('weekly', 900, { billingCycle: 'weekly' })],
-  ['cheaper for its time', planOf('yearly', 9_900, { billingCycle: 'yearly' })],
-  ['free, of another currency', planOf('euro', 0, {}, { currency: 'EUR' })],
+  ['cheaper for its period', planOf('yearly', 9_900, { billingCycle: 'yearly' })],
+  ['free, in another currency', planOf('euro', 0, {}, { currency: 'EUR' })],
   ['without a renewal', planOf('once', 900, { autoRenew: false })],
-])('a cheaper plan that is %s has to wait for a cancellation', (_, plan) => {
+])('refuses a cheaper plan that is %s before a cancellation', (_, plan) => {
   expect(changeTo(plan, late)).toMatchObject({ kind: 'too-early', until: august })
   expect(changeTo(plan, inTime)).toMatchObject({ kind: 'too-early', until: july })
 })
 
-test('a cheaper plan in another currency has to wait too', () => {
+test('refuses a cheaper plan in another currency', () => {
   const price = { currency: 'EUR', price: 1_900 }
   const plan = planOf('small', 1_900, { pricingOptions: [price] })
   expect(changeTo(plan, late, held, 'EUR')).toMatchObject({ kind: 'too-early', until: august })
 })
 
-test('a plan that costs as much or more is taken at once', () => {
+test('starts a plan at the same or a higher price at once', () => {
   const other = planOf('other', 4_900, { cancellationNoticeDays: 7 })
   expect(changeTo(other, late)).toMatchObject({ kind: 'now' })
   expect(changeTo(planOf('big', 9_900), late)).toMatchObject({ kind: 'now' })
 })
 
-test('a plan without a notice, a trial and what is past due are left as before', () => {
+test('lets customers leave plans without a notice, trials and past due purchases at once', () => {
   const small = planOf('small', 1_900)
   expect(changeTo(small, late, holding(planOf('plain', 4_900)))).toMatchObject({ kind: 'now' })
   for (const status of ['trialing', 'past_due'] as const) {
@@ -110,8 +91,8 @@ test('a plan without a notice, a trial and what is past due are left as before',
   }
 })
 
-test('a trial does not take the place of a plan with a notice', () => {
-  const asked = {
+test('does not let a trial replace a plan with a notice', () => {
+  const input = {
     ...{ lastOfPlan: undefined, isFirstCharge: true, isSoldOut: false, hasDebts: false },
     ...{ hasCard: true, now: late, last: held },
     product: product as Parameters<typeof mayTry>[0]['product'],
@@ -120,28 +101,31 @@ test('a trial does not take the place of a plan with a notice', () => {
   const offered = { ...big, status: 'active', hidden: false } as Parameters<
     typeof mayTry
   >[0]['plan']
-  expect(decideActivation({ ...asked, plan: offered })).toMatchObject({ kind: 'payment-required' })
-  expect(mayTry({ ...asked, plan: offered })).toBe(false)
-  const unbound = { ...asked, last: holding(planOf('plain', 4_900)) }
+  expect(decideActivation({ ...input, plan: offered })).toMatchObject({ kind: 'payment-required' })
+  expect(mayTry({ ...input, plan: offered })).toBe(false)
+  const unbound = { ...input, last: holding(planOf('plain', 4_900)) }
   expect(mayTry({ ...unbound, plan: offered })).toBe(true)
 })
 
-describe('a change that waits', () => {
+describe('a scheduled change', () => {
   const small = planOf('small', 1_900)
   const waiting = { ...held, scheduledPlan: small, scheduledPlanAt: august }
 
-  it('leaves the renewals before it to the plan that is held', () => {
-    expect(dueRenewal(waiting, july)).toMatchObject({ kind: 'charge', period: { start: july } })
+  it('renews the current plan until then', () => {
+    expect(decideDueRenewal(waiting, july)).toMatchObject({
+      kind: 'charge',
+      period: { start: july },
+    })
     const renewed = { ...waiting, nextBillingDate: august }
-    expect(dueRenewal(renewed, august)).toMatchObject({ kind: 'change', plan: small })
+    expect(decideDueRenewal(renewed, august)).toMatchObject({ kind: 'change', plan: small })
   })
 
-  it('starts with the next renewal if an older version noted it', () => {
-    const noted = { ...waiting, scheduledPlanAt: null }
-    expect(dueRenewal(noted, july)).toMatchObject({ kind: 'change', plan: small })
+  it('starts with the next renewal if an older version stored it without a date', () => {
+    const stored = { ...waiting, scheduledPlanAt: null }
+    expect(decideDueRenewal(stored, july)).toMatchObject({ kind: 'change', plan: small })
   })
 
-  it('was notice given: neither another cheaper plan nor a cancellation puts it off', () => {
+  it('counts as the notice, which neither another cheaper plan nor a cancellation postpones', () => {
     const inTimeNoted = { ...held, scheduledPlan: small, scheduledPlanAt: july }
     const free = planOf('free', 0)
     expect(changeTo(free, late, inTimeNoted)).toMatchObject({ change: { at: july } })
@@ -149,7 +133,7 @@ describe('a change that waits', () => {
     expect(decideCancel(inTimeNoted, late)).toEqual(ends)
   })
 
-  it('gave no notice if it is to a dearer plan', () => {
+  it('to a more expensive plan does not count as a notice', () => {
     const big = planOf('big', 9_900)
     const dearer = { ...held, scheduledPlan: big, scheduledPlanAt: july }
     expect(changeTo(small, late, dearer)).toMatchObject({ change: { at: august } })

@@ -11,14 +11,14 @@ const dayMs = 86_400_000
  * Returns the end of the first period that ends after the plan's notice, if the customer cancels now or cancelled before. Undefined
  * if the plan has no notice, for trials, and for purchases that do not renew, because they have no next period to charge.
  */
-export function noticedEnd(purchase: Purchase, now: Date): Date | undefined {
+export function endAfterNotice(purchase: Purchase, now: Date): Date | undefined {
   const { status, autoRenew, endDate, nextBillingDate } = purchase
   const days = noticeDaysOf(purchase)
   const cycle = cycleOf(purchase)
   if (days === 0 || cycle === undefined || status !== 'active') return undefined
   if (isEnding(purchase)) return endDate ?? undefined
   if (!autoRenew || nextBillingDate === null) return undefined
-  const given = givenBefore(purchase)
+  const given = endOfGivenNotice(purchase)
   if (given !== undefined) return given
   const soonest = now.getTime() + days * dayMs
   let end = nextBillingDate
@@ -30,9 +30,13 @@ export function noticedEnd(purchase: Purchase, now: Date): Date | undefined {
  * Returns when the purchase can be left for the plan. Undefined if it can be left at once. A cheaper plan starts when a
  * cancellation would end the purchase. Otherwise a change to a free plan would avoid the charge that the notice secures.
  */
-export function keptUntil(purchase: Purchase, plan: PlanSnapshot, now: Date): Date | undefined {
+export function boundByNoticeUntil(
+  purchase: Purchase,
+  plan: PlanSnapshot,
+  now: Date,
+): Date | undefined {
   if (plan.reference === purchase.planRef || !isCheaper(plan, purchase)) return undefined
-  return noticedEnd(purchase, now)
+  return endAfterNotice(purchase, now)
 }
 
 export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): number {
@@ -40,7 +44,7 @@ export function noticeDaysOf({ planSnapshot }: Pick<Purchase, 'planSnapshot'>): 
 }
 
 /** A scheduled change to a cheaper plan counts as a notice that was already given. */
-function givenBefore(purchase: Purchase): Date | undefined {
+function endOfGivenNotice(purchase: Purchase): Date | undefined {
   const { scheduledPlan, scheduledPlanAt, nextBillingDate } = purchase
   if (scheduledPlan === null || !isCheaper(scheduledPlan, purchase)) return undefined
   return scheduledPlanAt ?? nextBillingDate ?? undefined

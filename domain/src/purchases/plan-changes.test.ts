@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { carriedBy, carriersOf, replacedBy } from './plan-changes.ts'
+import { dependentsOf, paymentSourcesOf, replacedBy } from './plan-changes.ts'
 import type { Purchase } from './repository.ts'
 
 /* Purchases of one product. A model follows their links one by one, and its result is compared with that of the rules. */
@@ -63,8 +63,8 @@ const change = fc.record({
 const positionsOf = (purchases: readonly Purchase[]): number[] =>
   purchases.map(({ reference }) => Number(reference.slice('pur_'.length)))
 
-describe('purchases that followed each other', () => {
-  test('are linked as they were made, also several within one second', () => {
+describe('links between purchases', () => {
+  test('follow the order of creation, even within one second', () => {
     const cases = fc.array(change, { minLength: 1, maxLength: 12 }).chain((changes) =>
       fc.record({
         model: fc.constant(modelOf(changes)),
@@ -83,25 +83,25 @@ describe('purchases that followed each other', () => {
         expect(replacedBy(history, named)?.reference).toBe(
           link === undefined ? undefined : `pur_${link}`,
         )
-        const carried: number[] = []
-        for (let next = at + 1; isProrated[next] === true; next += 1) carried.push(next)
-        expect(positionsOf(carriedBy(history, named, ownPeriods))).toEqual(carried)
+        const dependents: number[] = []
+        for (let next = at + 1; isProrated[next] === true; next += 1) dependents.push(next)
+        expect(positionsOf(dependentsOf(history, named, ownPeriods))).toEqual(dependents)
         const carriers = [at]
         for (let each = at; isProrated[each] === true; each -= 1) carriers.push(each - 1)
-        expect(positionsOf(carriersOf(history, named, ownPeriods))).toEqual(carriers)
+        expect(positionsOf(paymentSourcesOf(history, named, ownPeriods))).toEqual(carriers)
       }),
       { numRuns: 1_000 },
     )
   })
 
-  test('are found among 20,000 of one period', () => {
+  test('are found in a history of 20,000 purchases of one period', () => {
     const changes = Array.from({ length: 20_000 }, () => ({ how: 'prorated', after: 1 }) as const)
     const { purchases, ownPeriods } = modelOf(changes)
-    expect(carriedBy(purchases, purchases[0]!, ownPeriods)).toHaveLength(19_999)
-    expect(carriersOf(purchases, purchases.at(-1)!, ownPeriods)).toHaveLength(20_000)
+    expect(dependentsOf(purchases, purchases[0]!, ownPeriods)).toHaveLength(19_999)
+    expect(paymentSourcesOf(purchases, purchases.at(-1)!, ownPeriods)).toHaveLength(20_000)
   })
 
-  test('are no longer linked once the one before is active again', () => {
+  test('disappear once the previous purchase is active again', () => {
     const { purchases, ownPeriods } = modelOf([
       { how: 'own', after: 0 },
       { how: 'prorated', after: 60 },
@@ -109,7 +109,7 @@ describe('purchases that followed each other', () => {
     const [first, second] = purchases as [Purchase, Purchase]
     const restored = { ...first, endedAt: null, status: 'active' as const }
     const history = [restored, { ...second, status: 'refunded' as const }]
-    expect(carriedBy(history, restored, ownPeriods)).toEqual([])
+    expect(dependentsOf(history, restored, ownPeriods)).toEqual([])
     expect(replacedBy(history, second)).toBeUndefined()
   })
 })

@@ -20,25 +20,25 @@ export type OwnPeriods = ReadonlySet<string>
 /**
  * Returns the purchases that depend on the payment of this one, because each continues the period of the one before. Oldest first.
  */
-export function carriedBy(
+export function dependentsOf(
   history: readonly Purchase[],
   purchase: Purchase,
   ownPeriods: OwnPeriods,
 ): Purchase[] {
   const { next } = linksOf(history)
-  const carried: Purchase[] = []
+  const dependents: Purchase[] = []
   let last = purchase
   for (;;) {
     const following = next.get(last.reference)
-    if (following === undefined || !isProrated(following, last)) return carried
-    if (ownPeriods.has(following.reference)) return carried
-    carried.push(following)
+    if (following === undefined || !isProrated(following, last)) return dependents
+    if (ownPeriods.has(following.reference)) return dependents
+    dependents.push(following)
     last = following
   }
 }
 
 /** Returns the purchases whose payments this one depends on: itself, and those whose period it continues. Newest first. */
-export function carriersOf(
+export function paymentSourcesOf(
   history: readonly Purchase[],
   purchase: Purchase,
   ownPeriods: OwnPeriods,

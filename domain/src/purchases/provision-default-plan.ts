@@ -1,18 +1,18 @@
 import { lockCustomer } from '../customers/repository.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import type { Plan } from '../plans/plan.ts'
-import { isSoldOutNow } from '../plans/places.ts'
+import { lockAndCheckSoldOut } from '../plans/sold-out.ts'
 import { listPlans } from '../catalog/plans-repository.ts'
-import { holdProduct } from '../catalog/products-repository.ts'
+import { lockProductAgainstRemoval } from '../catalog/products-repository.ts'
 import type { Customer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { createPurchase } from './create-purchase.ts'
 import { decideProvision } from './decide-provision.ts'
-import { followPurchase } from './follow-purchase.ts'
-import { unpaidPurchase } from './new-purchase.ts'
+import { linkToPredecessor } from './link-to-predecessor.ts'
+import { newUnpaidPurchase } from './new-purchase.ts'
 import { readProvisionState } from './read-provision-state.ts'
 import type { Purchase } from './repository.ts'
-import { settleLapsed } from './settle-lapsed.ts'
+import { endLapsedPurchase } from './end-lapsed-purchase.ts'
 
 export type ProvisionOutcome =
   | { readonly kind: 'purchase'; readonly purchase: Purchase }
@@ -31,7 +31,7 @@ export async function provisionDefaultPlan(
   cycleMode: CycleMode,
 ): Promise<ProvisionOutcome> {
   const { sql, providerId, now } = work
-  const product = await holdProduct(sql, providerId, productRef)
+  const product = await lockProductAgainstRemoval(sql, providerId, productRef)
   if (product === undefined) return { kind: 'product-not-found' }
   // The customer was deleted meanwhile and gets no purchase.
   if ((await lockCustomer(sql, providerId, customer.reference)) === undefined) {
@@ -48,14 +48,14 @@ export async function provisionDefaultPlan(
       return decision
     case 'enrol': {
       const { plan } = decision
-      if (await isSoldOutNow(sql, providerId, plan, customer.reference)) {
+      if (await lockAndCheckSoldOut(sql, providerId, plan, customer.reference)) {
         return { kind: 'no-purchase', awaitingPlan: undefined }
       }
-      if (state.last !== undefined) await settleLapsed(work, state.last.reference)
+      if (state.last !== undefined) await endLapsedPurchase(work, state.last.reference)
       const given = { customer, product, plan, cycleMode, now } as const
-      const started = unpaidPurchase({ ...given, origin: 'free_default' })
+      const started = newUnpaidPurchase({ ...given, origin: 'free_default' })
       const predecessor = { previous: state.last, replaced: undefined }
-      const purchase = await followPurchase(work, started, predecessor, false)
+      const purchase = await linkToPredecessor(work, started, predecessor, false)
       await createPurchase(work, purchase)
       return { kind: 'purchase', purchase }
     }

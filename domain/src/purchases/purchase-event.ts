@@ -9,12 +9,7 @@ import type { Purchase } from './repository.ts'
 /** Returns `data.object` of most purchase events, with the new status. */
 export function purchaseObject(purchase: Purchase): EventObject<'purchase.created'> {
   return {
-    id: purchase.reference,
-    reference: purchase.reference,
-    status: purchase.status,
-    customer: purchase.customerRef,
-    plan: purchase.planRef,
-    product: purchase.productRef,
+    ...identityOf(purchase),
     amount: purchase.originalAmountMinor ?? purchase.amountMinor,
     currency: purchase.currency.toLowerCase(),
     billingCycle: purchase.billingCycle,
@@ -23,8 +18,8 @@ export function purchaseObject(purchase: Purchase): EventObject<'purchase.create
   }
 }
 
-/** Returns `data.object` of purchase.plan_changed, with the new plan. */
-export function planChangedObject(purchase: Purchase): EventObject<'purchase.plan_changed'> {
+/** Returns the fields that the objects of all purchase events begin with. */
+function identityOf(purchase: Purchase) {
   return {
     id: purchase.reference,
     reference: purchase.reference,
@@ -32,19 +27,18 @@ export function planChangedObject(purchase: Purchase): EventObject<'purchase.pla
     customer: purchase.customerRef,
     plan: purchase.planRef,
     product: purchase.productRef,
-    created: unixSeconds(purchase.createdAt),
   }
+}
+
+/** Returns `data.object` of purchase.plan_changed, with the new plan. */
+export function planChangedObject(purchase: Purchase): EventObject<'purchase.plan_changed'> {
+  return { ...identityOf(purchase), created: unixSeconds(purchase.createdAt) }
 }
 
 /** Returns `data.object` of purchase.past_due. */
 export function pastDueObject(purchase: Purchase): EventObject<'purchase.past_due'> {
   return {
-    id: purchase.reference,
-    reference: purchase.reference,
-    status: purchase.status,
-    customer: purchase.customerRef,
-    plan: purchase.planRef,
-    product: purchase.productRef,
+    ...identityOf(purchase),
     retryCount: purchase.retryCount,
     nextRetryAt: purchase.nextRetryAt === null ? null : unixSeconds(purchase.nextRetryAt),
     created: unixSeconds(purchase.createdAt),

@@ -1,9 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { listDebts } from '../invoices/debts.ts'
-import { hasPaidForPlan, type PlanOfCustomer } from './charged-plans.ts'
+import {
+  hasPaidForPlan,
+  type PlanOfCustomer,
+  findDecidingPurchase,
+  findLastOfPlan,
+} from './repository.ts'
 import type { ActivationInput } from './decide-activation.ts'
-import { findDecidingPurchase, findLastOfPlan } from './repository.ts'
 
 /** Reads the customer's purchases, debts and card as far as they decide how the plan starts. */
 export async function readActivationState(

@@ -1,7 +1,7 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { listDebts } from '../invoices/debts.ts'
 import type { Plan } from '../plans/plan.ts'
-import { isSoldOut } from '../plans/places.ts'
+import { isSoldOut } from '../plans/sold-out.ts'
 import { givesAccess } from './access.ts'
 import { defaultPlanOf, type ProvisionInput } from './decide-provision.ts'
 import { findDecidingPurchase, findLastOfPlan } from './repository.ts'

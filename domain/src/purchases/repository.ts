@@ -3,7 +3,14 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { PurchaseStatus } from '@tollgate/schemas/http/purchases'
 import { jsonb } from '../postgres/jsonb.ts'
 import type { Purchase } from './purchase.ts'
-import { fromRow, type PurchaseRow } from './purchase-rows.ts'
+import {
+  fromRow,
+  type PurchaseRow,
+  toEntitling,
+  type EntitlingPurchase,
+  type EntitlingRow,
+} from './purchase-rows.ts'
+import { selectNames, type CustomerName } from '../customers/repository.ts'
 
 export type { Purchase }
 
@@ -129,9 +136,9 @@ function matchingPurchases(
 export async function findLastOfPlan(
   sql: Queryable,
   providerId: string,
-  of: { readonly customerRef: string; readonly productRef: string; readonly planRef: string },
+  planOfCustomer: PlanOfCustomer,
 ): Promise<Purchase | undefined> {
-  const [purchase] = await listPurchases(sql, providerId, { ...of, rowsMax: 1 })
+  const [purchase] = await listPurchases(sql, providerId, { ...planOfCustomer, rowsMax: 1 })
   return purchase
 }
 
@@ -164,8 +171,68 @@ export async function findDecidingPurchase(
   return row === undefined ? undefined : fromRow(row)
 }
 
-export function decidingFirst(sql: Queryable): Fragment {
+function decidingFirst(sql: Queryable): Fragment {
   return sql`
     purchases.status in ${sql(statusesWithAccess)} desc, purchases.start_date desc,
     purchases.created_at desc`
+}
+
+export async function countPurchasesByStatus(
+  sql: Queryable,
+  providerId: string,
+): Promise<Map<PurchaseStatus, number>> {
+  const rows = await sql<{ status: PurchaseStatus; total: number }[]>`
+    select status, count(*)::int as total from purchases
+    where provider_id = ${providerId} group by status`
+  return new Map(rows.map(({ status, total }) => [status, total]))
+}
+
+export type PlanOfCustomer = {
+  /** Reference of the customer. */
+  readonly customerRef: string
+  readonly productRef: string
+  readonly planRef: string
+}
+
+/**
+ * Returns whether the customer has paid for a purchase of the plan. The set-up fee is charged until then. Trials, free purchases
+ * and purchases whose payments were all refunded do not count.
+ */
+export async function hasPaidForPlan(
+  sql: Queryable,
+  providerId: string,
+  { customerRef, productRef, planRef }: PlanOfCustomer,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1 from purchases
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and product_ref = ${productRef} and plan_ref = ${planRef} and paid_at is not null
+      and (status <> 'refunded' or exists (
+        select from invoices where invoices.provider_id = purchases.provider_id
+          and purchase_ref = purchases.reference and paid > refunded))
+    limit 1`
+  return rows.length > 0
+}
+
+/** Returns the deciding purchase for each product of which the customer ever held a plan, keyed by the customer's reference. */
+export async function listDecidingPurchases(
+  sql: Queryable,
+  customers: readonly CustomerName[],
+): Promise<Map<string, EntitlingPurchase[]>> {
+  const rows = await sql<EntitlingRow[]>`
+    select distinct on (provider_id, customer_ref, product_ref)
+      reference, customer_ref, product_ref, plan_snapshot, status, anchor, cycle_mode, start_date,
+      end_date, ended_at, updated_at, suspended_at, access_restored_at, carried_into,
+      carried_over_micros, allowance_window, allowance_since, allowance_until,
+      windows_taken_in, first_included_micros
+    from purchases
+    where (provider_id, customer_ref) in (${selectNames(sql, customers)}) and plan_ref is not null
+    order by provider_id, customer_ref, product_ref, ${decidingFirst(sql)}`
+  const found = new Map<string, EntitlingPurchase[]>()
+  for (const row of rows) {
+    const others = found.get(row.customer_ref)
+    if (others === undefined) found.set(row.customer_ref, [toEntitling(row)])
+    else others.push(toEntitling(row))
+  }
+  return found
 }

@@ -1,5 +1,5 @@
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { updateScheduledPlan } from './notes-repository.ts'
+import { updateScheduledPlan } from './purchase-fields-repository.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { purchaseObject } from './purchase-event.ts'
 import { lockPurchase, type Purchase } from './repository.ts'
@@ -18,8 +18,8 @@ export async function schedulePlan(
   if (purchase === undefined || purchase.endedAt !== null) return undefined
   if (purchase.scheduledPlan === null && change === null) return purchase
   const { plan = null, at = null } = change ?? {}
-  const noted = { ...purchase, scheduledPlan: plan, scheduledPlanAt: at }
-  await updateScheduledPlan(sql, providerId, noted)
-  await recordEvent(work, 'purchase.updated', purchaseObject(noted))
-  return noted
+  const changed = { ...purchase, scheduledPlan: plan, scheduledPlanAt: at }
+  await updateScheduledPlan(sql, providerId, changed)
+  await recordEvent(work, 'purchase.updated', purchaseObject(changed))
+  return changed
 }

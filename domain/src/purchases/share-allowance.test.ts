@@ -13,7 +13,7 @@ const plan = (priceMinor: number, limit?: number) =>
 const postPaid = (freeUnits: number) =>
   planOf('usage-based', 0, { billingModel: 'post-paid', creditsPerUnit: 100, freeUnits })
 
-describe('a purchase has what is left of the allowance that runs', () => {
+describe('a purchase shares the rest of the current allowance', () => {
   test('after a change that charges the difference, there and back', () => {
     const world = new World().take(priced(1_000)).wait(1)
     expect(world.use(5_000)).toBe(1_000)
@@ -27,7 +27,7 @@ describe('a purchase has what is left of the allowance that runs', () => {
     expect(world.wait(28).remaining()).toBe(1_000)
   })
 
-  test('after the purchase before it was cancelled, as long as its period would have run', () => {
+  test('after the previous purchase was cancelled, until its period would have ended', () => {
     const world = new World().take(free(100)).wait(3)
     expect(world.use(80)).toBe(80)
     world.end().wait(10)
@@ -56,7 +56,7 @@ describe('a purchase has what is left of the allowance that runs', () => {
     expect(world.wait(31).remaining()).toBe(12)
   })
 
-  test('of a longer period, also when it changes back to a shorter one', () => {
+  test('with a longer period, even after a change back to a shorter one', () => {
     const world = new World().take(free(10, { billingCycle: 'weekly' })).take(free(1_000))
     expect(world.use(1_000)).toBe(1_000)
     expect(
@@ -68,7 +68,7 @@ describe('a purchase has what is left of the allowance that runs', () => {
     expect(world.take(free(1_000)).remaining()).toBe(0)
   })
 
-  test('and its late usage counts against the purchases after it', () => {
+  test('and counts late usage against the purchases after it', () => {
     const world = new World().take(postPaid(100)).wait(1).take(postPaid(100)).wait(1)
     world.use(80)
     world.usages.push({ second: Math.floor(begin / 1000) + 60, units: 50 })
@@ -79,7 +79,7 @@ describe('a purchase has what is left of the allowance that runs', () => {
   })
 })
 
-test('a purchase that is paid in full has a full allowance', () => {
+test('starts a full allowance for a purchase that is paid in full', () => {
   const world = new World().take(free(100))
   expect(world.use(100)).toBe(100)
   world.take(priced(1_000))
@@ -87,7 +87,7 @@ test('a purchase that is paid in full has a full allowance', () => {
   expect(world.use(5_000)).toBe(1_000)
 })
 
-test('540 units with 100 free ones cost as much with six changes as with none', () => {
+test('charges 540 units with 100 free units the same with six changes as with none', () => {
   const world = new World().take(postPaid(100))
   for (let change = 0; change < 6; change += 1) {
     world.use(77)
@@ -99,10 +99,10 @@ test('540 units with 100 free ones cost as much with six changes as with none', 
   expect(bills.reduce((sum, bill) => sum + bill.free, 0)).toBe(100)
 })
 
-describe('a change to another price shares out units as it shares out the price', () => {
+describe('a change to another price prorates units like the price', () => {
   const [cheap, dear] = [plan(1_900, 100), plan(4_900, 300)]
 
-  test('a cheaper plan waits for the renewal, so that no used units are credited', () => {
+  test('schedules a cheaper plan for the renewal, so that no used units are credited', () => {
     const world = new World().take(dear)
     expect(world.use(5_000)).toBe(300)
     world.take(cheap)
@@ -112,28 +112,28 @@ describe('a change to another price shares out units as it shares out the price'
     expect(world.use(5_000)).toBe(100)
   })
 
-  test('a dearer plan adds the units that its difference pays for', () => {
+  test('adds the units that the difference to a more expensive plan pays for', () => {
     const world = new World().take(cheap).wait(15.5).take(dear)
     expect(world.paidMinor).toBe(1_900 + 1_500)
     expect(world.use(5_000)).toBe(200)
     expect(world.wait(15.5).use(5_000)).toBe(300)
   })
 
-  test('a difference that is too small to be charged waits for the renewal', () => {
+  test('waits for the renewal if the difference is too small to charge', () => {
     const world = new World().take(cheap).wait(30.9).take(dear)
     expect(world.paidMinor).toBe(1_900)
     expect(world.use(5_000)).toBe(100)
     expect(world.wait(0.2).use(5_000)).toBe(300)
   })
 
-  test('a plan without a limit is paid by time, and one after it counts from the change', () => {
+  test('charges a plan without a limit by time, and counts units of the next plan from the change', () => {
     const world = new World().take(plan(4_900)).wait(15.5).take(cheap)
     expect(world.paidMinor).toBe(4_900 - 1_500)
     expect(world.use(5_000)).toBe(50)
     expect(world.take(plan(4_900)).remaining()).toBe(Infinity)
   })
 
-  test('free units of a hybrid plan are shared out on the bill', () => {
+  test('prorates the free units of a hybrid plan on the bill', () => {
     const hybrid = (priceMinor: number, freeUnits: number) =>
       planOf('hybrid', priceMinor, { freeUnits, creditsPerUnit: 100 })
     const world = new World().take(hybrid(1_000, 50)).wait(15.5).take(hybrid(3_000, 150))
@@ -146,7 +146,7 @@ describe('a change to another price shares out units as it shares out the price'
 })
 
 /* The model has no windows. It counts full charges and the months that have passed. */
-describe('whatever is changed when', () => {
+describe('for any sequence of changes', () => {
   const units = fc.integer({ min: 1, max: 120 })
   const step = (daysMax: number) =>
     fc.oneof(
@@ -177,7 +177,7 @@ describe('whatever is changed when', () => {
     return { world, served, largest }
   }
 
-  test('units under cap never exceed the largest allowance for each full charge, and one that costs nothing', () => {
+  test('allows at most the largest allowance per full charge, plus one free allowance', () => {
     const withinOnePeriod = fc.array(step(3), { maxLength: 9 })
     fc.assert(
       fc.property(withinOnePeriod, (steps) => {
@@ -191,7 +191,7 @@ describe('whatever is changed when', () => {
     )
   })
 
-  test('there is no more than one allowance for each full charge and for each month', () => {
+  test('grants at most one allowance per full charge and per month', () => {
     const overMonths = fc.array(step(40), { maxLength: 25 })
     fc.assert(
       fc.property(overMonths, (steps) => {
@@ -204,7 +204,7 @@ describe('whatever is changed when', () => {
   })
 
   /* All plans have the same price for a unit, so no plan serves units that are worth more than they cost. */
-  test('value served never exceeds value paid, net of credits, whatever the prices and limits are', () => {
+  test('never serves more value than was paid, net of credits', () => {
     const catalog = fc.array(fc.integer({ min: 100, max: 9_999 }), { minLength: 2, maxLength: 5 })
     const choice = fc.nat({ max: 4 })
     const moves = fc.array(
@@ -240,7 +240,7 @@ describe('whatever is changed when', () => {
   })
 
   /* Limits do not depend on prices. A unit is worth its price on the plan where it is cheapest. */
-  test('units cost at least what they cost on the plan that is cheapest for a unit', () => {
+  test('charges units at least at the price of the cheapest plan', () => {
     const priceAndLimit = fc.tuple(
       fc.integer({ min: 50, max: 999 }),
       fc.integer({ min: 1, max: 999 }),
@@ -268,7 +268,7 @@ describe('whatever is changed when', () => {
     )
   })
 
-  test('free units on bills never exceed those of the plan that has most, and every unit is on one bill', () => {
+  test('bills every unit once, with at most the free units of the most generous plan', () => {
     const changes = fc.array(
       fc.record({
         days: fc.double({ min: 0, max: 2, noNaN: true }),

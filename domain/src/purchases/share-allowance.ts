@@ -1,5 +1,5 @@
 import { windowId } from '@tollgate/schemas/hot-state/documents'
-import { windowOf } from './usage-windows.ts'
+import { billedWindowOf } from './usage-windows.ts'
 import { farFuture } from '../entitlements/compile-entitlement.ts'
 import { includedMicros } from '../plans/included-units.ts'
 import { periodOf, unixSecond, usagePeriodAt } from '../periods/periods.ts'
@@ -30,7 +30,7 @@ export type AllowanceInput = {
 export function shareAllowance(input: AllowanceInput): SharedAllowance | null {
   const { previous, purchase, isPaidInFull } = input
   if (previous === undefined) return null
-  if (isPaidInFull) return shareUnpaid(input, previous)
+  if (isPaidInFull) return shareUnpaidAllowance(input, previous)
   const { endBeforePrevious } = input
   if (countsFromChange(previous, purchase)) return null
   const at = purchase.startDate
@@ -45,7 +45,7 @@ export function shareAllowance(input: AllowanceInput): SharedAllowance | null {
  * One price pays for one allowance, so units used in an unpaid period count against the paid one. Units of a plan without a limit
  * do not, because their value is not known.
  */
-function shareUnpaid(
+function shareUnpaidAllowance(
   { endBeforePrevious, purchase, isUnpaid }: AllowanceInput,
   previous: Purchase,
 ): SharedAllowance | null {
@@ -78,7 +78,7 @@ function allowanceAt(
       : usagePeriodAt(cycle, startDate, lastInstant(previous, purchase.createdAt))
   const isFirst = period.start.getTime() === startDate.getTime()
   if (isFirst && allowance !== null) return allowance
-  const { fromSecond } = windowOf(previous, period, endBeforePrevious)
+  const { fromSecond } = billedWindowOf(previous, period, endBeforePrevious)
   return {
     window: windowId(reference, unixSecond(period.start)),
     since: new Date(fromSecond * 1000),

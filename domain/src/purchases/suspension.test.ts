@@ -18,7 +18,7 @@ const purchase: SuspendablePurchase = {
 }
 
 /** Returns the purchase after a transition to the status at that instant. */
-function moved(
+function afterMove(
   given: SuspendablePurchase,
   status: SuspendablePurchase['status'],
   nowMs: number,
@@ -26,7 +26,7 @@ function moved(
   return { ...given, status, ...suspensionAfter(given, status, new Date(nowMs)) }
 }
 
-function leaves(given: SuspendablePurchase, endMs: number): boolean {
+function leavesRest(given: SuspendablePurchase, endMs: number): boolean {
   return leavesUnits(leavingOf(given), endMs / 1000)
 }
 
@@ -40,31 +40,31 @@ class Story {
   nowMs = anchor.getTime()
   suspensions: { from: number; until: number }[] = []
   /** Starts of periods that may still be read: the current one, and the one of the last transition. */
-  asked = new Set<number>()
+  readable = new Set<number>()
 
   wait(ms: number): void {
     this.nowMs += ms
   }
 
-  turn(): void {
+  toggle(): void {
     const isSuspended = this.held.status === 'suspended'
     if (isSuspended) this.suspensions.at(-1)!.until = this.nowMs
     else this.suspensions.push({ from: this.nowMs, until: Infinity })
-    this.held = moved(this.held, isSuspended ? 'active' : 'suspended', this.nowMs)
-    if (!isSuspended) this.asked.clear()
-    this.asked.add(weekStart(this.nowMs))
+    this.held = afterMove(this.held, isSuspended ? 'active' : 'suspended', this.nowMs)
+    if (!isSuspended) this.readable.clear()
+    this.readable.add(weekStart(this.nowMs))
   }
 
   check(): void {
-    for (const start of new Set([...this.asked, weekStart(this.nowMs)])) {
+    for (const start of new Set([...this.readable, weekStart(this.nowMs)])) {
       const hadAccess = !this.suspensions.some(({ from, until }) => from < start && start <= until)
-      expect(leaves(this.held, start)).toBe(start > anchor.getTime() && hadAccess)
+      expect(leavesRest(this.held, start)).toBe(start > anchor.getTime() && hadAccess)
     }
   }
 }
 
-describe('a suspension', () => {
-  test('takes what the period before leaves where that one ended without access, and nowhere else', () => {
+describe('suspensionAfter', () => {
+  test('removes the rest of a period only if the period ended without access', () => {
     const waits = fc.oneof(fc.integer({ min: 1, max: 20 * 86_400_000 }), fc.constant(weekMs))
     fc.assert(
       fc.property(fc.array(waits, { minLength: 1, maxLength: 12 }), (gaps) => {
@@ -72,7 +72,7 @@ describe('a suspension', () => {
         for (const gap of gaps) {
           story.wait(gap)
           story.check()
-          story.turn()
+          story.toggle()
           story.check()
         }
       }),
@@ -80,22 +80,22 @@ describe('a suspension', () => {
     )
   })
 
-  test('is not begun again by what else happens to a purchase that is suspended', () => {
+  test('keeps the start of a suspension through other transitions', () => {
     const at = anchor.getTime() + weekMs / 2
-    const suspended = moved(purchase, 'suspended', at)
-    expect(moved(suspended, 'suspended', at + weekMs)).toEqual(suspended)
-    expect(moved(suspended, 'expired', at + weekMs)).toMatchObject({
+    const suspended = afterMove(purchase, 'suspended', at)
+    expect(afterMove(suspended, 'suspended', at + weekMs)).toEqual(suspended)
+    expect(afterMove(suspended, 'expired', at + weekMs)).toMatchObject({
       suspendedAt: new Date(at),
       accessRestoredAt: null,
     })
   })
 
-  test('whose beginning nobody noted takes everything that was left before access was back', () => {
+  test('removes all carried units if the start of the suspension is not recorded', () => {
     const restored = { ...purchase, accessRestoredAt: new Date(anchor.getTime() + 1.5 * weekMs) }
-    const again = moved(restored, 'suspended', anchor.getTime() + 1.7 * weekMs)
+    const again = afterMove(restored, 'suspended', anchor.getTime() + 1.7 * weekMs)
     for (const held of [restored, again])
-      expect(leaves(held, anchor.getTime() + weekMs)).toBe(false)
-    expect(leaves(restored, anchor.getTime() + 2 * weekMs)).toBe(true)
-    expect(leaves(again, anchor.getTime() + 2 * weekMs)).toBe(false)
+      expect(leavesRest(held, anchor.getTime() + weekMs)).toBe(false)
+    expect(leavesRest(restored, anchor.getTime() + 2 * weekMs)).toBe(true)
+    expect(leavesRest(again, anchor.getTime() + 2 * weekMs)).toBe(false)
   })
 })

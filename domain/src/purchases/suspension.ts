@@ -1,5 +1,5 @@
 import { usagePeriodAt } from '../periods/periods.ts'
-import { cycleOf, isOpen, type CyclingPurchase } from './access.ts'
+import { cycleOf, hasStatusWithAccess, type CyclingPurchase } from './access.ts'
 import type { Purchase } from './repository.ts'
 
 type Suspension = Pick<Purchase, 'suspendedAt' | 'accessRestoredAt'>
@@ -16,11 +16,11 @@ export function suspensionAfter(
 ): Suspension {
   const { anchor, suspendedAt, accessRestoredAt } = purchase
   const wasSuspended = purchase.status === 'suspended'
-  if (wasSuspended && isOpen({ status })) return { suspendedAt, accessRestoredAt: now }
+  if (wasSuspended && hasStatusWithAccess({ status })) return { suspendedAt, accessRestoredAt: now }
   if (wasSuspended || status !== 'suspended') return { suspendedAt, accessRestoredAt }
   // Two suspensions in one period count as one. The first one decides how many units the period was left.
-  const goesOn = accessRestoredAt !== null && periodStart(purchase, now) <= accessRestoredAt
-  return { suspendedAt: goesOn ? (suspendedAt ?? anchor) : now, accessRestoredAt: null }
+  const isSamePeriod = accessRestoredAt !== null && periodStart(purchase, now) <= accessRestoredAt
+  return { suspendedAt: isSamePeriod ? (suspendedAt ?? anchor) : now, accessRestoredAt: null }
 }
 
 /** Returns whether the purchase was suspended, and so without access, when it ended. */

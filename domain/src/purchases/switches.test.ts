@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import {
+  boughtPlan as bought,
+  buyer,
+  snapshotOfPlan,
+  soldProduct,
+} from '../../test/bought-plans.ts'
 import { periodAt, usagePeriodAt, usagePeriodOf, type Cycle } from '../periods/periods.ts'
 import { totalOf } from '../pricing/invoice-line.ts'
 import type { PlanTerms } from '../plans/plan.ts'
 import { decideChange, decideSwitch, needsNoPayment, type SwitchInput } from './decide-switch.ts'
-import { paidPurchase, switchedPurchase, switchPrice } from './new-purchase.ts'
+import { newSwitchedPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
 
 /* Changes of plan within a period: their charges, whatever the days on which they are made. */
-
-const customer = {
-  reference: 'cus_1',
-  email: 'ada@example.com',
-} as Parameters<typeof paidPurchase>[0]['customer']
-const product = { reference: 'prd_1', name: 'API' }
 
 let plans = 0
 
@@ -23,18 +23,15 @@ function planOf(
   terms: PlanTerms = {},
   type: PlanSnapshot['type'] = 'recurring',
 ) {
-  const plan: PlanSnapshot = {
-    reference: `pln_${(plans += 1)}`,
-    name: 'Plan',
-    type,
+  const basePriceMinor = type === 'hybrid' ? priceMinor : null
+  const fields = { type, basePriceMinor, meterRef: 'mtr_1' }
+  const reference = `pln_${(plans += 1)}`
+  return snapshotOfPlan(
+    reference,
     priceMinor,
-    basePriceMinor: type === 'hybrid' ? priceMinor : null,
-    setupFeeMinor: null,
-    currency: 'USD',
-    meterRef: 'mtr_1',
-    terms: { billingCycle: 'monthly', prorationPolicy: 'proportional', ...terms },
-  }
-  return plan
+    { prorationPolicy: 'proportional', ...terms },
+    fields,
+  )
 }
 
 function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
@@ -42,12 +39,6 @@ function withoutPolicy(plan: PlanSnapshot): PlanSnapshot {
 }
 
 const atRenewal = (priceMinor: number) => planOf(priceMinor, { prorationPolicy: 'none' })
-
-function bought(plan: PlanSnapshot, now: Date): Purchase {
-  const price = switchPrice(plan, 'USD', '1')
-  const purchase = paidPurchase({ customer, product, plan, cycleMode: 'calendar', now }, price)
-  return { ...purchase, status: 'active' }
-}
 
 function changeOf(held: Purchase, plan: PlanSnapshot, at: Date) {
   return decideSwitch({ held, plan, isFirstCharge: false, currency: undefined, at })
@@ -61,23 +52,26 @@ function scheduledChange(input: SwitchInput) {
 const june = new Date('2026-06-01T00:00:00Z')
 const later = new Date('2026-06-11T00:00:00Z')
 
-describe('a plan begins a period of its own', () => {
+describe('decideSwitch', () => {
   const small = planOf(1_900)
   test.each([
-    ['by its policy', small, planOf(4_900, { prorationPolicy: 'full' }), {}],
-    ['where nothing was paid', planOf(0), planOf(4_900), {}],
-    ['of another length', small, planOf(49_000, { billingCycle: 'yearly' }), {}],
-    ['of another kind', small, planOf(4_900, {}, 'usage-based'), {}],
-    ['where the period is not paid', small, planOf(4_900), { status: 'past_due' }],
-    ['in a trial', small, planOf(4_900), { status: 'trialing' }],
-    ['where the renewal is due', small, planOf(4_900), { nextBillingDate: later }],
-    ['where it has ended', small, planOf(4_900), { endDate: later }],
-    ['that is the one before', small, small, {}],
-  ] as const)('%s', (_, before, after, change: Partial<Purchase>) => {
-    expect(changeOf({ ...bought(before, june), ...change }, after, later)).toBeUndefined()
-  })
+    ['if the policy requires it', small, planOf(4_900, { prorationPolicy: 'full' }), {}],
+    ['if nothing was paid', planOf(0), planOf(4_900), {}],
+    ['if the new period has another length', small, planOf(49_000, { billingCycle: 'yearly' }), {}],
+    ['if the new plan is of another type', small, planOf(4_900, {}, 'usage-based'), {}],
+    ['if the current period is not paid', small, planOf(4_900), { status: 'past_due' }],
+    ['during a trial', small, planOf(4_900), { status: 'trialing' }],
+    ['while the renewal is due', small, planOf(4_900), { nextBillingDate: later }],
+    ['if the purchase has ended', small, planOf(4_900), { endDate: later }],
+    ['if the plan is the same', small, small, {}],
+  ] as const)(
+    'leaves the change to a new period %s',
+    (_, before, after, change: Partial<Purchase>) => {
+      expect(changeOf({ ...bought(before, june), ...change }, after, later)).toBeUndefined()
+    },
+  )
 
-  test('in another currency', () => {
+  test('leaves the change to a new period in another currency', () => {
     const input = {
       held: bought(small, june),
       plan: planOf(4_900),
@@ -97,42 +91,42 @@ test.each([
   // 49 cents are too little to charge alone.
   [1_900, 1_973, 49n, true],
   [1_900, 1_975, 50n, false],
-])('from %i to %i with 20 of 30 days left: %i', (from, to, cents, isFree) => {
+])('charges a change from %i to %i with 20 of 30 days left: %i', (from, to, cents, isFree) => {
   const change = changeOf(bought(planOf(from), june), planOf(to), later)!
   expect(totalOf(change.lines)).toBe(cents)
   expect(needsNoPayment(change)).toBe(isFree)
 })
 
-describe('a plan that includes a number of units', () => {
+describe('a plan with included units', () => {
   const [small, large] = [planOf(1_900, { limit: 100 }), planOf(4_900, { limit: 300 })]
   const atJuly = { at: new Date('2026-07-01T00:00:00Z') }
   const decided = (held: Purchase, plan: PlanSnapshot, at = later) =>
     decideChange({ held, plan, isFirstCharge: false, currency: undefined, at })
 
-  test('is changed to a cheaper one at the renewal', () => {
+  test('changes to a cheaper plan at the renewal', () => {
     const decision = decided(bought(large, june), small)
     expect(decision).toMatchObject({ kind: 'at-renewal', change: atJuly })
   })
 
-  test('is changed to a dearer one at once, for units and a price of the days that are left', () => {
+  test('changes to a more expensive plan at once, with units and price of the remaining days', () => {
     const decision = decided(bought(small, june), large)
     // 20 of 30 days of 200 additional units.
     expect(decision).toMatchObject({ kind: 'now', change: { includedMicros: 233_000_000n } })
   })
 
-  test('gives no units for a difference that is too small to be charged', () => {
+  test('gets no units for a difference that is too small to charge', () => {
     const lastHour = new Date('2026-06-30T23:00:00Z')
     const decision = decided(bought(small, june), large, lastHour)
     expect(decision).toMatchObject({ kind: 'at-renewal', change: atJuly })
   })
 
-  test('is not changed to a cheaper one before its end if no renewal comes', () => {
+  test('cannot change to a cheaper plan before its end if it does not renew', () => {
     const held = { ...bought(large, june), autoRenew: false, nextBillingDate: null }
     expect(decided(held, small)).toMatchObject({ kind: 'too-early', until: atJuly.at })
     expect(decided(held, planOf(5_900, { limit: 300 }))).toMatchObject({ kind: 'now' })
   })
 
-  test('counts from the change where the plan before includes any number', () => {
+  test('counts units from the change if the previous plan has no limit', () => {
     const decision = decided(bought(planOf(4_900), june), small)
     expect(decision).toMatchObject({ kind: 'now', change: { includedMicros: 66_000_000n } })
     expect(decided(bought(small, june), planOf(4_900))).toMatchObject({
@@ -141,16 +135,16 @@ describe('a plan that includes a number of units', () => {
   })
 })
 
-test('a plan without a policy is charged the difference', () => {
+test('charges the difference for a plan without a policy', () => {
   const change = changeOf(bought(planOf(1_900), june), withoutPolicy(planOf(4_900)), later)!
   expect(totalOf(change.lines)).toBe(2_000n)
 })
 
-describe('by the policy none', () => {
+describe('decideChange, with the policy none', () => {
   const held = bought(planOf(1_900), june)
   const input = { held, isFirstCharge: true, currency: undefined, at: later }
 
-  test('nothing changes before the next renewal', () => {
+  test('changes nothing before the next renewal', () => {
     const plan = atRenewal(4_900)
     expect(changeOf(held, plan, later)).toBeUndefined()
     expect(scheduledChange({ ...input, plan })).toMatchObject({
@@ -159,7 +153,7 @@ describe('by the policy none', () => {
     })
   })
 
-  test('the set-up fee is due once', () => {
+  test('charges the set-up fee once', () => {
     const plan = { ...atRenewal(4_900), setupFeeMinor: 500 }
     const fees = [true, false].map(
       (isFirstCharge) => scheduledChange({ ...input, plan, isFirstCharge })!.plan.setupFeeMinor,
@@ -167,14 +161,14 @@ describe('by the policy none', () => {
     expect(fees).toEqual([500, null])
   })
 
-  test('a plan begins a period of its own if the running one is not paid', () => {
+  test('starts a new period if the current one is not paid', () => {
     const plan = atRenewal(4_900)
     const unpaid: Purchase = { ...held, status: 'past_due' }
     expect(scheduledChange({ ...input, held: unpaid, plan })).toBeUndefined()
     expect(changeOf(unpaid, plan, later)).toBeUndefined()
   })
 
-  test('a plan is charged the difference at once if no renewal comes', () => {
+  test('charges the difference at once if the purchase does not renew', () => {
     const plan = atRenewal(4_900)
     const cancelled = { ...held, autoRenew: false, nextBillingDate: null }
     expect(scheduledChange({ ...input, held: cancelled, plan })).toBeUndefined()
@@ -182,13 +176,13 @@ describe('by the policy none', () => {
   })
 })
 
-test('hybrid plans change at their base prices', () => {
+test('charges hybrid plans by their base prices', () => {
   const held = bought(planOf(1_900, {}, 'hybrid'), june)
   expect(totalOf(changeOf(held, planOf(4_900, {}, 'hybrid'), later)!.lines)).toBe(2_000n)
 })
 
 /* Multiplies the price of each plan by the seconds it was held, as one fraction without periods, lines or rounding. */
-test('a period costs what its plans cost for the time that each was held, whatever is changed when', () => {
+test('charges each plan of a period for the time it was held, for any sequence of changes', () => {
   const anchors = fc
     .integer({ min: 1_577_836_800, max: 2_208_988_800 })
     .map((seconds) => new Date(seconds * 1000))
@@ -213,8 +207,8 @@ test('a period costs what its plans cost for the time that each was held, whatev
         const plan = planOf(each.minor, { billingCycle })
         const change = changeOf(held, plan, each.at)!
         paid += totalOf(change.lines)
-        const given = { customer, product, plan, now: each.at }
-        held = switchedPurchase(given, change, switchPrice(plan, 'USD', '1'))
+        const given = { customer: buyer, product: soldProduct, plan, now: each.at }
+        held = newSwitchedPurchase(given, change, switchPrice(plan, 'USD', '1'))
         expect(held).toMatchObject({ anchor, nextBillingDate: end, nextResetAt: end })
         const at = new Date(Math.floor(each.at.getTime() / 1000) * 1000)
         exact += BigInt(minor) * BigInt((at.getTime() - from.getTime()) / 1000)
@@ -231,12 +225,12 @@ test('a period costs what its plans cost for the time that each was held, whatev
   )
 })
 
-describe('what a purchase counts that went on with a period', () => {
+describe('the first usage period of a purchase that continues a period', () => {
   const anchor = new Date('2026-01-31T12:00:00Z')
   const cycle: Cycle = { anchor, billingCycle: 'monthly', mode: 'calendar' }
   const start = new Date('2026-04-10T09:30:00Z')
 
-  test('begins with the change, and goes on by the anchor', () => {
+  test('begins with the change, and ends by the anchor', () => {
     const first = { index: 2, start, end: new Date('2026-04-30T12:00:00Z') }
     expect(usagePeriodAt(cycle, start, start)).toEqual(first)
     expect(usagePeriodOf(cycle, start, 0)).toEqual(first)
@@ -247,7 +241,7 @@ describe('what a purchase counts that went on with a period', () => {
     })
   })
 
-  test('is a period from the start where it began there', () => {
+  test('is a full period if the purchase began with it', () => {
     const boundary = new Date('2026-02-28T12:00:00Z')
     expect(usagePeriodAt(cycle, boundary, boundary)).toMatchObject({ index: 1, start: boundary })
   })

@@ -54,14 +54,18 @@ const states = purchaseStatuses.flatMap((status) =>
 )
 const triggers = Object.keys(purchaseTransitions) as PurchaseTrigger[]
 
-describe('a purchase moves as the contract says, and in no other way', () => {
-  test.each(states)('%s', (state) => {
-    for (const trigger of triggers) {
-      const row = rows.find(([from, on]) => from === state && on === trigger)
-      const [status, ending] = state.split(' ') as [PurchaseStatus, string | undefined]
-      const purchase = { status, cancelledAt: ending === undefined ? null : new Date(0) }
-      expect(canMove(purchase, trigger), `${state}, ${trigger}`).toBe(row !== undefined)
-      if (row !== undefined) expect(purchaseTransitions[trigger].to ?? status, trigger).toBe(row[2])
-    }
-  })
+describe('canMove', () => {
+  test.each(states)(
+    'allows exactly the specified transitions of a purchase that is %s',
+    (state) => {
+      for (const trigger of triggers) {
+        const row = rows.find(([from, on]) => from === state && on === trigger)
+        const [status, ending] = state.split(' ') as [PurchaseStatus, string | undefined]
+        const purchase = { status, cancelledAt: ending === undefined ? null : new Date(0) }
+        expect(canMove(purchase, trigger), `${state}, ${trigger}`).toBe(row !== undefined)
+        if (row !== undefined)
+          expect(purchaseTransitions[trigger].to ?? status, trigger).toBe(row[2])
+      }
+    },
+  )
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { periodsToLookAtAgain, windowOf } from './usage-windows.ts'
+import { periodsWithLateUsage, billedWindowOf } from './usage-windows.ts'
 
 const at = (iso: string): Date => new Date(`2026-03-${iso}Z`)
 const second = (iso: string): number => at(iso).getTime() / 1000
@@ -15,16 +15,19 @@ test.each([
   ['01T12:00:00', '01T12:00:00.900', '01T12:00:00.400', '01T12:00:01', '01T12:00:01'],
   ['01T12:00:00', '10T08:00:00.001', undefined, '01T11:55:00', '10T08:00:01'],
   ['02T12:00:00', '31T12:00:00', '01T11:58:30', '02T12:00:00', '31T12:00:00'],
-])('the period from %s to %s, after one until %s, has usage from %s to %s', (...texts) => {
-  const [start, end, previous, from, to] = texts
-  const endOfPrevious = previous === undefined ? undefined : at(previous)
-  expect(windowOf(purchase, { start: at(start), end: at(end) }, endOfPrevious)).toEqual({
-    fromSecond: second(from),
-    toSecond: second(to),
-  })
-})
+])(
+  'bills with the period from %s to %s, after a purchase until %s, the usage from %s to %s',
+  (...texts) => {
+    const [start, end, previous, from, to] = texts
+    const endOfPrevious = previous === undefined ? undefined : at(previous)
+    expect(billedWindowOf(purchase, { start: at(start), end: at(end) }, endOfPrevious)).toEqual({
+      fromSecond: second(from),
+      toSecond: second(to),
+    })
+  },
+)
 
-test('a period is looked at again until no record of it was taken any more when that was done last', () => {
+test('checks billed periods for late usage until a check after the last accepted record', () => {
   const dayMs = 86_400_000
   const week = (day: number, billedAt: string) => ({
     start: at(`0${day}T00:00:00`),
@@ -33,8 +36,8 @@ test('a period is looked at again until no record of it was taken any more when 
     billedAt: at(billedAt),
   })
   const billed = [week(5, '07T00:00:00'), week(4, '05T00:00:00'), week(3, '04T00:00:00')]
-  expect(periodsToLookAtAgain(billed, 1.5 * dayMs)).toEqual(billed.slice(0, 1))
-  expect(periodsToLookAtAgain(billed, 2.5 * dayMs)).toEqual(billed.slice(0, 2))
-  expect(periodsToLookAtAgain(billed, dayMs)).toEqual([])
-  expect(periodsToLookAtAgain([], dayMs)).toEqual([])
+  expect(periodsWithLateUsage(billed, 1.5 * dayMs)).toEqual(billed.slice(0, 1))
+  expect(periodsWithLateUsage(billed, 2.5 * dayMs)).toEqual(billed.slice(0, 2))
+  expect(periodsWithLateUsage(billed, dayMs)).toEqual([])
+  expect(periodsWithLateUsage([], dayMs)).toEqual([])
 })

@@ -10,7 +10,7 @@ import type { UsageWindow } from '../stored-usage/query-stored-usage.ts'
  * it, as in counting. Usage before the end of the customer's previous purchase belongs to that purchase, including the whole second
  * in which it ended.
  */
-export function windowOf(
+export function billedWindowOf(
   { startDate }: Pick<Purchase, 'startDate'>,
   { start, end }: ChargedPeriod,
   endOfPrevious: Date | undefined,
@@ -35,12 +35,12 @@ export function windowBefore(
 ): UsageWindow | undefined {
   const { startDate, allowance } = purchase
   if (allowance === null || unixSecond(period.start) !== unixSecond(startDate)) return undefined
-  const toSecond = windowOf(purchase, period, endOfPrevious).fromSecond
+  const toSecond = billedWindowOf(purchase, period, endOfPrevious).fromSecond
   return { fromSecond: Math.min(unixSecond(allowance.since), toSecond), toSecond }
 }
 
 /** Returns the billed periods that can have received records since they were billed last. `billed` is sorted newest first. */
-export function periodsToLookAtAgain(
+export function periodsWithLateUsage(
   billed: readonly BilledPeriod[],
   lateMs: number,
 ): BilledPeriod[] {

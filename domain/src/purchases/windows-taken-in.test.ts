@@ -1,58 +1,49 @@
 import { expect, test } from 'vitest'
-import { paidPurchase, switchPrice } from './new-purchase.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { boughtPlan, snapshotOfPlan } from '../../test/bought-plans.ts'
 import type { Purchase } from './repository.ts'
-import { windowsTakenIn } from './windows-taken-in.ts'
+import { addWindowsTakenIn } from './windows-taken-in.ts'
 
 /* Purchases of one customer in June, one each day. Each starts a new period. */
 
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
-const product = { reference: 'prd_a', name: 'API', status: 'active' }
 const now = new Date('2026-06-20T00:00:00Z')
 
 function purchaseOn(day: number, fields: Partial<Purchase> = {}): Purchase {
-  const plan: PlanSnapshot = {
-    ...{ reference: `pln_${day}`, name: 'Plan', type: 'recurring', priceMinor: 900 },
-    ...{ currency: 'USD', basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly' },
-  }
   const start = new Date(Date.UTC(2026, 5, day))
-  const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
-  const purchase = paidPurchase(given, switchPrice(plan, 'USD', '1'))
-  return { ...purchase, reference: `pur_${day}`, ...fields }
+  return boughtPlan(snapshotOfPlan(`pln_${day}`, 900), start, {
+    reference: `pur_${day}`,
+    ...fields,
+  })
 }
 
 const windowOn = (day: number): string => `pur_${day}@${Date.UTC(2026, 5, day) / 1000}`
 
-test('takes in the windows of what was undone, once', () => {
-  const moves = windowsTakenIn(purchaseOn(1), [purchaseOn(2)], now)
+test('includes the windows of a refunded purchase once', () => {
+  const moves = addWindowsTakenIn(purchaseOn(1), [purchaseOn(2)], now)
   expect(moves).toEqual([{ window: windowOn(2), into: windowOn(1) }])
-  const again = windowsTakenIn(purchaseOn(1, { windowsTakenIn: moves }), [purchaseOn(2)], now)
+  const again = addWindowsTakenIn(purchaseOn(1, { windowsTakenIn: moves }), [purchaseOn(2)], now)
   expect(again).toEqual(moves)
 })
 
-test('takes in what an undone purchase was to take in', () => {
+test('includes the windows that a refunded purchase includes', () => {
   const undone = purchaseOn(2, {
     windowsTakenIn: [{ window: windowOn(3), into: windowOn(2) }],
   })
-  expect(windowsTakenIn(purchaseOn(1), [undone], now)).toEqual([
+  expect(addWindowsTakenIn(purchaseOn(1), [undone], now)).toEqual([
     { window: windowOn(3), into: windowOn(1) },
     { window: windowOn(2), into: windowOn(1) },
   ])
 })
 
-test('takes in nothing of a purchase that shared its allowance', () => {
+test('includes no window of a purchase that shared its allowance', () => {
   const since = new Date(Date.UTC(2026, 5, 1))
   const allowance = { window: windowOn(1), since, until: new Date(Date.UTC(2026, 6, 1)) }
-  expect(windowsTakenIn(purchaseOn(1), [purchaseOn(2, { allowance })], now)).toEqual([])
+  expect(addWindowsTakenIn(purchaseOn(1), [purchaseOn(2, { allowance })], now)).toEqual([])
 })
 
-test('takes in every period of a purchase that had more than one', () => {
+test('includes every period of a purchase that had more than one', () => {
   const undone = purchaseOn(2)
   const inAugust = new Date('2026-08-10T00:00:00Z')
-  const moves = windowsTakenIn(purchaseOn(1), [undone], inAugust)
+  const moves = addWindowsTakenIn(purchaseOn(1), [undone], inAugust)
   expect(moves.map(({ window }) => window)).toEqual([
     windowOn(2),
     `pur_2@${Date.UTC(2026, 6, 2) / 1000}`,

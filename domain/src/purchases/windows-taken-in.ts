@@ -7,7 +7,7 @@ import type { Purchase } from './repository.ts'
  * the period in which it is active again. Under windows of their own they would have started a full allowance that is no longer
  * paid.
  */
-export function windowsTakenIn(
+export function addWindowsTakenIn(
   restored: Purchase,
   undone: readonly Purchase[],
   now: Date,
@@ -19,14 +19,14 @@ export function windowsTakenIn(
   // The windows that a refunded purchase includes may not have been published yet.
   const windows = undone.flatMap((purchase) => [
     ...purchase.windowsTakenIn.map(({ window }) => window),
-    ...windowsUntil(purchase, now),
+    ...windowsBegunUntil(purchase, now),
   ])
   const added = new Set(windows.filter((window) => !known.has(window)))
   return [...before, ...[...added].map((window) => ({ window, into }))]
 }
 
 /** Returns the windows of all periods that the purchase has begun. */
-function windowsUntil(purchase: Purchase, now: Date): string[] {
+function windowsBegunUntil(purchase: Purchase, now: Date): string[] {
   const { planSnapshot, startDate, endedAt } = purchase
   if (planSnapshot === null) return []
   const end = endedAt ?? now

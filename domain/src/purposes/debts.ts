@@ -27,7 +27,7 @@ export async function lockDebt(
   return { invoice, purchase, period }
 }
 
-export function debtOf({ intent, debt }: Payment): Debt {
+export function requireDebt({ intent, debt }: Payment): Debt {
   if (debt === undefined) throw new Error(`${intent.reference} pays no invoice`)
   return debt
 }
@@ -38,7 +38,7 @@ export function isPayable(invoice: Invoice, { originalAmountMinor }: PaymentInte
   return decideMove(invoice, 'paid', originalAmountMinor).kind === 'moved'
 }
 
-export const notPayable = 'The invoice is not due any more'
+export const notPayableReason = 'The invoice is not due any more'
 
 /** Pays the invoice and continues its purchase: the charged period begins, or the debt is settled. */
 export async function payDebt(
@@ -59,6 +59,6 @@ export async function carryOverTooSmall(
   { invoice, purchase, period }: Debt,
 ): Promise<void> {
   if (!isTooSmall || invoice.status !== 'open') return
-  const carried = await carryOver(work, invoice, dueMinor(invoice), intent.reference)
-  if (purchase !== undefined) await settlePaid(work, purchase, carried, period)
+  const carriedOver = await carryOver(work, invoice, dueMinor(invoice), intent.reference)
+  if (purchase !== undefined) await settlePaid(work, purchase, carriedOver, period)
 }

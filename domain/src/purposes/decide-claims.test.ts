@@ -15,7 +15,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { maxLength: 10 },
 )
 
-test('the claims in force come to the credits that the money which is away had bought', () => {
+test('claims exactly the credits that the refunded and disputed money had bought', () => {
   const paid = fc.integer({ min: 1, max: 100_000 })
   fc.assert(
     fc.property(paid, fc.integer({ min: 0, max: 10_000 }), steps, (amount, credits, each) => {
@@ -38,11 +38,11 @@ test('the claims in force come to the credits that the money which is away had b
           }
         }
         const away = claims.reduce((sum, { amountMinor }) => sum + Number(amountMinor), 0)
-        const owed = Math.floor((credits * Math.min(away, amount)) / amount)
+        const entitled = Math.floor((credits * Math.min(away, amount)) / amount)
         const inForce = claims.reduce((sum, claim) => sum + Number(claim.credits), 0)
-        expect(inForce).toBeGreaterThanOrEqual(owed)
+        expect(inForce).toBeGreaterThanOrEqual(entitled)
         // Each claim was rounded together with earlier claims, which may have been undone.
-        expect(inForce).toBeLessThanOrEqual(Math.min(credits, owed + claims.length))
+        expect(inForce).toBeLessThanOrEqual(Math.min(credits, entitled + claims.length))
       })
     }),
   )

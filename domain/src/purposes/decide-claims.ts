@@ -37,14 +37,14 @@ export function claimsAfterUndo(
   bought: BoughtCredits,
   inForce: readonly ClaimInForce[],
 ): ClaimsAfterUndo {
-  const owed = creditsOf(bought, sumOf(inForce, 'amountMinor'))
-  const isTooMuch = sumOf(inForce, 'credits') > owed
-  const given = inForce.filter(({ amountMinor }) => isTooMuch && amountMinor === 0n)
-  const left = inForce.filter((each) => !given.includes(each))
-  const undone = given.map(({ reference }) => reference)
-  const credits = owed - sumOf(left, 'credits')
+  const entitled = creditsOf(bought, sumOf(inForce, 'amountMinor'))
+  const isTooMuch = sumOf(inForce, 'credits') > entitled
+  const replaced = inForce.filter(({ amountMinor }) => isTooMuch && amountMinor === 0n)
+  const remaining = inForce.filter((each) => !replaced.includes(each))
+  const undone = replaced.map(({ reference }) => reference)
+  const credits = entitled - sumOf(remaining, 'credits')
   if (credits <= 0n) return { undone, rest: undefined }
-  const cause = left.some((each) => each.cause === 'dispute') ? 'dispute' : 'refund'
+  const cause = remaining.some((each) => each.cause === 'dispute') ? 'dispute' : 'refund'
   return { undone, rest: { cause, credits } }
 }
 

@@ -1,68 +1,46 @@
 import { expect, test } from 'vitest'
-import type { PlanTerms } from '../plans/plan.ts'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { paidPurchase, switchPrice } from '../purchases/new-purchase.ts'
+import { boughtPlan, snapshotOfPlan as planOf } from '../../test/bought-plans.ts'
 import { decidePlanSale, type PlanSaleFacts } from './decide-plan-sale.ts'
 
 /* A monthly plan with a notice of 7 days, held since 1 June. Facts are stated in the order in which they decide. */
 
 const now = new Date('2026-06-11T00:00:00Z')
-const customer = { reference: 'cus_a', email: 'a@example.com' } as Parameters<
-  typeof paidPurchase
->[0]['customer']
-
-function planOf(reference: string, priceMinor: number, terms: PlanTerms = {}): PlanSnapshot {
-  return {
-    ...{ reference, name: reference, type: 'recurring', priceMinor, currency: 'USD' },
-    ...{ basePriceMinor: null, setupFeeMinor: null, meterRef: null },
-    terms: { billingCycle: 'monthly', ...terms },
-  }
-}
-
 const [pro, small, big] = [
   planOf('pro', 4_900, { cancellationNoticeDays: 7 }),
   planOf('small', 900),
   planOf('big', 9_900),
 ]
-const product = { reference: 'prd_A', name: 'API' }
-const start = new Date('2026-06-01T00:00:00Z')
-const held = {
-  ...paidPurchase(
-    { customer, product, plan: pro, cycleMode: 'calendar', now: start },
-    switchPrice(pro, 'USD', '1'),
-  ),
-  status: 'active',
-} as const
+const held = boughtPlan(pro, new Date('2026-06-01T00:00:00Z'))
 
 const nothing: PlanSaleFacts = {
   ...{ plan: pro, held: undefined, buysCredits: false },
-  ...{ isSoldOut: false, isBeyondCheckout: false, now },
+  ...{ isSoldOut: false, isForbiddenByCheckout: false, now },
 }
 
-const inTheWay = { isSoldOut: true, isBeyondCheckout: true }
+const inTheWay = { isSoldOut: true, isForbiddenByCheckout: true }
 
 test.each<[string, Partial<PlanSaleFacts>, object]>([
-  ['to a customer without a plan', {}, { kind: 'begin' }],
-  ['of a plan that costs more than the one held', { plan: big, held }, { kind: 'begin' }],
+  ['begins for a customer without a plan', {}, { kind: 'begin' }],
+  ['begins if the plan costs more than the current one', { plan: big, held }, { kind: 'begin' }],
   [
-    'of credits for the plan held, whatever else is in the way',
+    'adds credits to the current plan, whatever else would prevent a sale',
     { held, buysCredits: true, ...inTheWay },
     { kind: 'add-credits', held },
   ],
-  ['of the plan held', { held, ...inTheWay }, refused('The plan was paid already')],
+  ['is refused for the current plan', { held, ...inTheWay }, refused('The plan was paid already')],
   [
-    'of the plan held whose renewal is past due',
+    'begins for the current plan if its renewal is past due',
     { held: { ...held, status: 'past_due' } },
     { kind: 'begin' },
   ],
-  ['of a plan that is sold out', { isSoldOut: true }, refused('The plan is sold out')],
+  ['is refused if the plan is sold out', { isSoldOut: true }, refused('The plan is sold out')],
   [
-    'that a bound checkout would end another plan for',
-    { plan: small, held, isBeyondCheckout: true },
+    'is refused if a bound checkout would end another plan',
+    { plan: small, held, isForbiddenByCheckout: true },
     refused('The checkout may not end another plan'),
   ],
   [
-    'of a cheaper plan within a notice',
+    'is refused for a cheaper plan within the notice',
     { plan: small, held },
     refused('The plan before is held by its notice'),
   ],

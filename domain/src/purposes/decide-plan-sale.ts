@@ -1,7 +1,7 @@
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
-import { soldOut } from '../purchases/decide-activation.ts'
-import { isPaidFor } from '../purchases/is-paid-for.ts'
-import { keptUntil } from '../purchases/notice.ts'
+import { soldOutReason } from '../purchases/decide-activation.ts'
+import { isPaidFor } from '../purchases/access.ts'
+import { boundByNoticeUntil } from '../purchases/notice.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import { undeliverable, type Undeliverable } from './payment-handler.ts'
 
@@ -13,7 +13,7 @@ export type PlanSaleFacts = {
   readonly buysCredits: boolean
   readonly isSoldOut: boolean
   /** The checkout is not allowed to end another plan, and the customer has started one since. */
-  readonly isBeyondCheckout: boolean
+  readonly isForbiddenByCheckout: boolean
   readonly now: Date
 }
 
@@ -31,9 +31,9 @@ export function decidePlanSale(facts: PlanSaleFacts): PlanSaleDecision {
     if (facts.buysCredits) return { kind: 'add-credits', held }
     if (isPaidFor(held)) return undeliverable('The plan was paid already')
   }
-  if (facts.isSoldOut) return undeliverable(soldOut)
-  if (facts.isBeyondCheckout) return undeliverable('The checkout may not end another plan')
-  if (held !== undefined && keptUntil(held, plan, now) !== undefined) {
+  if (facts.isSoldOut) return undeliverable(soldOutReason)
+  if (facts.isForbiddenByCheckout) return undeliverable('The checkout may not end another plan')
+  if (held !== undefined && boundByNoticeUntil(held, plan, now) !== undefined) {
     return undeliverable('The plan before is held by its notice')
   }
   return { kind: 'begin' }

@@ -1,8 +1,21 @@
 import { isLastPeriodRefunded } from '../billing/is-last-period-refunded.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { isStillPaid } from '../payments/refunds-repository.ts'
-import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { endRefunded } from './undo-change.ts'
+import { hasUnrefundedPayment } from '../payments/refunds-repository.ts'
+import { type UnitOfWork, recordEvent } from '../unit-of-work/unit-of-work.ts'
+import { resumeUsageBilling } from '../billing/resume-usage-billing.ts'
+import { lockCustomer } from '../customers/repository.ts'
+import { listUnpaidPeriods } from '../invoices/billed-periods.ts'
+import { reverseProration } from './reverse-proration.ts'
+import { decideRefundEffects, restoredDates } from '../purchases/decide-refund-effects.ts'
+import { movePurchase } from '../purchases/move-purchase.ts'
+import { readChangeHistory, type ChangeHistory } from '../purchases/plan-change-history.ts'
+import { paymentSourcesOf } from '../purchases/plan-changes.ts'
+import { planChangedObject } from '../purchases/purchase-event.ts'
+import { listPurchases, lockPurchase, type Purchase } from '../purchases/repository.ts'
+import { canMove } from '../purchases/transitions.ts'
+import { addWindowsTakenIn } from '../purchases/windows-taken-in.ts'
+import { updateWindowsTakenIn } from '../purchases/purchase-fields-repository.ts'
+import { isChargedBack } from '../billing/charged-back.ts'
 
 /* Decides which refund ends what its payment paid for. Without a purchase nothing was delivered, so there is nothing to end. */
 
@@ -13,7 +26,7 @@ export async function endRefundedPeriod(
 ): Promise<void> {
   if (purchaseRef === null) return
   if (await isLastPeriodRefunded(work, purchaseRef, invoiceRef))
-    await endRefunded(work, purchaseRef)
+    await endRefundedPurchase(work, purchaseRef)
 }
 
 /**
@@ -25,7 +38,7 @@ export async function endRefundedSale(work: UnitOfWork, intent: PaymentIntent): 
   if (purchaseRef === null) return
   const isRefunded = await isLastPeriodRefunded(work, purchaseRef, invoiceRef)
   if (isRefunded === undefined) return endOnceAllRefunded(work, intent)
-  if (isRefunded) await endRefunded(work, purchaseRef)
+  if (isRefunded) await endRefundedPurchase(work, purchaseRef)
 }
 
 /** Ends the purchase once all its payments are refunded. */
@@ -35,6 +48,71 @@ export async function endOnceAllRefunded(
 ): Promise<void> {
   if (purchaseRef === null) return
   const { sql, providerId } = work
-  if (await isStillPaid(sql, providerId, { customerRef, purchaseRef })) return
-  await endRefunded(work, purchaseRef)
+  if (await hasUnrefundedPayment(sql, providerId, { customerRef, purchaseRef })) return
+  await endRefundedPurchase(work, purchaseRef)
+}
+
+/**
+ * Ends a purchase whose payment was refunded in full, and all purchases that continued its period for the difference. If it had
+ * replaced a purchase that is still paid for, that one becomes active again. All of this commits together: after a crash the refund
+ * is applied again from the start. The caller has locked the payment.
+ */
+export async function endRefundedPurchase(work: UnitOfWork, reference: string): Promise<void> {
+  const { sql, providerId, now } = work
+  const [found] = await listPurchases(sql, providerId, { reference, rowsMax: 1 })
+  if (found === undefined) return
+  // Changes of plan lock the customer first as well, in the same order.
+  await lockCustomer(sql, providerId, found.customerRef)
+  const refunded = await lockPurchase(sql, providerId, reference)
+  if (refunded === undefined || !canMove(refunded, 'refunded')) return
+  // Top-ups have no plan and replace no purchase.
+  if (refunded.planRef === null) return markRefunded(work, refunded)
+  const history = await readChangeHistory(sql, providerId, refunded)
+  const unpaid = await listUnpaidPeriods(sql, providerId, refsOf(history.purchases))
+  const isPaid = (each: Purchase): boolean =>
+    each.status !== 'refunded' && !unpaid.has(each.reference)
+  const effects = decideRefundEffects(history, refunded, isPaid, now)
+  await markRefunded(work, refunded)
+  for (const { reference: ended } of effects.ended) {
+    const purchase = await lockPurchase(sql, providerId, ended)
+    if (purchase !== undefined && canMove(purchase, 'cancelled')) await markRefunded(work, purchase)
+  }
+  for (const each of effects.dependents) await reverseProration(work, each)
+  if (effects.restored === undefined) return
+  await restorePurchase(work, history, effects.restored.reference, [
+    refunded,
+    ...effects.dependents,
+  ])
+}
+
+async function markRefunded(work: UnitOfWork, purchase: Purchase): Promise<void> {
+  await movePurchase(work, purchase, 'refunded', {
+    autoRenew: false,
+    nextBillingDate: null,
+    nextRetryAt: null,
+    endedAt: purchase.endedAt ?? work.now,
+  })
+}
+
+async function restorePurchase(
+  work: UnitOfWork,
+  { purchases, ownPeriods }: ChangeHistory,
+  reference: string,
+  undone: readonly Purchase[],
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const before = await lockPurchase(sql, providerId, reference)
+  if (before === undefined || !canMove(before, 'restored')) return
+  const carriers = paymentSourcesOf(purchases, before, ownPeriods)
+  if (await isChargedBack(sql, providerId, carriers)) return
+  const restored = await movePurchase(work, before, 'restored', restoredDates(before))
+  const merged = { reference, windowsTakenIn: addWindowsTakenIn(before, undone, now) }
+  await updateWindowsTakenIn(sql, providerId, merged)
+  await resumeUsageBilling(work, before, refsOf(undone))
+  const previous = { plan: undone.at(-1)!.planRef }
+  await recordEvent(work, 'purchase.plan_changed', planChangedObject(restored), previous)
+}
+
+function refsOf(purchases: readonly Purchase[]): string[] {
+  return purchases.map(({ reference }) => reference)
 }

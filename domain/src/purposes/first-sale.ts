@@ -1,7 +1,7 @@
-import { moveAccess } from './charge-back.ts'
-import { claimDisputed, claimRefunded } from './claim-credits.ts'
+import { applyDisputeAccess } from './apply-dispute-access.ts'
+import { claimDisputedCredits, claimRefundedCredits } from './claim-credits.ts'
 import { endRefundedSale } from './end-refunded.ts'
-import { mintCredits } from './give-credits.ts'
+import { addPaidCredits } from './grant-top-up.ts'
 import type { PaymentHandler } from './payment-handler.ts'
 import { sellPlan } from './sell-plan.ts'
 
@@ -10,7 +10,7 @@ export const firstSale: PaymentHandler = {
   onSucceeded: async (work, { intent }) => {
     const booking = await sellPlan(work, intent)
     if (booking.kind === 'undeliverable' || intent.credits === null) return booking
-    return (await mintCredits(work, intent, intent.credits)) ?? booking
+    return (await addPaidCredits(work, intent, intent.credits)) ?? booking
   },
 
   /** Nothing was delivered, and the customer can make another payment. */
@@ -18,12 +18,12 @@ export const firstSale: PaymentHandler = {
 
   /** Credits are taken back in proportion. The purchase ends once all its payments are refunded. */
   onRefunded: async (work, intent, refund) => {
-    await claimRefunded(work, intent, refund)
+    await claimRefundedCredits(work, intent, refund)
     if (!refund.isReturned) await endRefundedSale(work, intent)
   },
 
   onDisputed: async (work, intent, dispute) => {
-    await claimDisputed(work, intent, dispute)
-    await moveAccess(work, intent, dispute.access)
+    await claimDisputedCredits(work, intent, dispute)
+    await applyDisputeAccess(work, intent, dispute.access)
   },
 }

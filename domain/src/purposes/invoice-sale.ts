@@ -11,7 +11,7 @@ import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from '../purchases/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { priceOf } from '../payments/taxed-terms.ts'
+import { priceBeforeTax } from '../payments/taxed-terms.ts'
 
 /** What a payment has bought, as shown on its invoice. */
 export type Sale = {
@@ -27,14 +27,14 @@ export type Sale = {
 export function saleOfPlan(intent: PaymentIntent, plan: PlanSnapshot, purchase: Purchase): Sale {
   const cycle = cycleOf(purchase)
   const period = cycle === undefined ? null : periodOf(cycle, 0)
-  const lines = paidPlanLines(plan, intent.currency, priceOf(intent), period)
+  const lines = paidPlanLines(plan, intent.currency, priceBeforeTax(intent), period)
   const isBegun = period !== null && lines.some(({ inputs }) => inputs.kind === 'recurring')
   const claims = isBegun ? [{ part: 'recurring', period } as const] : []
   return { purchaseRef: purchase.reference, lines, claims }
 }
 
 export function saleOfCredits(intent: PaymentIntent, credits: bigint, purchaseRef: string): Sale {
-  const lines = creditLines(intent.planSnapshot ?? undefined, credits, priceOf(intent))
+  const lines = creditLines(intent.planSnapshot ?? undefined, credits, priceBeforeTax(intent))
   return { purchaseRef, lines, claims: [] }
 }
 
@@ -49,8 +49,8 @@ export async function invoiceSale(
   { purchaseRef, lines, claims }: Sale,
 ): Promise<string> {
   const { reference, customerRef, currency, tax, planSnapshot, productRef, sellerName } = intent
-  if (sellerName === null) throw new Error(`${reference} does not say who sells`)
-  const made = await makeInvoice(work, {
+  if (sellerName === null) throw new Error(`payment ${reference} has no seller name`)
+  const draft = await makeInvoice(work, {
     customerRef,
     purchaseRef,
     planSnapshot,
@@ -59,9 +59,10 @@ export async function invoiceSale(
     claims,
     paidWith: tax === null ? 'no tax' : { rule: tax, isInclusive: tax.isInclusive },
   })
-  if (made.kind !== 'made') throw new Error(`the first period of ${purchaseRef} is billed already`)
+  if (draft.kind !== 'made')
+    throw new Error(`the first period of purchase ${purchaseRef} is already billed`)
   const parties = await readParties(work, customerRef, productRef, { name: sellerName })
-  const invoice = await issueInvoice(work, made.invoice, parties)
+  const invoice = await issueInvoice(work, draft.invoice, parties)
   const charge = { chargeRef: reference, amountMinor: intent.originalAmountMinor }
   await payInvoice(work, invoice, charge)
   return invoice.reference

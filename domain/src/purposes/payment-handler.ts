@@ -1,5 +1,5 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
-import type { SeenCard } from '../cards/repository.ts'
+import type { CardWithMethod } from '../cards/repository.ts'
 import type { Invoice } from '../invoices/invoice.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
 import type { ChargedPeriod } from '../pricing/invoice-line.ts'
@@ -15,8 +15,8 @@ export type PaymentHandler = {
   /** Delivers what was paid for. */
   onSucceeded(work: UnitOfWork, payment: Payment): Promise<Booking>
   onFailed(work: UnitOfWork, failure: Failure): Promise<void>
-  onRefunded(work: UnitOfWork, intent: PaymentIntent, refund: SettledRefund): Promise<void>
-  onDisputed(work: UnitOfWork, intent: PaymentIntent, dispute: SeenDispute): Promise<void>
+  onRefunded(work: UnitOfWork, intent: PaymentIntent, refund: FinalRefund): Promise<void>
+  onDisputed(work: UnitOfWork, intent: PaymentIntent, dispute: ReportedDispute): Promise<void>
 }
 
 /** A payment and the invoice that it pays, both locked. */
@@ -61,7 +61,7 @@ export type Failure =
       readonly isTooSmall: boolean
     })
 
-export type SettledRefund = {
+export type FinalRefund = {
   /** The processor's id of the refund. */
   readonly id: string
   /** Amount in minor units of the payment's currency. */
@@ -70,13 +70,13 @@ export type SettledRefund = {
   readonly isReturned: boolean
 }
 
-export type SeenDispute = Pick<Dispute, 'id' | 'amountMinor' | 'movements'> & {
+export type ReportedDispute = Pick<Dispute, 'id' | 'amountMinor' | 'movements'> & {
   /** Whether the dispute now takes away or gives back the access that was paid for. */
   readonly access: 'taken' | 'given-back' | 'unchanged'
 }
 
 /** A card check moves no money, so there is nothing to refund or dispute. */
 export type CardCheckHandler = {
-  onSucceeded(work: UnitOfWork, customerRef: string, card: SeenCard): Promise<void>
+  onSucceeded(work: UnitOfWork, customerRef: string, card: CardWithMethod): Promise<void>
   onFailed(work: UnitOfWork, customerRef: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-import { moveAccess } from './charge-back.ts'
+import { applyDisputeAccess } from './apply-dispute-access.ts'
 import { endRefundedSale } from './end-refunded.ts'
 import type { PaymentHandler } from './payment-handler.ts'
 import { sellPlanChange } from './sell-plan.ts'
@@ -15,5 +15,5 @@ export const planChange: PaymentHandler = {
     if (!isReturned) await endRefundedSale(work, intent)
   },
 
-  onDisputed: (work, intent, { access }) => moveAccess(work, intent, access),
+  onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
 }

@@ -1,8 +1,8 @@
 import { markPastDue, suspendTrial } from '../billing/mark-unpaid.ts'
 import { isUnbegun } from '../billing/settle-paid.ts'
-import { dropUnbegun } from '../payments/end-charges.ts'
-import { moveAccess } from './charge-back.ts'
-import { carryOverTooSmall, debtOf, isPayable, notPayable, payDebt } from './debts.ts'
+import { cancelUnbegunPeriod } from '../payments/end-charges.ts'
+import { applyDisputeAccess } from './apply-dispute-access.ts'
+import { carryOverTooSmall, requireDebt, isPayable, notPayableReason, payDebt } from './debts.ts'
 import { endRefundedPeriod } from './end-refunded.ts'
 import { undeliverable, type PaymentHandler } from './payment-handler.ts'
 
@@ -10,11 +10,11 @@ import { undeliverable, type PaymentHandler } from './payment-handler.ts'
 export const renewal: PaymentHandler = {
   /** The period begins. A payment for a period that can no longer begin is refunded. */
   onSucceeded: async (work, payment) => {
-    const debt = debtOf(payment)
+    const debt = requireDebt(payment)
     const { invoice, purchase, period } = debt
-    if (!isPayable(invoice, payment.intent)) return undeliverable(notPayable)
+    if (!isPayable(invoice, payment.intent)) return undeliverable(notPayableReason)
     if (purchase !== undefined && isUnbegun(purchase, period)) {
-      if (invoice.status === 'open') await dropUnbegun(work, invoice)
+      if (invoice.status === 'open') await cancelUnbegunPeriod(work, invoice)
       return undeliverable('The purchase does not go on')
     }
     return payDebt(work, payment, debt)
@@ -32,12 +32,12 @@ export const renewal: PaymentHandler = {
       else await markPastDue(work, purchase, invoice)
       return
     }
-    const debt = debtOf(failure)
+    const debt = requireDebt(failure)
     const { invoice, purchase, period } = debt
     if (invoice.status !== 'open') return
     const isDropped = purchase !== undefined && isUnbegun(purchase, period)
-    const owed = isDropped ? await dropUnbegun(work, invoice) : invoice
-    await carryOverTooSmall(work, failure, { ...debt, invoice: owed })
+    const remaining = isDropped ? await cancelUnbegunPeriod(work, invoice) : invoice
+    await carryOverTooSmall(work, failure, { ...debt, invoice: remaining })
   },
 
   /** The purchase ends if the payment was for its newest period and is refunded in full. */
@@ -45,5 +45,5 @@ export const renewal: PaymentHandler = {
     if (!isReturned) await endRefundedPeriod(work, intent)
   },
 
-  onDisputed: (work, intent, { access }) => moveAccess(work, intent, access),
+  onDisputed: (work, intent, { access }) => applyDisputeAccess(work, intent, access),
 }

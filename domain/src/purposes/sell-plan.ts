@@ -3,25 +3,32 @@ import { endPrevious, tellOfPlanChange } from '../billing/activate-plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { listProductNames } from '../catalog/products-repository.ts'
 import { lockCustomer, type Customer } from '../customers/repository.ts'
-import { withdrawOtherIntents } from '../payments/intents-repository.ts'
+import { requestCancelOfOthers } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import { untaxedTermsOf } from '../payments/taxed-terms.ts'
-import { isSoldOutNow, maxQuantityOf, type SoldPlan } from '../plans/places.ts'
+import { untaxedTermsOf, priceBeforeTax } from '../payments/taxed-terms.ts'
+import { lockAndCheckSoldOut, maxQuantityOf, type SoldPlan } from '../plans/sold-out.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import { pricesIn } from '../pricing/plan-prices.ts'
 import { givesAccess } from '../purchases/access.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
-import { followPurchase } from '../purchases/follow-purchase.ts'
+import { linkToPredecessor } from '../purchases/link-to-predecessor.ts'
 import { movePurchase } from '../purchases/move-purchase.ts'
-import { paidPurchase, type PurchasePrice } from '../purchases/new-purchase.ts'
+import {
+  newPaidPurchase,
+  type PurchasePrice,
+  type NewPurchase,
+  newSwitchedPurchase,
+  switchPrice,
+} from '../purchases/new-purchase.ts'
 import { findDecidingPurchase, type Purchase } from '../purchases/repository.ts'
-import { sellsOnBoundCheckout } from '../sessions/bound-checkout.ts'
+import { mayBoundCheckoutSell } from '../sessions/bound-checkout.ts'
 import { isBoundCheckout } from '../sessions/checkout-sessions.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { decidePlanSale, type PlanSaleDecision } from './decide-plan-sale.ts'
 import { saleOfCredits, saleOfPlan, type Sale } from './invoice-sale.ts'
-import { findSwitch, paidSwitch } from './paid-switch.ts'
 import { undeliverable, type Booking, type Undeliverable } from './payment-handler.ts'
+import { totalOf } from '../pricing/invoice-line.ts'
+import { decideSwitch, type PlanSwitch } from '../purchases/decide-switch.ts'
 
 /**
  * Starts the plan that was paid for in place of another plan of the product, or finds the purchase that the credits are for. Other
@@ -30,20 +37,20 @@ import { undeliverable, type Booking, type Undeliverable } from './payment-handl
  */
 export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
   const { credits, cycleMode, currency } = intent
-  const offer = await readOffer(work, intent)
-  if (offer.kind === 'undeliverable') return offer
-  const { decision, plan, customer, product } = offer
+  const sale = await readPlanSale(work, intent)
+  if (sale.kind === 'undeliverable') return sale
+  const { decision, plan, customer, product } = sale
   if (decision.kind === 'add-credits') {
-    return booked(saleOfCredits(intent, credits ?? 0n, decision.held.reference))
+    return bookSale(saleOfCredits(intent, credits ?? 0n, decision.held.reference))
   }
-  const started = paidPurchase(
+  const started = newPaidPurchase(
     { customer, product, plan, now: work.now, cycleMode },
     planPriceOf(intent),
   )
   // A payment for credits, or only for a set-up fee, does not pay the price of a period.
   const isPaidInFull = credits === null && (pricesIn(plan, currency)?.priceMinor ?? 0n) > 0n
-  const purchase = await start(work, intent, offer, started, isPaidInFull)
-  return booked(
+  const purchase = await startPurchase(work, intent, sale, started, isPaidInFull)
+  return bookSale(
     credits === null
       ? saleOfPlan(intent, plan, purchase)
       : saleOfCredits(intent, credits, purchase.reference),
@@ -52,18 +59,18 @@ export async function sellPlan(work: UnitOfWork, intent: PaymentIntent): Promise
 
 /** Changes the plan within the paid period, as it was priced. */
 export async function sellPlanChange(work: UnitOfWork, intent: PaymentIntent): Promise<Booking> {
-  const offer = await readOffer(work, intent)
-  if (offer.kind === 'undeliverable') return offer
-  const { plan, customer, product, held } = offer
-  const change = findSwitch(intent, plan, held, work.now)
+  const sale = await readPlanSale(work, intent)
+  if (sale.kind === 'undeliverable') return sale
+  const { plan, customer, product, held } = sale
+  const change = findPaidSwitch(intent, plan, held, work.now)
   if (change === 'gone') return undeliverable('The plan that it was to change is not what it was')
-  const started = paidSwitch({ customer, product, plan, now: work.now }, change, intent)
-  const { reference: purchaseRef } = await start(work, intent, offer, started, false)
-  return booked({ purchaseRef, lines: change.lines, claims: [] })
+  const started = newPurchaseOfSwitch({ customer, product, plan, now: work.now }, change, intent)
+  const { reference: purchaseRef } = await startPurchase(work, intent, sale, started, false)
+  return bookSale({ purchaseRef, lines: change.lines, claims: [] })
 }
 
-type Offer = {
-  readonly kind: 'offer'
+type PlanSale = {
+  readonly kind: 'sale'
   readonly decision: Exclude<PlanSaleDecision, Undeliverable>
   readonly customer: Customer
   readonly product: { readonly reference: string; readonly name: string }
@@ -75,7 +82,10 @@ type Offer = {
 }
 
 /** Locks the customer, and the plan if its quantity is limited. */
-async function readOffer(work: UnitOfWork, intent: PaymentIntent): Promise<Offer | Undeliverable> {
+async function readPlanSale(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+): Promise<PlanSale | Undeliverable> {
   const { sql, providerId, now } = work
   const { customerRef, productRef, planSnapshot: plan, credits } = intent
   if (productRef === null || plan === null) throw new Error(`${intent.reference} buys no plan`)
@@ -89,29 +99,34 @@ async function readOffer(work: UnitOfWork, intent: PaymentIntent): Promise<Offer
     plan,
     held,
     buysCredits: credits !== null,
-    isSoldOut: await isSoldOutNow(sql, providerId, sold, customerRef),
-    isBeyondCheckout: await isBeyondCheckout(work, intent, plan, last),
+    isSoldOut: await lockAndCheckSoldOut(sql, providerId, sold, customerRef),
+    isForbiddenByCheckout: await isForbiddenByCheckout(work, intent, plan, last),
     now,
   })
   if (decision.kind === 'undeliverable') return decision
   const names = await listProductNames(sql, providerId, [productRef])
   const product = { reference: productRef, name: names.get(productRef) ?? '' }
-  return { kind: 'offer', decision, customer, product, plan, last, held }
+  return { kind: 'sale', decision, customer, product, plan, last, held }
 }
 
-async function start(
+async function startPurchase(
   work: UnitOfWork,
   intent: PaymentIntent,
-  { last }: Offer,
+  { last }: PlanSale,
   started: Purchase,
   isPaidInFull: boolean,
 ): Promise<Purchase> {
   const replaced = await endPrevious(work, last)
-  const purchase = await followPurchase(work, started, { previous: last, replaced }, isPaidInFull)
+  const purchase = await linkToPredecessor(
+    work,
+    started,
+    { previous: last, replaced },
+    isPaidInFull,
+  )
   await createPurchase(work, purchase)
   await movePurchase(work, purchase, 'paid')
   await tellOfPlanChange(work, purchase, replaced)
-  await withdrawOtherIntents(work.sql, work.providerId, intent, work.now)
+  await requestCancelOfOthers(work.sql, work.providerId, intent, work.now)
   return purchase
 }
 
@@ -127,17 +142,17 @@ async function currentTermsOf(
 }
 
 /** A purchase that a bound checkout must not end may have begun after the payment was created. */
-async function isBeyondCheckout(
+async function isForbiddenByCheckout(
   { sql, providerId, now }: UnitOfWork,
   { checkoutSessionId }: PaymentIntent,
   plan: PlanSnapshot,
   last: Purchase | undefined,
 ): Promise<boolean> {
-  if (checkoutSessionId === null || sellsOnBoundCheckout(plan, last, now)) return false
+  if (checkoutSessionId === null || mayBoundCheckoutSell(plan, last, now)) return false
   return isBoundCheckout(sql, providerId, checkoutSessionId)
 }
 
-function booked(sale: Sale): Booking {
+function bookSale(sale: Sale): Booking {
   return { kind: 'booked', purchaseRef: sale.purchaseRef, sale }
 }
 
@@ -154,4 +169,34 @@ function planPriceOf(intent: PaymentIntent): PurchasePrice {
     currency,
     exchangeRate,
   }
+}
+
+/**
+ * Returns the change of plan that was paid for, as it was priced. `gone`: the purchase to be changed or its period has ended before
+ * the payment.
+ */
+function findPaidSwitch(
+  intent: PaymentIntent,
+  plan: PlanSnapshot,
+  held: Purchase | undefined,
+  now: Date,
+): PlanSwitch | 'gone' {
+  const { planSwitch, currency } = intent
+  if (planSwitch === null) throw new Error(`${intent.reference} changes no plan`)
+  const { fromPurchaseRef, changedAt, isFirst: isFirstCharge } = planSwitch
+  if (held?.reference !== fromPurchaseRef) return 'gone'
+  const change = decideSwitch({ held, plan, isFirstCharge, currency, at: new Date(changedAt) })
+  if (change === undefined || change.period.end <= now) return 'gone'
+  return totalOf(change.lines) === priceBeforeTax(intent) ? change : 'gone'
+}
+
+/** Returns the new purchase. The transition `paid` makes it active. */
+function newPurchaseOfSwitch(
+  given: Omit<NewPurchase, 'origin' | 'cycleMode'>,
+  change: PlanSwitch,
+  { currency, exchangeRate }: PaymentIntent,
+): Purchase {
+  const price = switchPrice(given.plan, currency, exchangeRate)
+  const purchase = newSwitchedPurchase(given, change, price)
+  return { ...purchase, status: 'pending', paidAt: given.now }
 }

@@ -79,11 +79,11 @@ function compare(
   theirs: Sum | undefined,
   isSameSum: (ours: Sum, theirs: Sum) => boolean,
 ): Compared | undefined {
-  const told = { ours: ours ? words(ours) : null, theirs: theirs ? words(theirs) : null }
+  const texts = { ours: ours ? sumText(ours) : null, theirs: theirs ? sumText(theirs) : null }
   if (ours === undefined && theirs === undefined) return undefined
-  if (ours === undefined) return { difference: 'missing_here', ...told }
-  if (theirs === undefined) return { difference: 'missing_there', ...told }
-  return isSameSum(ours, theirs) ? undefined : { difference: 'differs', ...told }
+  if (ours === undefined) return { difference: 'missing_here', ...texts }
+  if (theirs === undefined) return { difference: 'missing_there', ...texts }
+  return isSameSum(ours, theirs) ? undefined : { difference: 'differs', ...texts }
 }
 
 function isSame(ours: Sum, theirs: Sum): boolean {
@@ -94,6 +94,6 @@ function isSameAmount(ours: Sum, theirs: Sum): boolean {
   return ours.amountMinor === theirs.amountMinor && ours.currency === theirs.currency
 }
 
-function words({ status, amountMinor, currency }: Sum): string {
+function sumText({ status, amountMinor, currency }: Sum): string {
   return `${status} ${amountMinor} ${currency}`
 }

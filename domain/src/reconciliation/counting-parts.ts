@@ -10,6 +10,7 @@ import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { listPublications } from '../publications/repository.ts'
 import type { StoredPart } from '../stored-usage/query-stored-usage.ts'
 import { waitUntilStored } from '../stored-usage/stored-up-to.ts'
+import type { Scope } from './scope.ts'
 
 /** Services that count usage and store its records. */
 export type CountingParts = {
@@ -31,7 +32,16 @@ export type CountingParts = {
    * Pause before each of up to 5 further checks of a difference, in milliseconds. A difference that lasts through all of them is
    * not a change in progress.
    */
-  readonly lookAgainMs: number
+  readonly recheckPauseMs: number
+}
+
+/** A comparison of counters with the records. */
+export type CountingRun = {
+  readonly sql: Queryable
+  readonly parts: CountingParts
+  readonly scope: Scope
+  /** Offset of each partition. Counters behind it were lost. */
+  readonly countedTo: readonly number[]
 }
 
 /**
@@ -80,28 +90,28 @@ function partitionsOf(
   return Array.from({ length }, (_, partition) => partition)
 }
 
-const looksMax = 5
+const recheckMax = 5
 
-type LookAgain = <Seen>(
+type Recheck = <Seen>(
   seen: readonly Seen[],
-  look: (suspects: readonly Seen[]) => Promise<readonly Seen[]>,
+  compareAgain: (suspects: readonly Seen[]) => Promise<readonly Seen[]>,
 ) => Promise<readonly Seen[]>
 
 /**
- * Checks differences again until they are gone or the checks are used up, and returns those that remain. Once `standingMax`
+ * Checks differences again until they are gone or the checks are used up, and returns those that remain. Once `remainingMax`
  * differences remain, something general is wrong, and further differences are returned unchecked. Checking every page again would
  * take hours.
  */
-export function lookingAgain(standingMax: number, pauseMs: number): LookAgain {
-  let standing = 0
-  return async (seen, look) => {
+export function createRechecker(remainingMax: number, pauseMs: number): Recheck {
+  let remaining = 0
+  return async (seen, compareAgain) => {
     let suspects = seen
-    for (let looks = 0; looks < looksMax && standing < standingMax; looks += 1) {
+    for (let checks = 0; checks < recheckMax && remaining < remainingMax; checks += 1) {
       if (suspects.length === 0) break
       await sleep(pauseMs)
-      suspects = await look(suspects)
+      suspects = await compareAgain(suspects)
     }
-    standing += suspects.length
+    remaining += suspects.length
     return suspects
   }
 }

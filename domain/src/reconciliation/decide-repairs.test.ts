@@ -10,7 +10,7 @@ const published: PossibleRepair = {
 const everybody = { providerId: undefined }
 const behind = 'not all usage was counted and stored in time'
 
-test('what would set something right is done where all was compared', () => {
+test('carries out repairs if everything was compared', () => {
   expect(decideRepairs([counts, published], everybody, [])).toEqual({
     repairs: [counts.repair, published.repair],
     withheld: [],
@@ -19,21 +19,21 @@ test('what would set something right is done where all was compared', () => {
   expect(decideRepairs([counts], everybody, elsewhere).repairs).toEqual([counts.repair])
 })
 
-test('counts are left where records are gone', () => {
+test('keeps counts if records are lost', () => {
   expect(decideRepairs([{ ...counts, isForbidden: true }, published], everybody, [])).toEqual({
     repairs: [published.repair],
     withheld: [{ repair: counts.repair, reason: 'records are gone' }],
   })
 })
 
-test('counts are left where wallets of others were not looked at', () => {
+test('keeps counts if only one provider was compared', () => {
   expect(decideRepairs([counts, published], { providerId: 'prv_1' }, [])).toEqual({
     repairs: [published.repair],
     withheld: [{ repair: counts.repair, reason: 'one provider alone' }],
   })
 })
 
-test('counts are left where not all wallets could be compared', () => {
+test('keeps counts if not all wallets could be compared', () => {
   const gaps = [{ kind: 'wallet', reason: behind }] as const
   expect(decideRepairs([counts, published], everybody, gaps)).toEqual({
     repairs: [published.repair],

@@ -64,5 +64,5 @@ export type Tally = {
   /** Forbids a repair, because its source is itself wrong. */
   mustNotRepair(repair: Repair): void
   /** Records that objects of the kind could not be compared. */
-  gaveUp(kind: ComparedKind, reason: string): void
+  couldNotCompare(kind: ComparedKind, reason: string): void
 }

@@ -8,7 +8,7 @@ import type { CreatedRange, PaymentProcessor } from '@tollgate/platform/payments
 import type { Environment } from '@tollgate/schemas/environment'
 import { findIntentOwners } from '../payments/intents-repository.ts'
 import { intentMetadataKey, providerMetadataKey } from '../payments/payment-intent.ts'
-import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import { findProvider, findSoleProvider } from '../providers/repository.ts'
 import {
   compareDispute,
@@ -21,7 +21,7 @@ import {
 import type { ComparedKind } from './finding.ts'
 import type { SharedKind } from './own-rows.ts'
 
-export type Thing = { readonly id: string; readonly createdAt: Date }
+export type IdentifiedObject = { readonly id: string; readonly createdAt: Date }
 
 /**
  * Provider of an object. Undefined if the object belongs to another user of the same processor account. Null if it is marked as
@@ -30,9 +30,9 @@ export type Thing = { readonly id: string; readonly createdAt: Date }
 export type Owner = string | null | undefined
 
 /** A kind of object that both the processor and we store. */
-export type Side<Theirs extends Thing> = {
+export type Side<Theirs extends IdentifiedObject> = {
   readonly kind: SharedKind
-  readonly told: ComparedKind
+  readonly comparedKind: ComparedKind
   readonly list: (created: CreatedRange) => AsyncIterable<Theirs>
   readonly retrieve: (id: string) => Promise<Theirs | undefined>
   readonly ownersOf: (theirs: readonly Theirs[]) => Promise<readonly Owner[]>
@@ -63,7 +63,7 @@ export async function processorSides(
   return {
     payment: {
       ...atProcessor(processor, 'payment_intent'),
-      told: 'payment',
+      comparedKind: 'payment',
       ownersOf: async (payments) =>
         payments.map(({ metadata }) =>
           metadata[intentMetadataKey] === undefined
@@ -74,13 +74,13 @@ export async function processorSides(
     },
     refund: {
       ...atProcessor(processor, 'refund'),
-      told: 'refund',
+      comparedKind: 'refund',
       ownersOf: ownersByPayment,
       compare: compareRefund,
     },
     dispute: {
       ...atProcessor(processor, 'dispute'),
-      told: 'dispute',
+      comparedKind: 'dispute',
       ownersOf: ownersByPayment,
       compare: compareDispute,
     },
@@ -98,7 +98,7 @@ async function payoutSide(
   if (provider === undefined) return undefined
   return {
     ...atProcessor(processor, 'payout'),
-    told: 'payout',
+    comparedKind: 'payout',
     // Payouts of the account from before the provider existed are not ours.
     ownersOf: async (payouts) =>
       payouts.map(({ createdAt }) => (createdAt < provider.createdAt ? undefined : sole)),

@@ -2,11 +2,11 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { windowOf } from '../purchases/usage-windows.ts'
+import { billedWindowOf } from '../purchases/usage-windows.ts'
 import { listReferencesAt } from '../customers/references-at.ts'
 import { microsOfDecimal } from '../money/decimal.ts'
 import type { UsageReading } from '../pricing/line-inputs.ts'
-import { findEndOfPrevious } from '../purchases/notes-repository.ts'
+import { findEndOfPrevious } from '../purchases/purchase-fields-repository.ts'
 import { unixSecond } from '../periods/periods.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import type { StoredPart, UsageWindow } from '../stored-usage/query-stored-usage.ts'
@@ -91,7 +91,7 @@ async function comparePage(run: Run, lines: readonly UsageLine[], tally: Tally):
     })),
   )
   const partitionCount = parts.eventLog.partitionCount(usageTopic(scope.environment))
-  const asked = lines.flatMap((line, at) =>
+  const readings = lines.flatMap((line, at) =>
     references[at]!.map((customerRef): CountedReference & { readonly at: number } => {
       const partition = partitionOf(subjectKey(providerId, customerRef), partitionCount)
       const beforeOffset = Number(line.reading.nextOffsets[String(partition)] ?? '0')
@@ -101,13 +101,13 @@ async function comparePage(run: Run, lines: readonly UsageLine[], tally: Tally):
   )
   const { environment } = scope
   const of = { environment, providerId, meterName: reading.meterName }
-  const sums = await sumCountedUsage(parts.usageStore, of, asked, stored)
+  const sums = await sumCountedUsage(parts.usageStore, of, readings, stored)
   const recorded = lines.map(() => 0n)
-  for (const [index, { at }] of asked.entries()) recorded[at]! += sums[index]!
-  for (const [at, line] of lines.entries()) judge(line, recorded[at]!, tally)
+  for (const [index, { at }] of readings.entries()) recorded[at]! += sums[index]!
+  for (const [at, line] of lines.entries()) compareLine(line, recorded[at]!, tally)
 }
 
-function judge(line: UsageLine, recordedMicros: bigint, tally: Tally): void {
+function compareLine(line: UsageLine, recordedMicros: bigint, tally: Tally): void {
   const { providerId, invoiceRef, billedMicros, createdAt } = line
   tally.compared(providerId, 'billed_usage')
   if (recordedMicros === billedMicros) return
@@ -130,7 +130,7 @@ async function windowOfLine(
 ): Promise<UsageWindow> {
   const isFirst = unixSecond(period.start) === unixSecond(purchase.startDate)
   const endOfPrevious = isFirst ? await findEndOfPrevious(sql, providerId, purchase) : undefined
-  return windowOf(purchase, period, endOfPrevious)
+  return billedWindowOf(purchase, period, endOfPrevious)
 }
 
 type Row = {

@@ -12,15 +12,15 @@ import {
 } from '../entitlements/counting-windows.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { entitlementOf } from '../purchases/entitlement-of.ts'
-import { listDecidingPurchases } from '../purchases/deciding-purchases.ts'
-import { statusesWithAccess } from '../purchases/repository.ts'
+import { listDecidingPurchases, statusesWithAccess } from '../purchases/repository.ts'
 import { sumCountedUsage, type CountedReference } from '../stored-usage/sum-counted-usage.ts'
 import {
   listUnpublished,
-  lookingAgain,
+  createRechecker,
   waitUntilAllCounted,
   waitUntilAllStored,
   type CountingParts,
+  type CountingRun,
 } from './counting-parts.ts'
 import type { Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
@@ -43,14 +43,6 @@ type Counted = {
   readonly partitions: readonly number[]
 }
 
-type Run = {
-  readonly sql: Queryable
-  readonly parts: CountingParts
-  readonly scope: Scope
-  /** Offset of each partition. Counters behind it were lost. */
-  readonly countedTo: readonly number[]
-}
-
 /**
  * Compares the counters of current periods with the records. Both change all the time, so each counter is read together with its
  * offset in the log and compared with the records before that offset, where they must be equal. Differences are checked again,
@@ -65,16 +57,16 @@ export async function reconcileCounters(
   tally: Tally,
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
-  const run: Run = { sql, parts, scope, countedTo }
-  const lookAgain = lookingAgain(findingsMax, parts.lookAgainMs)
+  const run: CountingRun = { sql, parts, scope, countedTo }
+  const recheck = createRechecker(findingsMax, parts.recheckPauseMs)
   for await (const page of customerPages(sql, scope)) {
     const counted = await readPage(run, page)
     for (const { providerId } of counted) tally.compared(providerId, 'counter')
-    const standing = await lookAgain(counted.filter(differs), async (suspects) =>
+    const remaining = await recheck(counted.filter(differs), async (suspects) =>
       (await readPage(run, suspects)).filter(differs),
     )
-    for (const each of standing) {
-      tell(tally, each)
+    for (const each of remaining) {
+      reportCounter(tally, each)
       for (const partition of each.partitions) tally.canRepair({ kind: 'counts', partition })
     }
   }
@@ -84,7 +76,10 @@ function differs({ countedMicros, recordedMicros }: Counted): boolean {
   return countedMicros !== recordedMicros
 }
 
-function tell(tally: Tally, { providerId, purchaseRef, window, ...counted }: Counted): void {
+function reportCounter(
+  tally: Tally,
+  { providerId, purchaseRef, window, ...counted }: Counted,
+): void {
   tally.found({
     providerId,
     kind: 'counter',
@@ -130,7 +125,7 @@ type Window = Omit<Counted, 'countedMicros' | 'recordedMicros' | 'partitions'> &
 }
 
 /** Reads counters and records of customers of one provider. */
-async function readPage(run: Run, customers: readonly CustomerName[]): Promise<Counted[]> {
+async function readPage(run: CountingRun, customers: readonly CustomerName[]): Promise<Counted[]> {
   const { parts, scope } = run
   const windows = await listRunningWindows(run, customers)
   const counted = await Promise.all(windows.map((window) => readCounters(run, window)))
@@ -155,7 +150,7 @@ async function readPage(run: Run, customers: readonly CustomerName[]): Promise<C
 }
 
 async function listRunningWindows(
-  { sql, parts }: Run,
+  { sql, parts }: CountingRun,
   customers: readonly CustomerName[],
 ): Promise<Window[]> {
   const now = parts.now()
@@ -186,7 +181,7 @@ type Counters = Pick<Counted, 'countedMicros' | 'partitions'> & {
 
 /** Reads the counters of each reference atomically. Counters of two references may be at different offsets. */
 async function readCounters(
-  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
+  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: CountingRun,
   { providerId, productRef, customerRefs, window }: Window,
 ): Promise<Counters> {
   const partitionCount = eventLog.partitionCount(usageTopic(environment))

@@ -1,13 +1,13 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
-import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import { disputeKey } from '../money-ledger/postings.ts'
 import type { Tally } from './finding.ts'
-import { idsInMotion, inBatches, lookAgain } from './looks.ts'
-import { isAsked, type Scope } from './scope.ts'
+import { idsChangedRecently, inBatches, reapplyObject } from './processor-objects.ts'
+import { isInScope, type Scope } from './scope.ts'
 
 /** A movement of the processor's balance. Minor units, net of the fee. */
-type Moved = {
+type DisputeMovement = {
   readonly providerId: string
   readonly dispute: Dispute
   readonly key: string
@@ -30,34 +30,34 @@ export async function reconcileDisputes(
   const created = { createdFrom: scope.from, createdTo: new Date(scope.to.getTime() - 1_000) }
   for await (const disputes of inBatches(processor.list('dispute', created))) {
     scope.stopping?.throwIfAborted()
-    const moved = await listMoved(sql, scope, disputes)
-    const posted = await findPosted(sql, moved)
-    for (const each of moved) tally.compared(each.providerId, 'posting')
-    const suspects = moved.filter((each, at) => posted[at] !== each.amountMinor)
+    const movements = await listDisputeMovements(sql, scope, disputes)
+    const posted = await findPostedAmounts(sql, movements)
+    for (const each of movements) tally.compared(each.providerId, 'posting')
+    const suspects = movements.filter((each, at) => posted[at] !== each.amountMinor)
     if (suspects.length === 0) continue
-    const moving = await idsInMotion(processor, parts.now(), scope.graceMs)
-    for (const suspect of suspects.filter(({ dispute }) => !moving.has(dispute.id))) {
-      const [seen] = await findPosted(sql, [suspect])
-      await lookAgain(parts, scope, 'dispute', suspect.dispute.id)
-      const [still] = await findPosted(sql, [suspect])
-      tell(tally, suspect, seen, still === suspect.amountMinor)
+    const changing = await idsChangedRecently(processor, parts.now(), scope.graceMs)
+    for (const suspect of suspects.filter(({ dispute }) => !changing.has(dispute.id))) {
+      const [before] = await findPostedAmounts(sql, [suspect])
+      await reapplyObject(parts, scope, 'dispute', suspect.dispute.id)
+      const [after] = await findPostedAmounts(sql, [suspect])
+      reportMovement(tally, suspect, before, after === suspect.amountMinor)
     }
   }
 }
 
 /** Returns the movements of disputes whose payments are posted. Disputes of other payments are not posted. */
-async function listMoved(
+async function listDisputeMovements(
   sql: Queryable,
   scope: Scope,
   disputes: readonly Dispute[],
-): Promise<Moved[]> {
+): Promise<DisputeMovement[]> {
   const owners = await findPostedPayments(
     sql,
     disputes.flatMap(({ paymentIntentId }) => paymentIntentId ?? []),
   )
   return disputes.flatMap((dispute) => {
     const providerId = owners.get(dispute.paymentIntentId ?? '')
-    if (providerId === undefined || !isAsked(scope, providerId)) return []
+    if (providerId === undefined || !isInScope(scope, providerId)) return []
     return dispute.movements.map((movement) => {
       const { netMinor: amountMinor, currency } = movement
       return { providerId, dispute, key: keyOf(dispute, movement), amountMinor, currency }
@@ -79,37 +79,42 @@ async function findPostedPayments(
 }
 
 /** Returns the posted clearing amount of each movement; undefined if it is not posted. */
-async function findPosted(
+async function findPostedAmounts(
   sql: Queryable,
-  moved: readonly Moved[],
+  movements: readonly DisputeMovement[],
 ): Promise<(bigint | undefined)[]> {
-  if (moved.length === 0) return []
+  if (movements.length === 0) return []
   const rows = await sql<{ number: bigint; amount: string }[]>`
     select number, entries.amount::text
     from unnest(
-      ${moved.map(({ providerId }) => providerId)}::text[],
-      ${moved.map(({ key }) => key)}::text[],
-      ${moved.map(({ currency }) => currency)}::text[]
-    ) with ordinality as moved (provider_id, transaction_key, currency, number)
+      ${movements.map(({ providerId }) => providerId)}::text[],
+      ${movements.map(({ key }) => key)}::text[],
+      ${movements.map(({ currency }) => currency)}::text[]
+    ) with ordinality as movements (provider_id, transaction_key, currency, number)
     join ledger_transactions as posted using (provider_id, transaction_key)
     join ledger_entries as entries on entries.provider_id = posted.provider_id
       and transaction_ref = posted.reference and account = 'clearing' and unit = currency`
   const amounts = new Map(rows.map(({ number, amount }) => [Number(number), BigInt(amount)]))
-  return moved.map((_, at) => amounts.get(at + 1))
+  return movements.map((_, at) => amounts.get(at + 1))
 }
 
 function keyOf(dispute: Dispute, movement: Dispute['movements'][number]): string {
   return disputeKey(dispute.id, movement.amountMinor < 0n ? 'withdrawn' : 'reinstated', movement.id)
 }
 
-function tell(tally: Tally, moved: Moved, seen: bigint | undefined, isRepaired: boolean): void {
-  const { providerId, dispute, amountMinor, currency } = moved
+function reportMovement(
+  tally: Tally,
+  movement: DisputeMovement,
+  posted: bigint | undefined,
+  isRepaired: boolean,
+): void {
+  const { providerId, dispute, amountMinor, currency } = movement
   tally.found({
     providerId,
     kind: 'posting',
-    difference: seen === undefined ? 'missing_here' : 'differs',
+    difference: posted === undefined ? 'missing_here' : 'differs',
     reference: dispute.id,
-    ours: seen === undefined ? null : `clearing ${seen} ${currency}`,
+    ours: posted === undefined ? null : `clearing ${posted} ${currency}`,
     theirs: `clearing ${amountMinor} ${currency}`,
     since: dispute.createdAt,
     isRepaired,

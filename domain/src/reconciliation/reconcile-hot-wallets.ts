@@ -9,10 +9,11 @@ import { sumCountedDebits } from '../stored-usage/sum-counted-usage.ts'
 import { sumsOf, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
 import {
   listUnpublished,
-  lookingAgain,
+  createRechecker,
   waitUntilAllCounted,
   waitUntilAllStored,
   type CountingParts,
+  type CountingRun,
 } from './counting-parts.ts'
 import type { Repair, Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
@@ -24,7 +25,7 @@ import type { Scope } from './scope.ts'
 const walletsAtOnce = 200
 
 /** Amounts in 10^-6 credits. */
-type KeptWallet = CustomerName &
+type LedgerWallet = CustomerName &
   WalletSums & {
     /** Usage posted in the ledger. */
     readonly postedMicros: bigint
@@ -32,22 +33,14 @@ type KeptWallet = CustomerName &
     readonly postedTo: number
   }
 
-type SeenWallet = CustomerName & {
-  readonly kept: KeptWallet
+type ComparedWallet = CustomerName & {
+  readonly kept: LedgerWallet
   /** Whether a publication of the wallet is queued. */
   readonly isUnpublished: boolean
   /** The published sums, and counted usage. */
   readonly hot: WalletSums & { readonly spentMicros: bigint; readonly partition: number }
   /** Usage by the records, up to the offset of the counters and up to the offset of the postings. */
   readonly recorded: { readonly countedMicros: bigint; readonly postedMicros: bigint }
-}
-
-type Run = {
-  readonly sql: Queryable
-  readonly parts: CountingParts
-  readonly scope: Scope
-  /** Offset of each partition. Counters behind it were lost. */
-  readonly countedTo: readonly number[]
 }
 
 /**
@@ -63,24 +56,24 @@ export async function reconcileHotWallets(
   tally: Tally,
 ): Promise<void> {
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
-  const run: Run = { sql, parts, scope, countedTo }
-  const lookAgain = lookingAgain(findingsMax, parts.lookAgainMs)
+  const run: CountingRun = { sql, parts, scope, countedTo }
+  const recheck = createRechecker(findingsMax, parts.recheckPauseMs)
   let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
   for (;;) {
     scope.stopping?.throwIfAborted()
     const names = await listWalletPage(sql, scope, after)
     if (names.length === 0) return
-    const seen = await readWallets(run, names)
-    const standing = await lookAgain(seen.filter(differs), async (suspects) =>
+    const compared = await readWallets(run, names)
+    const remaining = await recheck(compared.filter(differs), async (suspects) =>
       (await readWallets(run, suspects)).filter(differs),
     )
-    for (const each of standing) tell(tally, each, parts.now())
+    for (const each of remaining) reportWallet(tally, each, parts.now())
     after = names.at(-1)!
   }
 }
 
-function differs(seen: SeenWallet): boolean {
-  return comparisonsOf(seen).some(({ ours, theirs }) => ours !== theirs)
+function differs(compared: ComparedWallet): boolean {
+  return comparisonsOf(compared).some(({ ours, theirs }) => ours !== theirs)
 }
 
 /** Amounts in 10^-6 credits. */
@@ -92,7 +85,7 @@ type Comparison = {
   readonly repair?: Repair['kind']
 }
 
-function comparisonsOf({ kept, isUnpublished, hot, recorded }: SeenWallet): Comparison[] {
+function comparisonsOf({ kept, isUnpublished, hot, recorded }: ComparedWallet): Comparison[] {
   const published: Comparison[] = [
     { what: 'put in', ours: kept.grantedMicros, theirs: hot.grantedMicros, repair: 'published' },
     { what: 'taken out', ours: kept.removedMicros, theirs: hot.removedMicros, repair: 'published' },
@@ -109,9 +102,9 @@ function comparisonsOf({ kept, isUnpublished, hot, recorded }: SeenWallet): Comp
   ]
 }
 
-function tell(tally: Tally, seen: SeenWallet, since: Date): void {
-  const { providerId, customerRef, hot } = seen
-  for (const { what, ours, theirs, repair } of comparisonsOf(seen)) {
+function reportWallet(tally: Tally, compared: ComparedWallet, since: Date): void {
+  const { providerId, customerRef, hot } = compared
+  for (const { what, ours, theirs, repair } of comparisonsOf(compared)) {
     if (ours === theirs) continue
     tally.found({
       providerId,
@@ -151,13 +144,16 @@ async function listWalletPage(
 }
 
 /** Reads wallets of one provider from the database, hot state and the records. */
-async function readWallets(run: Run, names: readonly CustomerName[]): Promise<SeenWallet[]> {
+async function readWallets(
+  run: CountingRun,
+  names: readonly CustomerName[],
+): Promise<ComparedWallet[]> {
   const { parts, scope } = run
   const [kept, unpublished] = await Promise.all([
-    listKeptWallets(run, names),
+    listLedgerWallets(run, names),
     listUnpublished(run.sql, names),
   ])
-  const hot = await Promise.all(kept.map((wallet) => readHot(run, wallet)))
+  const hot = await Promise.all(kept.map((wallet) => readHotWallet(run, wallet)))
   // This runs after both were read, so that all records before their offsets are stored.
   const stored = await waitUntilAllStored(parts, scope.environment)
   const recorded = await sumCountedDebits(
@@ -176,7 +172,7 @@ async function readWallets(run: Run, names: readonly CustomerName[]): Promise<Se
   })
 }
 
-type KeptRow = {
+type LedgerRow = {
   provider_id: string
   customer_ref: string
   granted_micros: string
@@ -185,11 +181,11 @@ type KeptRow = {
 }
 
 /** Reads all values in one statement, and so at one moment: a posting changes the wallet, its entries and the position together. */
-async function listKeptWallets(
-  { sql, parts, scope }: Run,
+async function listLedgerWallets(
+  { sql, parts, scope }: CountingRun,
   names: readonly CustomerName[],
-): Promise<KeptWallet[]> {
-  const rows = await sql<(KeptRow & { positions: Record<string, number> | null })[]>`
+): Promise<LedgerWallet[]> {
+  const rows = await sql<(LedgerRow & { positions: Record<string, number> | null })[]>`
     select provider_id, customer_ref, granted_micros, removed_micros,
       (
         select coalesce(sum(amount), 0) from ledger_entries
@@ -215,10 +211,10 @@ async function listKeptWallets(
 }
 
 /** Reads the wallet in hot state atomically, with its offset in the log. */
-async function readHot(
-  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
+async function readHotWallet(
+  { parts: { eventLog, hotState }, scope: { environment }, countedTo }: CountingRun,
   { providerId, customerRef }: CustomerName,
-): Promise<SeenWallet['hot'] & { readonly countedTo: number }> {
+): Promise<ComparedWallet['hot'] & { readonly countedTo: number }> {
   const partitionCount = eventLog.partitionCount(usageTopic(environment))
   const at = walletAddress({ environment, providerId, customerRef }, partitionCount)
   const { document, amounts, appliedOffset } = await hotState.readEntry(at, walletSeries)

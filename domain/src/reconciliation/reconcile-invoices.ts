@@ -29,7 +29,7 @@ export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tal
       const lines = linesOf.get(reference) ?? []
       tally.compared(providerId, 'invoice')
       const totalMinor = BigInt(row.total)
-      const theirs = recomputed({ lines, totalMinor }, currency)
+      const theirs = differencesOf({ lines, totalMinor }, currency)
       if (theirs === undefined) continue
       tally.found({
         providerId,
@@ -47,19 +47,21 @@ export async function reconcileInvoices(sql: Queryable, scope: Scope, tally: Tal
 }
 
 /** Returns the differences as text. Undefined if every amount matches to the minor unit. */
-function recomputed(
+function differencesOf(
   invoice: { readonly lines: readonly InvoiceLine[]; readonly totalMinor: bigint },
   currency: string,
 ): string | undefined {
   try {
     const found = recompute(invoice)
-    return found.length === 0 ? undefined : found.map((each) => wordsOf(each, currency)).join(', ')
+    return found.length === 0
+      ? undefined
+      : found.map((each) => discrepancyText(each, currency)).join(', ')
   } catch (error) {
     return `cannot be priced: ${error instanceof Error ? error.message : String(error)}`
   }
 }
 
-function wordsOf(discrepancy: Discrepancy, currency: string): string {
+function discrepancyText(discrepancy: Discrepancy, currency: string): string {
   return discrepancy.kind === 'total'
     ? `total ${discrepancy.totalMinor} ${currency}`
     : `line ${discrepancy.line + 1} ${discrepancy.amountMinor} ${currency}`

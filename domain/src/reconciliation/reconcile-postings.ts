@@ -47,25 +47,25 @@ export async function reconcilePostings(
       select provider_id, subject, at, account, unit, expected::text, posted::text
       from (${rows}) as side where expected is distinct from posted
       order by at, subject limit ${findingsMax}`
-    for (const row of differing) tell(tally, kind, row)
+    for (const row of differing) reportPosting(tally, kind, row)
   }
 }
 
-function tell(tally: Tally, kind: ComparedKind, row: Row): void {
+function reportPosting(tally: Tally, kind: ComparedKind, row: Row): void {
   const { expected, posted } = row
   tally.found({
     providerId: row.provider_id,
     kind,
     difference: expected === null ? 'missing_here' : posted === null ? 'missing_there' : 'differs',
     reference: row.subject,
-    ours: expected === null ? null : words(row, expected),
-    theirs: posted === null ? null : words(row, posted),
+    ours: expected === null ? null : postingText(row, expected),
+    theirs: posted === null ? null : postingText(row, posted),
     since: row.at,
     isRepaired: false,
   })
 }
 
-function words({ account, unit }: Row, amount: string): string {
+function postingText({ account, unit }: Row, amount: string): string {
   return unit === 'credits'
     ? `${decimalFromMicros(BigInt(amount))} credits`
     : `${account} ${amount} ${unit}`

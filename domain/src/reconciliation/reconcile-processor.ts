@@ -1,11 +1,11 @@
 import type { PaymentProcessor } from '@tollgate/platform/payments/payment-processor'
-import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import type { Compared, OwnRow } from './compare-payments.ts'
 import type { Tally } from './finding.ts'
-import { idsInMotion, inBatches, lookAgain } from './looks.ts'
+import { idsChangedRecently, inBatches, reapplyObject } from './processor-objects.ts'
 import { findOwnRows, listOwnRows } from './own-rows.ts'
-import { processorSides, type Owner, type Side, type Thing } from './processor-sides.ts'
-import { isAsked, type Scope } from './scope.ts'
+import { processorSides, type Owner, type Side, type IdentifiedObject } from './processor-sides.ts'
+import { isInScope, type Scope } from './scope.ts'
 
 /** Time span whose object ids are held in memory at once. */
 const sliceMs = 6 * 3_600_000
@@ -52,21 +52,21 @@ function* slicesOf({ from, to }: Scope): Iterable<Slice> {
   }
 }
 
-async function reconcileSlice<Theirs extends Thing>(
+async function reconcileSlice<Theirs extends IdentifiedObject>(
   run: Run,
   side: Side<Theirs>,
   slice: Slice,
 ): Promise<void> {
   const { parts, scope, tally } = run
   const sql = parts.everyone.in(scope.environment)
-  const met = new Set<string>()
+  const seenIds = new Set<string>()
   const suspects: Suspect[] = []
-  const look = (owner: Owner, ours: OwnRow | undefined, theirs: Theirs | undefined) => {
+  const compareObject = (owner: Owner, ours: OwnRow | undefined, theirs: Theirs | undefined) => {
     const id = theirs?.id ?? ours!.processorId
-    met.add(id)
+    seenIds.add(id)
     const found = ours?.providerId ?? owner
-    if (found === undefined || (found !== null && !isAsked(scope, found))) return
-    if (found !== null) tally.compared(found, side.told)
+    if (found === undefined || (found !== null && !isInScope(scope, found))) return
+    if (found !== null) tally.compared(found, side.comparedKind)
     const seen = side.compare(ours, theirs)
     if (seen !== undefined) suspects.push({ id, owner: found, seen })
   }
@@ -75,36 +75,36 @@ async function reconcileSlice<Theirs extends Thing>(
     const owners = await side.ownersOf(objects)
     const ids = objects.map(({ id }) => id)
     const own = await findOwnRows(sql, side.kind, ids)
-    for (const [at, each] of objects.entries()) look(owners[at], own.get(each.id), each)
+    for (const [at, each] of objects.entries()) compareObject(owners[at], own.get(each.id), each)
   }
   // The processor's creation time may be in another slice, so these objects are retrieved one by one.
   for (const ours of await listOwnRows(sql, side.kind, slice)) {
-    if (met.has(ours.processorId) || !isAsked(scope, ours.providerId)) continue
-    look(undefined, ours, await side.retrieve(ours.processorId))
+    if (seenIds.has(ours.processorId) || !isInScope(scope, ours.providerId)) continue
+    compareObject(undefined, ours, await side.retrieve(ours.processorId))
   }
-  if (suspects.length > 0) await judge(run, side, suspects)
+  if (suspects.length > 0) await recheckSuspects(run, side, suspects)
 }
 
-async function judge<Theirs extends Thing>(
+async function recheckSuspects<Theirs extends IdentifiedObject>(
   { parts, processor, scope, tally }: Run,
   side: Side<Theirs>,
   suspects: readonly Suspect[],
 ): Promise<void> {
-  const moving = await idsInMotion(processor, parts.now(), scope.graceMs)
-  for (const { id, owner, seen } of suspects.filter((each) => !moving.has(each.id))) {
-    await lookAgain(parts, scope, side.kind, id)
+  const changing = await idsChangedRecently(processor, parts.now(), scope.graceMs)
+  for (const { id, owner, seen } of suspects.filter((each) => !changing.has(each.id))) {
+    await reapplyObject(parts, scope, side.kind, id)
     const own = await findOwnRows(parts.everyone.in(scope.environment), side.kind, [id])
     const ours = own.get(id)
     const theirs = await side.retrieve(id)
     const still = side.compare(ours, theirs)
-    const { difference, ours: oursTold, theirs: theirsTold } = still ?? seen
+    const { difference, ours: ourText, theirs: theirText } = still ?? seen
     tally.found({
       providerId: ours?.providerId ?? owner ?? undefined,
-      kind: side.told,
+      kind: side.comparedKind,
       difference,
       reference: ours?.reference ?? id,
-      ours: oursTold,
-      theirs: theirsTold,
+      ours: ourText,
+      theirs: theirText,
       since: theirs?.createdAt ?? ours?.updatedAt ?? scope.from,
       isRepaired: still === undefined,
     })

@@ -2,7 +2,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { listUnbalancedWallets } from '../money-ledger/ledger.ts'
 import type { Tally } from './finding.ts'
-import { isAsked, type Scope } from './scope.ts'
+import { isInScope, type Scope } from './scope.ts'
 
 /** Compares the stored balance of each wallet with its entries in the ledger and with the remaining credits of its grants. */
 export async function reconcileWallets(
@@ -15,11 +15,11 @@ export async function reconcileWallets(
   const counts = await sql<{ provider_id: string; count: number }[]>`
     select provider_id, count(*)::int from wallets group by provider_id`
   for (const { provider_id: providerId, count } of counts) {
-    if (isAsked(scope, providerId)) tally.compared(providerId, 'wallet', count)
+    if (isInScope(scope, providerId)) tally.compared(providerId, 'wallet', count)
   }
   for (const wallet of await listUnbalancedWallets(sql, findingsMax)) {
     const { providerId, customerRef, balanceMicros, entriesMicros, grantsMicros } = wallet
-    if (!isAsked(scope, providerId)) continue
+    if (!isInScope(scope, providerId)) continue
     const [balance, entries, grants] = [balanceMicros, entriesMicros, grantsMicros].map(
       decimalFromMicros,
     )

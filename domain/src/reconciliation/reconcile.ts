@@ -2,7 +2,7 @@ import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/pa
 import { UsageStoreUnavailableError } from '@tollgate/platform/usage-store/usage-store'
 import { readWholeTables } from '../postgres/read-whole-tables.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
-import type { PaymentJobParts } from '../settlement/work-off-inbox.ts'
+import type { PaymentJobParts } from '../settlement/process-inbox.ts'
 import type { CountingParts } from './counting-parts.ts'
 import { decideRepairs, type DecidedRepairs } from './decide-repairs.ts'
 import type { ComparedKind, Finding } from './finding.ts'
@@ -14,7 +14,7 @@ import { reconcileInvoices } from './reconcile-invoices.ts'
 import { reconcilePostings } from './reconcile-postings.ts'
 import { reconcileProcessor } from './reconcile-processor.ts'
 import { reconcileWallets } from './reconcile-wallets.ts'
-import { keepReports, type Reconciliation } from './reports-repository.ts'
+import { insertReports, type Reconciliation } from './reports-repository.ts'
 import type { Scope } from './scope.ts'
 import { Tallies } from './tallies.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
@@ -27,10 +27,10 @@ export type ReconcileLimits = {
 }
 
 /** Result of a reconciliation. Its repairs are only proposed here. The caller decides whether to carry them out. */
-export type Outcome = {
+export type ReconciliationOutcome = {
   readonly reports: readonly Reconciliation[]
   /** Findings without a known provider, for the operator only. */
-  readonly strangers: readonly Finding[]
+  readonly withoutProvider: readonly Finding[]
 } & DecidedRepairs
 
 /** A comparison, and the kinds that are not reported if it fails. */
@@ -45,7 +45,7 @@ export async function reconcile(
   parts: ReconcileParts,
   scope: Scope,
   { findingsMax }: ReconcileLimits,
-): Promise<Outcome> {
+): Promise<ReconciliationOutcome> {
   const { counting } = parts
   const startedAt = parts.now()
   const sql = parts.everyone.in(scope.environment)
@@ -86,14 +86,14 @@ export async function reconcile(
       await run()
     } catch (error) {
       if (scope.stopping?.aborted === true) throw error
-      parts.logger.error({ err: error, kinds }, 'could not be compared')
-      for (const kind of kinds) tallies.gaveUp(kind, reasonOf(error))
+      parts.logger.error({ err: error, kinds }, 'could not compare')
+      for (const kind of kinds) tallies.couldNotCompare(kind, reasonOf(error))
     }
   }
   const reports = reportsOf(tallies, scope, startedAt, parts.now())
-  await keepReports(sql, reports)
+  await insertReports(sql, reports)
   const decided = decideRepairs(tallies.repairs, scope, tallies.gaps)
-  return { reports, strangers: tallies.strangers, ...decided }
+  return { reports, withoutProvider: tallies.withoutProvider, ...decided }
 }
 
 /** Returns the reason of a gap as shown to providers, without internals. */
@@ -108,12 +108,12 @@ function reasonOf(error: unknown): string {
 
 function reportsOf(
   tallies: Tallies,
-  { from, to, providerId: asked }: Scope,
+  { from, to, providerId: requested }: Scope,
   startedAt: Date,
   finishedAt: Date,
 ): Reconciliation[] {
-  // The provider that was asked for gets a report even if there was nothing to compare.
-  if (asked !== undefined) tallies.compared(asked, 'payment', 0)
+  // The requested provider gets a report even if there was nothing to compare.
+  if (requested !== undefined) tallies.compared(requested, 'payment', 0)
   return [...tallies.byProvider].map(([providerId, { compared, findings, found, repaired }]) => ({
     providerId,
     reference: drawReference('reconciliation'),

@@ -49,7 +49,7 @@ type FindingRow = {
 const rowsAtOnce = 500
 
 /** Stores all reports in one transaction. */
-export async function keepReports(
+export async function insertReports(
   pool: ReturnType<Database['in']>,
   reports: readonly Reconciliation[],
 ): Promise<void> {
@@ -91,7 +91,9 @@ export async function findReconciliation(
 }
 
 /** Returns the number of stored findings that the newest report of each provider has not repaired, by kind. */
-export async function countStanding(sql: Queryable): Promise<ReadonlyMap<ComparedKind, number>> {
+export async function countUnrepairedFindings(
+  sql: Queryable,
+): Promise<ReadonlyMap<ComparedKind, number>> {
   const rows = await sql<{ kind: ComparedKind; count: number }[]>`
     select kind, count(*)::int from (
       select distinct on (provider_id) provider_id, reference from reconciliations

@@ -14,6 +14,6 @@ export type Scope = {
   readonly stopping?: AbortSignal | undefined
 }
 
-export function isAsked({ providerId }: Scope, owner: string): boolean {
+export function isInScope({ providerId }: Scope, owner: string): boolean {
   return providerId === undefined || providerId === owner
 }

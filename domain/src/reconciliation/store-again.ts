@@ -34,13 +34,13 @@ const pollIntervalMs = 500
  * are done, false if `stopping` was aborted before. The sinks store their progress, so a repeated call continues an interrupted
  * one.
  */
-export async function haveSinksStoreAgain(
+export async function storeMissingRecords(
   parts: StoringAgainParts,
   places: readonly LogPlace[],
   stopping: AbortSignal,
   report: (progress: readonly StoringProgress[]) => void,
 ): Promise<boolean> {
-  for (const place of places) await ask(parts, place)
+  for (const place of places) await requestStoring(parts, place)
   for (;;) {
     const progress: StoringProgress[] = []
     for (const place of places) progress.push(await progressOf(parts, place))
@@ -53,7 +53,7 @@ export async function haveSinksStoreAgain(
 }
 
 /** An earlier request is still in progress and keeps its offset. */
-async function ask(
+async function requestStoring(
   { hotState, now }: StoringAgainParts,
   { environment, partition }: LogPlace,
 ): Promise<void> {

@@ -21,7 +21,7 @@ type Counted = {
 /** Sums what is compared and found for each provider, and stores up to `findingsMax` findings of each. */
 export class Tallies implements Tally {
   readonly #byProvider = new Map<string, Counted>()
-  readonly #strangers: Finding[] = []
+  readonly #withoutProvider: Finding[] = []
   readonly #gaps = new Map<string, Gap>()
   readonly #findingsMax: number
   readonly #repairs = new Map<string, Repair>()
@@ -38,7 +38,7 @@ export class Tallies implements Tally {
 
   found(finding: Finding): void {
     if (finding.providerId === undefined) {
-      if (this.#strangers.length < this.#findingsMax) this.#strangers.push(finding)
+      if (this.#withoutProvider.length < this.#findingsMax) this.#withoutProvider.push(finding)
       return
     }
     const counted = this.#of(finding.providerId)
@@ -55,7 +55,7 @@ export class Tallies implements Tally {
     this.#notToRepair.add(JSON.stringify(repair))
   }
 
-  gaveUp(kind: ComparedKind, reason: string): void {
+  couldNotCompare(kind: ComparedKind, reason: string): void {
     this.#gaps.set(`${kind} ${reason}`, { kind, reason })
   }
 
@@ -64,8 +64,8 @@ export class Tallies implements Tally {
   }
 
   /** Findings without a known provider. */
-  get strangers(): readonly Finding[] {
-    return this.#strangers
+  get withoutProvider(): readonly Finding[] {
+    return this.#withoutProvider
   }
 
   /** Returns each repair once, at most `findingsMax` in all. Others are found again by the next reconciliation. */

@@ -1,24 +1,16 @@
 import { expect, test } from 'vitest'
-import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
+import { snapshotOfPlan } from '../../test/bought-plans.ts'
 import type { Purchase } from '../purchases/repository.ts'
-import { sellsOnBoundCheckout } from './bound-checkout.ts'
+import { mayBoundCheckoutSell } from './bound-checkout.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 
-function plan(reference: string, fields: Partial<PlanSnapshot>): PlanSnapshot {
-  return {
-    ...{ reference, name: reference, type: 'recurring', priceMinor: 0, basePriceMinor: null },
-    ...{ setupFeeMinor: null, currency: 'USD', meterRef: null, terms: {} },
-    ...fields,
-  }
-}
-
 const plans = {
-  free: plan('free', {}),
-  otherFree: plan('other-free', {}),
-  paid: plan('paid', { priceMinor: 900 }),
-  dearer: plan('dearer', { priceMinor: 1_900 }),
-  byUse: plan('by-use', { type: 'usage-based' }),
+  free: snapshotOfPlan('free', 0),
+  otherFree: snapshotOfPlan('other-free', 0),
+  paid: snapshotOfPlan('paid', 900),
+  dearer: snapshotOfPlan('dearer', 1_900),
+  byUse: snapshotOfPlan('by-use', 0, {}, { type: 'usage-based' }),
 }
 type Name = keyof typeof plans
 
@@ -37,10 +29,13 @@ test.each<[Name, Name | undefined, Purchase['status'], boolean]>([
   ['free', 'paid', 'active', false],
   ['byUse', 'free', 'active', false],
   ['paid', 'byUse', 'active', false],
-])('a bound checkout sells %s beside %s that is %s: %s', (sold, held, status, isSold) => {
-  const last =
-    held === undefined
-      ? undefined
-      : { planRef: plans[held].reference, planSnapshot: plans[held], status, endDate: null }
-  expect(sellsOnBoundCheckout(plans[sold], last, now)).toBe(isSold)
-})
+])(
+  'decides whether a bound checkout sells %s next to %s in status %s: %s',
+  (sold, held, status, isSold) => {
+    const last =
+      held === undefined
+        ? undefined
+        : { planRef: plans[held].reference, planSnapshot: plans[held], status, endDate: null }
+    expect(mayBoundCheckoutSell(plans[sold], last, now)).toBe(isSold)
+  },
+)

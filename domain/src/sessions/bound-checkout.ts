@@ -8,7 +8,7 @@ import type { Purchase } from '../purchases/repository.ts'
  * exception is the upgrade from a plan that never charges to one that is paid in advance: the customer loses nothing that was paid
  * for.
  */
-export function sellsOnBoundCheckout(
+export function mayBoundCheckoutSell(
   plan: PlanCosts & { readonly reference: string },
   last: Pick<Purchase, 'planRef' | 'planSnapshot' | 'status' | 'endDate'> | undefined,
   now: Date,

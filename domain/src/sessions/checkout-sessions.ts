@@ -2,11 +2,11 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import type { EventObject } from '@tollgate/schemas/event-types'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
 import type { Plan } from '../plans/plan.ts'
-import { hasPaidForPlan } from '../purchases/charged-plans.ts'
+import { hasPaidForPlan } from '../purchases/repository.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { lockCustomer } from '../customers/repository.ts'
-import { checkoutPageUrl, drawSessionId, sessionMs } from './hosted-pages.ts'
+import { checkoutPageUrl, generateSessionId, sessionMs } from './hosted-pages.ts'
 import type { HostedParts } from './hosted-parts.ts'
 import { TooManySessionsError } from './too-many-sessions-error.ts'
 
@@ -87,7 +87,7 @@ export async function openCheckoutSession(
   hosted: HostedParts,
   request: CheckoutRequest,
 ): Promise<CheckoutSession> {
-  const waitMs = await waitForRoomMs(work, hosted.limits, request)
+  const waitMs = await msUntilRoom(work, hosted.limits, request)
   if (waitMs !== undefined) throw new TooManySessionsError(waitMs)
   return insertAndEmit(work, hosted.hostedUrl, request)
 }
@@ -105,7 +105,7 @@ async function insertAndEmit(
     locale,
     browserSha256: null,
     issuedBy: work.actor.name,
-    sessionId: drawSessionId(),
+    sessionId: generateSessionId(),
     reference: drawReference('checkoutSession'),
     planRef: plan?.reference ?? null,
     status: 'active',
@@ -124,7 +124,7 @@ async function insertAndEmit(
  * Returns undefined if one more checkout can be opened, otherwise the milliseconds until the first one expires. Locks the customer,
  * so that concurrent requests do not exceed the limit.
  */
-async function waitForRoomMs(
+async function msUntilRoom(
   { sql, providerId, now }: UnitOfWork,
   { openCheckoutsMax }: HostedParts['limits'],
   { customerRef, portalHandle = null }: CheckoutRequest,
@@ -144,7 +144,7 @@ async function waitForRoomMs(
  * customer has the maximum of open checkouts, returns the newest one that leads to the same plan and has the same permission,
  * issued by any actor, or undefined.
  */
-export async function offerCheckoutSession(
+export async function reuseOrOpenCheckoutSession(
   work: UnitOfWork,
   hosted: HostedParts,
   request: Omit<CheckoutRequest, 'portalHandle' | 'locale' | 'key'>,
@@ -163,7 +163,7 @@ export async function offerCheckoutSession(
       and return_url is not distinct from ${returnUrl} and issued_by = ${actor.name}
     order by expires_at desc limit 1`
   if (fresh !== undefined) return fromRow(fresh)
-  const waitMs = await waitForRoomMs(work, hosted.limits, request)
+  const waitMs = await msUntilRoom(work, hosted.limits, request)
   if (waitMs === undefined) return insertAndEmit(work, hosted.hostedUrl, request)
   // If no plan is requested, any plan matches. A checkout without a plan lets the customer choose it.
   const [open] = await sql<CheckoutSessionRow[]>`
@@ -204,19 +204,26 @@ async function insertCheckoutSession(
       ${session.createdAt}, ${session.updatedAt}, ${key?.text ?? null}, ${key?.inputSha256 ?? null})`
 }
 
-/** Returns the checkout that was opened with the idempotency key, and the digest of its request. */
-export async function findKeyedCheckout(
+export type KeyedCheckoutOutcome =
+  | { readonly kind: 'opened'; readonly session: CheckoutSession }
+  /** The idempotency key was used with another request. */
+  | { readonly kind: 'key-reused' }
+
+/** Returns the outcome of an earlier request with the same key, or undefined. */
+export async function findCheckoutByKey(
   sql: Queryable,
   providerId: string,
-  key: string,
-): Promise<{ session: CheckoutSession; inputSha256: string } | undefined> {
+  { text, inputSha256 }: CheckoutKey,
+): Promise<KeyedCheckoutOutcome | undefined> {
   const [row] = await sql<(CheckoutSessionRow & { input_sha256: string })[]>`
     select * from checkout_sessions
-    where provider_id = ${providerId} and idempotency_key = ${key}`
-  return row && { session: fromRow(row), inputSha256: row.input_sha256 }
+    where provider_id = ${providerId} and idempotency_key = ${text}`
+  if (row === undefined) return undefined
+  if (row.input_sha256 !== inputSha256) return { kind: 'key-reused' }
+  return { kind: 'opened', session: fromRow(row) }
 }
 
-export type PlacedCheckoutSession = {
+export type LocatedCheckoutSession = {
   readonly providerId: string
   readonly session: CheckoutSession
 }
@@ -234,10 +241,10 @@ export async function isBoundCheckout(
 }
 
 /** Returns a checkout and its provider, looked up across all providers, because the link does not name one. */
-export async function placeCheckoutSession(
+export async function locateCheckoutSession(
   sql: Queryable,
   sessionId: string,
-): Promise<PlacedCheckoutSession | undefined> {
+): Promise<LocatedCheckoutSession | undefined> {
   const [row] = await sql<(CheckoutSessionRow & { provider_id: string })[]>`
     select * from checkout_sessions where session_id = ${sessionId}`
   return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
@@ -281,7 +288,7 @@ export async function claimCheckout(
  * Records that the browser opens the portal. Returns false if it did so before, or if it is not the only browser that has sent a
  * form.
  */
-export async function useCheckoutBrowser(
+export async function recordPortalOpening(
   sql: Queryable,
   providerId: string,
   { reference, browserSha256 }: Pick<CheckoutSession, 'reference' | 'browserSha256'>,

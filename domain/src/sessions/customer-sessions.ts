@@ -2,9 +2,9 @@ import type { Queryable } from '@tollgate/platform/database/database'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import type { SessionLimits } from './hosted-parts.ts'
-import { useCheckoutBrowser, type CheckoutSession } from './checkout-sessions.ts'
+import { recordPortalOpening, type CheckoutSession } from './checkout-sessions.ts'
 import { TooManySessionsError } from './too-many-sessions-error.ts'
-import { digestOf, drawCookieToken, drawSessionId, sessionMs } from './hosted-pages.ts'
+import { digestOf, generateCookieToken, generateSessionId, sessionMs } from './hosted-pages.ts'
 
 export type CustomerSession = {
   readonly sessionId: string
@@ -49,7 +49,7 @@ export async function openCustomerSession(
   limits: PortalLimits,
   request: PortalRequest,
 ): Promise<CustomerSession> {
-  const session = await issueIfRoom(work, limits, request)
+  const session = await issueWithinLimit(work, limits, request)
   if (session !== undefined) return session
   const { sql, now } = work
   const [first] = await sql<{ expires_at: Date }[]>`
@@ -62,7 +62,7 @@ export async function openCustomerSession(
  * Issues a link unless the limit is reached. It is one statement that emits no event, so it needs no transaction. Concurrent
  * requests may exceed the limit by their number.
  */
-async function issueIfRoom(
+async function issueWithinLimit(
   work: PortalWork,
   { openPortalLinksMax }: PortalLimits,
   request: PortalRequest,
@@ -71,7 +71,7 @@ async function issueIfRoom(
   const session: CustomerSession = {
     ...request,
     locale: request.locale ?? null,
-    sessionId: drawSessionId(),
+    sessionId: generateSessionId(),
     issuedBy: actor.name,
     status: 'active',
     expiresAt: new Date(now.getTime() + sessionMs),
@@ -102,7 +102,7 @@ function isUnused({ sql, providerId, now }: PortalWork, customerRef: string) {
  * customer has the maximum of unused links, returns the newest one, preferably for that product. Returns undefined only if those
  * were used meanwhile.
  */
-export async function offerCustomerSession(
+export async function reuseOrOpenCustomerSession(
   work: PortalWork,
   limits: PortalLimits,
   request: PortalRequest,
@@ -116,7 +116,7 @@ export async function offerCustomerSession(
       and product_ref is not distinct from ${productRef} and issued_by = ${actor.name}
     order by expires_at desc limit 1`
   if (fresh !== undefined) return fromRow(fresh)
-  const issued = await issueIfRoom(work, limits, request)
+  const issued = await issueWithinLimit(work, limits, request)
   if (issued !== undefined) return issued
   const [unused] = await sql<CustomerSessionRow[]>`
     select * from customer_sessions
@@ -127,30 +127,30 @@ export async function offerCustomerSession(
 }
 
 /** A session found by the token of a link or a cookie, and its provider. */
-export type PlacedCustomerSession = {
+export type LocatedCustomerSession = {
   readonly providerId: string
   readonly session: CustomerSession
 }
 
 /** Returns a session and its provider, looked up across all providers, because the link does not name one. */
-export async function placeCustomerSession(
+export async function locateCustomerSession(
   sql: Queryable,
   sessionId: string,
-): Promise<PlacedCustomerSession | undefined> {
+): Promise<LocatedCustomerSession | undefined> {
   const [row] = await sql<(CustomerSessionRow & { provider_id: string })[]>`
     select * from customer_sessions where session_id = ${sessionId}`
   return row === undefined ? undefined : { providerId: row.provider_id, session: fromRow(row) }
 }
 
 /** A portal that was opened in a browser, with its provider. */
-type PlacedPortal = PlacedCustomerSession & { readonly isOpen: boolean }
+type LocatedPortal = LocatedCustomerSession & { readonly isOpen: boolean }
 
 /** Returns the portal that the browser opened. A portal whose time is over is returned until the session is deleted. */
 export async function findPortal(
   sql: Queryable,
   cookieToken: string,
   now: Date,
-): Promise<PlacedPortal | undefined> {
+): Promise<LocatedPortal | undefined> {
   const [row] = await sql<(CustomerSessionRow & { provider_id: string; open_until: Date })[]>`
     select * from customer_sessions where cookie_sha256 = ${digestOf(cookieToken)}`
   if (row === undefined) return undefined
@@ -169,7 +169,7 @@ export async function openPortal(
   openUntil: Date,
   now: Date,
 ): Promise<string | undefined> {
-  const cookieToken = drawCookieToken()
+  const cookieToken = generateCookieToken()
   const opened = await sql`
     update customer_sessions set status = 'used', cookie_sha256 = ${digestOf(cookieToken)},
       open_until = ${openUntil}, updated_at = ${now}
@@ -185,7 +185,7 @@ export type OpenedPortal = { readonly session: CustomerSession; readonly token: 
  * Opens the portal for the browser in which a checkout was completed, without a link. Returns undefined if the checkout has opened
  * it before. Each checkout opens it once, and only one of concurrent requests succeeds.
  */
-export async function openPortalOfCheckout(
+export async function openPortalFromCheckout(
   { sql, providerId, now }: Pick<UnitOfWork, 'sql' | 'providerId' | 'now'>,
   checkout: PortalRequest & Pick<CheckoutSession, 'reference' | 'browserSha256'>,
   openUntil: Date,
@@ -193,11 +193,18 @@ export async function openPortalOfCheckout(
   const { customerRef, productRef, locale = null } = checkout
   // The lock keeps a customer who is being deleted from getting a session.
   await lockCustomer(sql, providerId, customerRef)
-  if (!(await useCheckoutBrowser(sql, providerId, checkout))) return undefined
+  if (!(await recordPortalOpening(sql, providerId, checkout))) return undefined
   const issuedBy = `checkout:${checkout.reference}`
-  const token = drawCookieToken()
+  const token = generateCookieToken()
   const session: CustomerSession = {
-    ...{ sessionId: drawSessionId(), customerRef, productRef, issuedBy, locale, status: 'used' },
+    ...{
+      sessionId: generateSessionId(),
+      customerRef,
+      productRef,
+      issuedBy,
+      locale,
+      status: 'used',
+    },
     ...{ expiresAt: new Date(now.getTime() + sessionMs), createdAt: now, updatedAt: now },
   }
   await sql`

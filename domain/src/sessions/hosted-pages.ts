@@ -4,12 +4,12 @@ import { createHash, randomBytes } from 'node:crypto'
 export const sessionMs = 15 * 60_000
 
 /** Returns 32 hex characters. The id gives access to the page, so it must not be guessable. */
-export function drawSessionId(): string {
+export function generateSessionId(): string {
   return randomBytes(16).toString('hex')
 }
 
 /** Returns the token for the cookie of an opened page. */
-export function drawCookieToken(): string {
+export function generateCookieToken(): string {
   return randomBytes(32).toString('base64url')
 }
 

@@ -2,7 +2,7 @@ import { textSetting } from '@tollgate/platform/config/settings'
 
 export const hostedUrlSetting = textSetting(
   'TOLLGATE_HOSTED_URL',
-  'Where customers reach checkout and portal: the public address of this installation',
+  'Public URL of this installation, where customers open checkout and portal',
   'http://127.0.0.1:8787',
 )
 

@@ -1,31 +1,13 @@
-import type { Queryable } from '@tollgate/platform/database/database'
 import { lockCustomer } from '../customers/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
-  findKeyedCheckout,
+  findCheckoutByKey,
   openCheckoutSession,
   type CheckoutKey,
   type CheckoutRequest,
-  type CheckoutSession,
+  type KeyedCheckoutOutcome,
 } from './checkout-sessions.ts'
 import type { HostedParts } from './hosted-parts.ts'
-
-export type KeyedCheckoutOutcome =
-  | { readonly kind: 'opened'; readonly session: CheckoutSession }
-  /** The idempotency key was used with another request. */
-  | { readonly kind: 'key-reused' }
-
-/** Returns the outcome of an earlier request with the same key, or undefined. */
-export async function findCheckoutOfKey(
-  sql: Queryable,
-  providerId: string,
-  key: CheckoutKey,
-): Promise<KeyedCheckoutOutcome | undefined> {
-  const keyed = await findKeyedCheckout(sql, providerId, key.text)
-  if (keyed === undefined) return undefined
-  if (keyed.inputSha256 !== key.inputSha256) return { kind: 'key-reused' }
-  return { kind: 'opened', session: keyed.session }
-}
 
 /**
  * Opens a checkout unless one was opened with the key. Only one of concurrent requests opens it: those for the same customer wait
@@ -39,7 +21,7 @@ export async function openCheckoutOnce(
 ): Promise<KeyedCheckoutOutcome> {
   const { sql, providerId } = work
   await lockCustomer(sql, providerId, request.customerRef)
-  const earlier = await findCheckoutOfKey(sql, providerId, key)
+  const earlier = await findCheckoutByKey(sql, providerId, key)
   if (earlier !== undefined) return earlier
   return { kind: 'opened', session: await openCheckoutSession(work, hosted, { ...request, key }) }
 }

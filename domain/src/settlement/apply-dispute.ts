@@ -1,5 +1,5 @@
 import type { Dispute } from '@tollgate/platform/payments/payment-objects'
-import { armRecharge, disarmRecharge } from '../auto-recharge/repository.ts'
+import { setRechargeCard, removeRechargeCard } from '../auto-recharge/repository.ts'
 import { findReusablePaymentMethod } from '../cards/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { chargeUnpaidNow } from '../invoices/unpaid.ts'
@@ -8,16 +8,18 @@ import { unixSeconds } from '../outbox/unix-seconds.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
   disputeRank,
-  isNewerLook,
+  isNewerDispute,
   takesAccess,
-  type KnownDispute,
+  type StoredDispute,
 } from '../payments/decide-dispute.ts'
 import { findDispute, saveDispute } from '../payments/disputes-repository.ts'
 import { lockIntent } from '../payments/intents-repository.ts'
 import type { PaymentIntent } from '../payments/payment-intent.ts'
-import type { SeenDispute } from '../purposes/payment-handler.ts'
+import type { ReportedDispute } from '../purposes/payment-handler.ts'
 import { findHandler } from '../purposes/payment-handlers.ts'
-import { postDispute } from './post-dispute.ts'
+import { postMoney } from '../money-ledger/post-money.ts'
+import { disputeReinstated, disputeWithdrawn } from '../money-ledger/postings.ts'
+import { findPostedPayment } from './post-payment.ts'
 
 const disputed = disputeRank.needs_response
 const closed = disputeRank.won
@@ -37,54 +39,54 @@ export async function applyDispute(
   const intent = await lockIntent(sql, providerId, intentRef)
   if (intent === undefined) throw new Error(`payment ${intentRef} is gone`)
   const known = await findDispute(sql, providerId, id)
-  const isNewer = isNewerLook(known, dispute)
-  const takes = isNewer && (await saveLook(work, intent, dispute))
+  const isNewer = isNewerDispute(known, dispute)
+  const takes = isNewer && (await storeDispute(work, intent, dispute))
   // Money can move without a change of the status.
   await postDispute(work, intent, dispute)
-  if (isNewer) await tellOfMove(work, known, dispute)
-  const took = known?.takesAccess ?? false
-  const isChanged = isNewer && takes !== took
+  if (isNewer) await emitDisputeEvents(work, known, dispute)
+  const tookAccess = known?.takesAccess ?? false
+  const isChanged = isNewer && takes !== tookAccess
   const access = isChanged ? (takes ? 'taken' : 'given-back') : 'unchanged'
-  if (access !== 'unchanged') await followCard(work, intent.customerRef, access)
+  if (access !== 'unchanged') await updateCardUse(work, intent.customerRef, access)
   const handler = await findHandler(work, intent)
   await handler.onDisputed(work, intent, { ...dispute, access })
 }
 
-async function tellOfMove(
+async function emitDisputeEvents(
   work: UnitOfWork,
-  known: KnownDispute | undefined,
+  known: StoredDispute | undefined,
   dispute: Dispute,
 ): Promise<void> {
   const { status } = dispute
   const before = known === undefined ? -1 : disputeRank[known.status]
   if (before < disputed && disputeRank[status] >= disputed) {
-    await tell(work, 'payment.disputed', dispute)
+    await emitDisputeEvent(work, 'payment.disputed', dispute)
   }
   if (disputeRank[status] === closed && known?.status !== status) {
-    await tell(work, 'payment.dispute_closed', dispute)
+    await emitDisputeEvent(work, 'payment.dispute_closed', dispute)
   }
 }
 
 /** Stops automatic charges of the customer's card, or starts them again. */
-async function followCard(
+async function updateCardUse(
   work: UnitOfWork,
   customerRef: string,
-  access: Exclude<SeenDispute['access'], 'unchanged'>,
+  access: Exclude<ReportedDispute['access'], 'unchanged'>,
 ): Promise<void> {
   const { sql, providerId, now } = work
   await lockCustomer(sql, providerId, customerRef)
   const card = await findReusablePaymentMethod(sql, providerId, customerRef)
   if (access === 'taken') {
-    if (card === undefined) await disarmRecharge(work, customerRef)
+    if (card === undefined) await removeRechargeCard(work, customerRef)
     return
   }
   if (card === undefined) return
-  await armRecharge(work, customerRef, card)
+  await setRechargeCard(work, customerRef, card)
   await chargeUnpaidNow(sql, providerId, customerRef, now)
 }
 
 /** Stores the dispute. Returns whether it takes access away. */
-async function saveLook(
+async function storeDispute(
   { sql, providerId, now }: UnitOfWork,
   intent: PaymentIntent,
   dispute: Dispute,
@@ -93,12 +95,12 @@ async function saveLook(
   const takes = takesAccess(dispute.status, suspendOnDispute ?? 'lost')
   const { reference: intentRef, paidMethodId, paymentMethodId } = intent
   const paidWith = paidMethodId ?? paymentMethodId
-  const kept = { intentRef, dispute, paymentMethodId: paidWith, takesAccess: takes }
-  await saveDispute(sql, providerId, kept, now)
+  const record = { intentRef, dispute, paymentMethodId: paidWith, takesAccess: takes }
+  await saveDispute(sql, providerId, record, now)
   return takes
 }
 
-async function tell(
+async function emitDisputeEvent(
   work: UnitOfWork,
   type: 'payment.disputed' | 'payment.dispute_closed',
   dispute: Dispute,
@@ -113,4 +115,27 @@ async function tell(
     processor_charge: dispute.chargeId,
     created: unixSeconds(dispute.createdAt),
   })
+}
+
+/**
+ * Posts what a dispute withdrew from the processor's balance and returned to it, each movement once. An older state of the dispute
+ * has fewer movements and undoes none.
+ */
+async function postDispute(
+  work: UnitOfWork,
+  intent: PaymentIntent,
+  { id: disputeRef, movements }: Dispute,
+): Promise<void> {
+  const { customerRef } = intent
+  if (movements.length === 0) return
+  if ((await findPostedPayment(work, intent)) === undefined) return
+  for (const { id: step, amountMinor: moved, feeMinor, currency, restUnits } of movements) {
+    const money = { customerRef, disputeRef, step, currency, restUnits }
+    await postMoney(
+      work,
+      moved < 0n
+        ? disputeWithdrawn({ ...money, amountMinor: -moved, feeMinor })
+        : disputeReinstated({ ...money, amountMinor: moved, feeMinor: -feeMinor }),
+    )
+  }
 }

@@ -7,7 +7,7 @@ import { findAtProcessor } from '../money-ledger/at-processor.ts'
 import { postMoney } from '../money-ledger/post-money.ts'
 import { payoutFailed, payoutPaid } from '../money-ledger/postings.ts'
 import { unixSeconds } from '../outbox/unix-seconds.ts'
-import { isLaterPayout, movedAtProcessor, payoutMove } from '../payments/decide-payout.ts'
+import { isLaterPayout, toClearingMovement, payoutMove } from '../payments/decide-payout.ts'
 import { lockPayout, savePayout } from '../payments/payouts-repository.ts'
 import { recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 
@@ -44,7 +44,7 @@ async function postPayout(
     processorUnitsPerMinor(currency) === 1n
       ? { clearingMinor: 0n, restUnits: 0n }
       : await findAtProcessor(work.sql, work.providerId, currency)
-  const moved = movedAtProcessor(there, currency, move === 'to-bank' ? -units : units)
+  const moved = toClearingMovement(there, currency, move === 'to-bank' ? -units : units)
   const { restUnits } = moved
   await postMoney(
     work,

@@ -7,7 +7,7 @@ import type { PaymentIntent } from '../payments/payment-intent.ts'
 import { taxOf } from '../payments/taxed-terms.ts'
 import { findHandler } from '../purposes/payment-handlers.ts'
 import { findPostedPayment } from './post-payment.ts'
-import { postRefund, settleRefund } from './post-refund.ts'
+import { postRefund, postRefundSettlement } from './post-refund.ts'
 import {
   findRefund,
   saveRefund,
@@ -31,9 +31,9 @@ export async function applyRefund(
   const status = refundStateOf(refund)
   if (!isLaterRefund(known?.status, status)) {
     // The processor reports the balance movement later than the status.
-    return settleRefund(work, intent, { ...refund, status })
+    return postRefundSettlement(work, intent, { ...refund, status })
   }
-  const kept: PaymentRefund = {
+  const stored: PaymentRefund = {
     processorRefundId: refund.id,
     intentRef,
     amountMinor: refund.amountMinor,
@@ -44,9 +44,9 @@ export async function applyRefund(
     failureReason: refund.failureReason ?? null,
     createdAt: refund.createdAt,
   }
-  await saveRefund(sql, providerId, kept, now)
-  await postRefund(work, intent, kept, refund, known?.status === 'succeeded')
-  await tell(work, kept)
+  await saveRefund(sql, providerId, stored, now)
+  await postRefund(work, intent, stored, refund, known?.status === 'succeeded')
+  await emitRefundEvent(work, stored)
   const isReturned = known?.status === 'succeeded'
   if (status !== 'succeeded' && !isReturned) return
   const handler = await findHandler(work, intent)
@@ -77,7 +77,7 @@ async function findTaxOfRefund(
   return taxOfRefund(payment, amountMinor)
 }
 
-async function tell(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
+async function emitRefundEvent(work: UnitOfWork, refund: PaymentRefund): Promise<void> {
   const { status, failureReason, reason } = refund
   const object = {
     id: refund.processorRefundId,

@@ -5,10 +5,9 @@ import { paymentHandlers } from '../purposes/payment-handlers.ts'
 import { endSetup, insertSetup } from '../cards/setups-repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
 import { jobOperation } from '../unit-of-work/job-operation.ts'
-import { lookAtCard } from './look-at-payment.ts'
+import { readCard } from './read-payment.ts'
 import { providerMetadataKey } from '../payments/payment-intent.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { customerMetadataKey } from '../payments/processor-customers.ts'
 
 export type AppliedSetup =
@@ -44,8 +43,8 @@ export async function applySetup(
     return setup.lastDecline === undefined || status !== 'open' ? 'open' : 'declined'
   }
   const card =
-    paymentMethodId === undefined ? undefined : await lookAtCard(processor, paymentMethodId)
-  const kept = status === 'succeeded' && card?.reusable === true ? card : undefined
+    paymentMethodId === undefined ? undefined : await readCard(processor, paymentMethodId)
+  const saved = status === 'succeeded' && card?.reusable === true ? card : undefined
   const operation = jobOperation('processor-events', { providerId, environment }, parts.now())
   const current = await parts.commit(operation, async (work) => {
     const { sql, now } = work
@@ -55,17 +54,17 @@ export async function applySetup(
     await insertSetup(sql, providerId, setupIntentId, customerRef, setup.createdAt)
     const isFirst = await endSetup(sql, providerId, setupIntentId, now)
     const handler = paymentHandlers['card-check']
-    if (isFirst && kept !== undefined) await handler.onSucceeded(work, customerRef, kept)
-    if (isFirst && kept === undefined) await handler.onFailed(work, customerRef)
+    if (isFirst && saved !== undefined) await handler.onSucceeded(work, customerRef, saved)
+    if (isFirst && saved === undefined) await handler.onFailed(work, customerRef)
     return findReusablePaymentMethod(sql, providerId, customerRef)
   })
-  if (kept === undefined) return 'ended'
-  if (current === kept.paymentMethodId) await makeDefault(parts, environment, setup, current)
+  if (saved === undefined) return 'ended'
+  if (current === saved.paymentMethodId) await makeDefaultCard(parts, environment, setup, current)
   return 'saved'
 }
 
 /** Runs after the commit. Our own charges name their card, so the default does not matter to them until then. */
-async function makeDefault(
+async function makeDefaultCard(
   parts: PaymentParts,
   environment: Environment,
   { id, customerId }: SetupIntent,
@@ -74,6 +73,6 @@ async function makeDefault(
   if (customerId === undefined) return
   const processor = processorOf(parts, environment)
   const key = `${id}:default`
-  const made = await processor.setDefaultPaymentMethod(customerId, paymentMethodId, key)
-  if (made.outcome === 'unknown') throw new PaymentUnknownError(made.message)
+  const result = await processor.setDefaultPaymentMethod(customerId, paymentMethodId, key)
+  if (result.outcome === 'unknown') throw new PaymentUnknownError(result.message)
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import { decideAskedTopUpTerms, decideTopUpTerms } from './decide-terms.ts'
+import { decideRequestedTopUpTerms, decideTopUpTerms } from './decide-terms.ts'
 
 const rates: Readonly<Record<string, string>> = { USD: '1', HUF: '360' }
 
-function asked(amountMinor: bigint | undefined, currency = 'USD') {
+function requested(amountMinor: bigint | undefined, currency = 'USD') {
   const source = currency === 'USD' ? 'parity' : 'fallback'
   const rate = { currency, unitsPerDollar: rates[currency] ?? '1', source } as const
   const payment = { amountMinor, currency, supportedCurrencies: Object.keys(rates) }
   return { payment, rate }
 }
 
-describe('a top-up that a customer asks for', () => {
+describe('decideRequestedTopUpTerms', () => {
   test.each<[bigint | undefined, string, string]>([
     [undefined, 'USD', 'amount is required for a credit top-up'],
     [0n, 'USD', 'The amount must be at least 0.50 USD'],
@@ -19,21 +19,21 @@ describe('a top-up that a customer asks for', () => {
     [100_000_000n, 'USD', 'The amount must not exceed 999999.99 USD'],
     [17_499n, 'HUF', 'The amount must be at least 175.00 HUF'],
     [1_000n, 'SEK', 'Currency SEK is not supported. Available: USD, HUF'],
-  ])('of %s %s is refused', (amountMinor, currency, reason) => {
-    const { payment, rate } = asked(amountMinor, currency)
-    expect(decideAskedTopUpTerms(payment, rate)).toEqual({ kind: 'refuse', reason })
+  ])('refuses a top-up of %s %s', (amountMinor, currency, reason) => {
+    const { payment, rate } = requested(amountMinor, currency)
+    expect(decideRequestedTopUpTerms(payment, rate)).toEqual({ kind: 'refuse', reason })
   })
 
-  test.each([100n, 10_000_000n])('of %s is charged, both bounds included', (amountMinor) => {
-    const { payment, rate } = asked(amountMinor)
-    expect(decideAskedTopUpTerms(payment, rate)).toMatchObject({
+  test.each([100n, 10_000_000n])('charges a top-up of %s, both bounds included', (amountMinor) => {
+    const { payment, rate } = requested(amountMinor)
+    expect(decideRequestedTopUpTerms(payment, rate)).toMatchObject({
       kind: 'charge',
       terms: { originalAmountMinor: amountMinor, credits: amountMinor * 100n },
     })
   })
 })
 
-test('an automatic one goes down to what the processor takes', () => {
-  const { payment, rate } = asked(50n)
+test('allows automatic top-ups down to the processor minimum', () => {
+  const { payment, rate } = requested(50n)
   expect(decideTopUpTerms(payment, rate)).toMatchObject({ kind: 'charge' })
 })

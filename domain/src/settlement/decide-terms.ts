@@ -52,8 +52,8 @@ export function decidePlanTerms(
   const dueMinor = prices.priceMinor + (isFirstCharge ? prices.setupFeeMinor : 0n)
   if (isCreditBased(plan)) {
     const perUnit = BigInt(plan.terms.creditsPerUnit ?? 0)
-    const askedMinor = amountMinor ?? firstTopUp(plan, rate) ?? smallestTopUp(perUnit, rate)
-    return charge(askedMinor, rate, { mints: true })
+    const requestedMinor = amountMinor ?? firstTopUp(plan, rate) ?? smallestTopUp(perUnit, rate)
+    return charge(requestedMinor, rate, { mints: true })
   }
   if (dueMinor === 0n) return refuse(`Plan ${plan.reference} needs no payment: activate it`)
   return charge(dueMinor, rate, { mints: false })
@@ -80,7 +80,7 @@ export type TopUpPayment = {
 }
 
 /** Returns the amounts of a top-up that a customer requests, or why it is refused. Automatic recharges have limits of their own. */
-export function decideAskedTopUpTerms(
+export function decideRequestedTopUpTerms(
   payment: TopUpPayment,
   rate: ExchangeRate | undefined,
 ): TermsDecision {

@@ -4,7 +4,7 @@ import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import { drawReference } from '../unit-of-work/draw-reference.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { insertAttempt, type PaymentAttempt } from '../payments/attempts-repository.ts'
-import { wordsOf } from './carry-out.ts'
+import { createParametersOf } from './execute-attempt.ts'
 import type { IntentTerms } from './decide-terms.ts'
 import { insertIntent } from '../payments/intents-repository.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type IntentSwitch,
   type PaymentIntent,
 } from '../payments/payment-intent.ts'
-import { changeTo, termsAt } from '../payments/taxed-terms.ts'
+import { amountChangeTo, termsForTotal } from '../payments/taxed-terms.ts'
 
 export type IntentDraft = {
   readonly purpose: IntentPurpose
@@ -27,7 +27,7 @@ export type IntentDraft = {
   readonly checkoutSessionId: string | null
   readonly paymentMethodId: string | null
   /** Whether a provider requested this charge of an invoice. */
-  readonly isOutOfTurn?: true | undefined
+  readonly isOffSchedule?: true | undefined
   readonly keepsCard: boolean
   /** Amounts without added tax. Added tax is in `tax`. */
   readonly terms: IntentTerms
@@ -54,11 +54,11 @@ export type OpenedIntent = { readonly intent: PaymentIntent; readonly attempt: P
  */
 export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<OpenedIntent> {
   const { sql, providerId, now } = work
-  const { terms, tax, plan, isOutOfTurn, ...asked } = draft
-  const charged = tax === null ? terms : termsAt(terms, tax.totalMinor)
+  const { terms, tax, plan, isOffSchedule, ...fields } = draft
+  const charged = tax === null ? terms : termsForTotal(terms, tax.totalMinor)
   const reference = drawReference('transaction')
   const intent: PaymentIntent = {
-    ...asked,
+    ...fields,
     ...terms,
     ...charged,
     tax,
@@ -77,13 +77,13 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
     paidWith: null,
     expiresAt: new Date(now.getTime() + payableMs),
     // The caller carries out the attempt at once. The check at this time carries it out if the caller crashes before.
-    nextLookAt: new Date(now.getTime() + firstLookMs),
+    nextLookAt: new Date(now.getTime() + firstPollMs),
     createdAt: now,
     updatedAt: now,
     succeededAt: null,
   }
   const { paymentMethodId, description } = draft
-  const words = wordsOf({
+  const parameters = createParametersOf({
     amountMinor: charged.originalAmountMinor,
     currency: terms.currency,
     customerId: draft.processorCustomerId,
@@ -94,11 +94,11 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
       ? {}
       : { confirm: { paymentMethodId, presence: 'off_session' as const } }),
   })
-  // The extra fields are stored with the parameters of the call but not sent. `adoptMoney` and `outcomeInTurn` read them.
+  // The extra fields are stored with the parameters of the call but not sent. `withProcessorAmount` and `countableFailureOf` read them.
   const request = {
-    ...words,
-    ...(tax === null ? {} : changeTo(tax)),
-    ...(isOutOfTurn && { isOutOfTurn }),
+    ...parameters,
+    ...(tax === null ? {} : amountChangeTo(tax)),
+    ...(isOffSchedule && { isOutOfTurn: true }),
   }
   const call = { operation: 'create', request } as const
   const [, attempt] = await Promise.all([
@@ -108,4 +108,4 @@ export async function openIntent(work: UnitOfWork, draft: IntentDraft): Promise<
   return { intent, attempt }
 }
 
-const firstLookMs = 60_000
+const firstPollMs = 60_000

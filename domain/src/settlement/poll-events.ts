@@ -1,9 +1,8 @@
 import type { ProcessorEvent } from '@tollgate/platform/payments/payment-processor'
 import type { Environment } from '@tollgate/schemas/environment'
-import { claimPoll, noteReadUntil } from '../payments/event-polls-repository.ts'
-import { receiveEvents } from '../payments/inbox-repository.ts'
+import { claimEventPoll, saveReadUntil, receiveEvents } from '../payments/inbox-repository.ts'
 import { processorOf } from '../payments/payment-parts.ts'
-import type { PaymentJobParts } from './work-off-inbox.ts'
+import type { PaymentJobParts } from './process-inbox.ts'
 
 /** Events that appear in the list up to 10 minutes late are still found. */
 const overlapMs = 600_000
@@ -20,7 +19,7 @@ export async function pollEvents(
   intervalMs: number,
 ): Promise<void> {
   const pool = parts.everyone.in(environment)
-  const readUntil = await claimPoll(pool, parts.now(), intervalMs)
+  const readUntil = await claimEventPoll(pool, parts.now(), intervalMs)
   if (readUntil === undefined) return
   const createdFrom = new Date(readUntil.getTime() - overlapMs)
   let newest = readUntil
@@ -34,5 +33,5 @@ export async function pollEvents(
   }
   await receiveEvents(pool, batch, parts.now())
   // Stored after all events are in the inbox, so a crash before repeats the poll.
-  await noteReadUntil(pool, newest)
+  await saveReadUntil(pool, newest)
 }

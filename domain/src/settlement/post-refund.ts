@@ -23,17 +23,21 @@ export async function postRefund(
   work: UnitOfWork,
   intent: PaymentIntent,
   refund: PaymentRefund,
-  seen: Pick<Refund, 'settlement' | 'failureSettlement'>,
+  settlements: Pick<Refund, 'settlement' | 'failureSettlement'>,
   hadSucceeded: boolean,
 ): Promise<void> {
   const paid = await findPostedPayment(work, intent)
   if (paid === undefined) return
-  if (paid.invoiceRef === null) await postOfSale(work, intent, refund, hadSucceeded)
-  else await moveOfInvoice(work, paid.invoiceRef, refund)
-  await settle(work, intent, { ...seen, ...refund, id: refund.processorRefundId })
+  if (paid.invoiceRef === null) await postSaleRefund(work, intent, refund, hadSucceeded)
+  else await moveRefundedInvoice(work, paid.invoiceRef, refund)
+  await postSettlementSteps(work, intent, {
+    ...settlements,
+    ...refund,
+    id: refund.processorRefundId,
+  })
 }
 
-async function postOfSale(
+async function postSaleRefund(
   work: UnitOfWork,
   { customerRef }: PaymentIntent,
   { processorRefundId: refundRef, status, amountMinor, taxMinor, currency }: PaymentRefund,
@@ -53,7 +57,7 @@ async function postOfSale(
   }
 }
 
-async function moveOfInvoice(
+async function moveRefundedInvoice(
   work: UnitOfWork,
   invoiceRef: string,
   { processorRefundId: refundRef, status, amountMinor }: PaymentRefund,
@@ -77,15 +81,16 @@ async function moveOfInvoice(
 }
 
 /** Posts the reported part of a refund's effect on the processor's balance, each part once. */
-export async function settleRefund(
+export async function postRefundSettlement(
   work: UnitOfWork,
   intent: PaymentIntent,
-  refund: SeenRefund,
+  refund: RefundSettlement,
 ): Promise<void> {
-  if ((await findPostedPayment(work, intent)) !== undefined) await settle(work, intent, refund)
+  if ((await findPostedPayment(work, intent)) !== undefined)
+    await postSettlementSteps(work, intent, refund)
 }
 
-type SeenRefund = Pick<
+type RefundSettlement = Pick<
   Refund,
   'id' | 'amountMinor' | 'currency' | 'settlement' | 'failureSettlement'
 > & {
@@ -96,10 +101,10 @@ type SeenRefund = Pick<
  * Posts what the refund took from the processor's balance. If it failed, the returned amount is posted too, which can differ from
  * the amount taken.
  */
-async function settle(
+async function postSettlementSteps(
   work: UnitOfWork,
   { customerRef }: PaymentIntent,
-  { id: refundRef, status, amountMinor, currency, settlement, failureSettlement }: SeenRefund,
+  { id: refundRef, status, amountMinor, currency, settlement, failureSettlement }: RefundSettlement,
 ): Promise<void> {
   const post = async (
     step: SettledRefund['step'],

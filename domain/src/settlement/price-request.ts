@@ -2,22 +2,21 @@ import { findMerchant } from '../merchants/repository.ts'
 import { findExchangeRate, type ExchangeRate } from '../money/exchange-rates.ts'
 import type { CycleMode } from '../periods/periods.ts'
 import { isOffered } from '../catalog/plan-offer.ts'
-import { isSoldOut } from '../plans/places.ts'
+import { isSoldOut } from '../plans/sold-out.ts'
 import type { Plan } from '../plans/plan.ts'
 import { findPlan } from '../catalog/plans-repository.ts'
 import { findProduct } from '../catalog/products-repository.ts'
 import { currenciesOf } from '../pricing/plan-prices.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
-import { givesAccess } from '../purchases/access.ts'
-import { soldOut } from '../purchases/decide-activation.ts'
-import { decideChange, tooEarly } from '../purchases/decide-switch.ts'
-import { isPaidFor } from '../purchases/is-paid-for.ts'
+import { givesAccess, isPaidFor } from '../purchases/access.ts'
+import { soldOutReason } from '../purchases/decide-activation.ts'
+import { decideChange, tooEarlyReason } from '../purchases/decide-switch.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
 import { findTax } from '../invoices/read-tax-terms.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {
-  decideAskedTopUpTerms,
+  decideRequestedTopUpTerms,
   decidePlanTerms,
   decideSwitchTerms,
   type IntentTerms,
@@ -25,7 +24,7 @@ import {
 import type { IntentSwitch } from '../payments/payment-intent.ts'
 import type { PaymentParts } from '../payments/payment-parts.ts'
 import type { PaymentRequest } from './payment-request.ts'
-import { refusalOfTotal } from '../payments/taxed-terms.ts'
+import { totalTooLargeReason } from '../payments/taxed-terms.ts'
 
 export type PricedRequest = {
   readonly kind: 'priced'
@@ -61,7 +60,7 @@ export async function priceRequest(
       request.purpose === 'credit_topup'
         ? await priceTopUp(at, provider, request)
         : await pricePlan(at, provider, request)
-    return priced.kind === 'untaxed' ? taxed(at, provider, request, priced) : priced
+    return priced.kind === 'untaxed' ? addTax(at, provider, request, priced) : priced
   })
 }
 
@@ -79,7 +78,7 @@ async function priceTopUp(
   const { topupCurrencies } = await findMerchant(sql, providerId)
   const supportedCurrencies = [...new Set([defaultCurrency, ...topupCurrencies])]
   const rate = await findExchangeRate(sql, providerId, currency)
-  const decision = decideAskedTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
+  const decision = decideRequestedTopUpTerms({ amountMinor, currency, supportedCurrencies }, rate)
   if (decision.kind === 'refuse') return refused(decision.reason)
   return { kind: 'untaxed', plan: undefined, cycleMode, terms: decision.terms }
 }
@@ -110,16 +109,18 @@ async function pricePlan(
       'Invoices for the product are unpaid: the customer pays them on a checkout first',
     )
   }
-  if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOut)
-  const input = {
+  if (await isSoldOut(sql, providerId, plan, customer.reference)) return refused(soldOutReason)
+  const decided = decideChange({
     held: held && givesAccess(held, now) ? held : undefined,
-    ...{ plan, isFirstCharge, currency: request.currency, at: now },
-  }
-  const decided = decideChange(input)
+    plan,
+    isFirstCharge,
+    currency: request.currency,
+    at: now,
+  })
   if (decided.kind === 'at-renewal') {
     return refused(`The change to plan ${planRef} is made at the next renewal: activate it`)
   }
-  if (decided.kind === 'too-early') return refused(tooEarly(decided))
+  if (decided.kind === 'too-early') return refused(tooEarlyReason(decided))
   if (decided.kind === 'now') {
     const { change } = decided
     const rate = await findExchangeRate(sql, providerId, change.currency)
@@ -140,7 +141,7 @@ async function pricePlan(
   return { kind: 'untaxed', plan, cycleMode, terms: decision.terms }
 }
 
-async function taxed(
+async function addTax(
   { sql, providerId, now }: PricingAt,
   { name: sellerName }: Provider,
   { customer, productRef, purpose }: PaymentRequest,
@@ -155,7 +156,7 @@ async function taxed(
     currency: terms.currency,
   }
   const tax = await findTax(sql, providerId, sale, terms.originalAmountMinor, now)
-  const reason = tax === null ? undefined : refusalOfTotal(tax, terms.currency)
+  const reason = tax === null ? undefined : totalTooLargeReason(tax, terms.currency)
   return reason === undefined ? { ...untaxed, kind: 'priced', tax, sellerName } : refused(reason)
 }
 

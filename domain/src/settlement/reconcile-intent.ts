@@ -1,6 +1,6 @@
 import { jobOperation } from '../unit-of-work/job-operation.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
-import { applyLook } from './apply-look.ts'
+import { applyPaymentState } from './apply-payment-state.ts'
 import {
   findOpenAttempt,
   insertAttempt,
@@ -8,14 +8,14 @@ import {
   type AttemptOperation,
   type PaymentAttempt,
 } from '../payments/attempts-repository.ts'
-import { carryOut } from './carry-out.ts'
+import { executeAttempt } from './execute-attempt.ts'
 import { findIntent, lockIntent } from '../payments/intents-repository.ts'
-import { lookAtPayment, withCard } from './look-at-payment.ts'
-import { noteSeller } from './note-seller.ts'
+import { readPayment, toPaymentReading } from './read-payment.ts'
+import { ensureSellerName } from './ensure-seller-name.ts'
 import { intentMetadataKey, type PaymentIntent } from '../payments/payment-intent.ts'
 import { paysInvoice } from '../payments/payment-purpose.ts'
 import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { payBack } from './pay-back.ts'
+import { refundUndelivered } from './refund-undelivered.ts'
 import { isFinal } from '../payments/transitions.ts'
 
 /** How long the processor remembers an idempotency key (24 hours), less one hour for calls in progress. */
@@ -41,18 +41,26 @@ export async function reconcileIntent(
   }))
   if (intent === undefined) return undefined
   if (attempt?.operation === 'refund' || (isFinal(intent.status) && intent.refundWanted)) {
-    return payBack(parts, operation, intent, attempt)
+    return refundUndelivered(parts, operation, intent, attempt)
   }
-  await noteSeller(parts, operation, intent)
-  const found = attempt === undefined ? intent : await resolve(parts, operation, intent, attempt)
+  await ensureSellerName(parts, operation, intent)
+  const found =
+    attempt === undefined ? intent : await resolveAttempt(parts, operation, intent, attempt)
   if (isFinal(found.status) && !found.settlementWanted) return found
-  const seen = await look(parts, operation, found)
-  const isUnwanted = seen.cancelWanted || (seen.expiresAt <= now && isAwaitingCustomer(seen))
-  return isUnwanted && !isFinal(seen.status) ? begin(parts, operation, seen, 'cancel', {}) : seen
+  const current = await applyCurrentState(parts, operation, found)
+  const isUnwanted =
+    current.cancelWanted || (current.expiresAt <= now && isAwaitingCustomer(current))
+  return isUnwanted && !isFinal(current.status)
+    ? beginAttempt(parts, operation, current, 'cancel', {})
+    : current
 }
 
 /** Returns the operation of the job that reconciles payments. */
-export function reconciler(providerId: string, environment: Operation['environment'], now: Date) {
+export function reconcileOperation(
+  providerId: string,
+  environment: Operation['environment'],
+  now: Date,
+) {
   return jobOperation('reconcile-payments', { providerId, environment }, now)
 }
 
@@ -61,7 +69,7 @@ function isAwaitingCustomer(intent: PaymentIntent): boolean {
 }
 
 /** Applies the processor's current state. A payment that the processor has not confirmed stays unchanged. */
-async function look(
+async function applyCurrentState(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,
@@ -69,13 +77,15 @@ async function look(
   const { processorPaymentId, reference } = intent
   if (processorPaymentId === null) return intent
   const processor = processorOf(parts, operation.environment)
-  const seen = await lookAtPayment(processor, processorPaymentId)
-  if (seen === undefined) return intent
-  return parts.commit(operation, (work) => applyLook(work, reference, seen, parts.hostedUrl))
+  const reading = await readPayment(processor, processorPaymentId)
+  if (reading === undefined) return intent
+  return parts.commit(operation, (work) =>
+    applyPaymentState(work, reference, reading, parts.hostedUrl),
+  )
 }
 
 /** Stores an attempt and makes its call. Does nothing if the payment is final or another call for it is open. */
-export async function begin(
+export async function beginAttempt(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,
@@ -90,8 +100,8 @@ export async function begin(
     return insertAttempt(sql, providerId, intent.reference, { operation: act, request }, now)
   })
   if (attempt === undefined) return intent
-  const carried = await carryOut(parts, operation, intent, attempt)
-  return carried.kind === 'answered' ? carried.intent : intent
+  const result = await executeAttempt(parts, operation, intent, attempt)
+  return result.kind === 'answered' ? result.intent : intent
 }
 
 /**
@@ -99,23 +109,23 @@ export async function begin(
  * processor only answers with errors, the payment is searched for at the processor. A payment that is not found there was never
  * created, so it is created under a new key.
  */
-async function resolve(
+async function resolveAttempt(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,
   attempt: PaymentAttempt,
 ): Promise<PaymentIntent> {
-  if (!isSpent(attempt, operation.now)) {
-    const carried = await carryOut(parts, operation, intent, attempt)
-    return carried.kind === 'answered' ? carried.intent : intent
+  if (!cannotRepeat(attempt, operation.now)) {
+    const result = await executeAttempt(parts, operation, intent, attempt)
+    return result.kind === 'answered' ? result.intent : intent
   }
   return attempt.operation === 'create'
-    ? findMade(parts, operation, intent, attempt)
-    : forget(parts, operation, intent, attempt)
+    ? findCreatedPayment(parts, operation, intent, attempt)
+    : settleAsLost(parts, operation, intent, attempt)
 }
 
 /** Returns whether repeating the call would give no new answer, or could carry it out twice. */
-export function isSpent({ sentAt, sends, message }: PaymentAttempt, now: Date): boolean {
+export function cannotRepeat({ sentAt, sends, message }: PaymentAttempt, now: Date): boolean {
   if (now.getTime() - sentAt.getTime() >= keyKnownMs) return true
   return sends > sendsMax && (message?.startsWith('server_error') ?? false)
 }
@@ -123,28 +133,28 @@ export function isSpent({ sentAt, sends, message }: PaymentAttempt, now: Date): 
 /** The search begins this long before the call was sent, because the processor's clock may differ from ours. */
 const searchFromMs = 3_600_000
 
-async function findMade(
+async function findCreatedPayment(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,
   attempt: PaymentAttempt,
 ): Promise<PaymentIntent> {
   const processor = processorOf(parts, operation.environment)
-  const made = await firstOf(
+  const created = await firstOf(
     processor.findPaymentIntents({
       customerId: intent.processorCustomerId,
       createdFrom: new Date(attempt.sentAt.getTime() - searchFromMs),
       metadata: { [intentMetadataKey]: intent.reference },
     }),
   )
-  const seen = made === undefined ? undefined : await withCard(processor, made)
+  const reading = created === undefined ? undefined : await toPaymentReading(processor, created)
   return parts.commit(operation, async (work) => {
     const { sql, providerId, now } = work
     const locked = await lockIntent(sql, providerId, intent.reference)
     if (locked === undefined) return intent
-    if (seen !== undefined) {
+    if (reading !== undefined) {
       await settleAttempt(sql, providerId, attempt, 'done', attempt.message, now)
-      return applyLook(work, intent.reference, seen, parts.hostedUrl)
+      return applyPaymentState(work, intent.reference, reading, parts.hostedUrl)
     }
     // If two processes search at once, only one inserts the new attempt.
     const open = await findOpenAttempt(sql, providerId, intent.reference)
@@ -163,10 +173,10 @@ async function firstOf<Item>(items: AsyncIterable<Item>): Promise<Item | undefin
 }
 
 /**
- * Settles the attempt as lost. The payment's state shows whether the call was carried out; if it was not, the caller begins a new
+ * Settles the attempt as lost. The payment's state shows whether the call was result out; if it was not, the caller begins a new
  * attempt.
  */
-async function forget(
+async function settleAsLost(
   parts: PaymentParts,
   operation: Operation,
   intent: PaymentIntent,

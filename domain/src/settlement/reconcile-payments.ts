@@ -1,8 +1,8 @@
 import { PaymentProcessorUnavailableError } from '@tollgate/platform/payments/payment-processor'
 import type { Environment } from '@tollgate/schemas/environment'
-import { claimIntentsToLookAt } from '../payments/intents-repository.ts'
-import { reconcileIntent, reconciler } from './reconcile-intent.ts'
-import type { PaymentJobParts } from './work-off-inbox.ts'
+import { claimIntentsToPoll } from '../payments/intents-repository.ts'
+import { reconcileIntent, reconcileOperation } from './reconcile-intent.ts'
+import type { PaymentJobParts } from './process-inbox.ts'
 
 const intentsPerRoundMax = 50
 
@@ -18,13 +18,20 @@ export async function reconcilePayments(
   const now = parts.now()
   const againAt = new Date(now.getTime() + claimedMs)
   const pool = parts.everyone.in(environment)
-  const due = await claimIntentsToLookAt(pool, now, againAt, intentsPerRoundMax)
+  const due = await claimIntentsToPoll(pool, now, againAt, intentsPerRoundMax)
   for (const { providerId, reference } of due) {
     try {
-      await reconcileIntent(parts, reconciler(providerId, environment, parts.now()), reference)
+      await reconcileIntent(
+        parts,
+        reconcileOperation(providerId, environment, parts.now()),
+        reference,
+      )
     } catch (error) {
       const level = error instanceof PaymentProcessorUnavailableError ? 'warn' : 'error'
-      parts.logger[level]({ err: error, reference }, 'a payment waits for its next look')
+      parts.logger[level](
+        { err: error, reference },
+        'could not reconcile a payment; it is polled again later',
+      )
     }
   }
   return due.length === intentsPerRoundMax

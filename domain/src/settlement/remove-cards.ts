@@ -1,7 +1,6 @@
-import { disarmRecharge } from '../auto-recharge/repository.ts'
+import { removeRechargeCard } from '../auto-recharge/repository.ts'
 import { lockCustomer } from '../customers/repository.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { findProcessorCustomer } from '../payments/processor-customers-repository.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { removeCard } from '../cards/repository.ts'
@@ -33,6 +32,6 @@ export async function removeCards(
     const { sql } = work
     await lockCustomer(sql, providerId, customerRef)
     await removeCard(sql, providerId, customerRef)
-    await disarmRecharge(work, customerRef)
+    await removeRechargeCard(work, customerRef)
   })
 }

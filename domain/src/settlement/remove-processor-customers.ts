@@ -3,9 +3,9 @@ import { processorOf } from '../payments/payment-parts.ts'
 import {
   claimRemovals,
   deleteProcessorCustomer,
-  putOffRemoval,
+  postponeRemoval,
 } from '../payments/processor-customers-repository.ts'
-import type { PaymentJobParts } from './work-off-inbox.ts'
+import type { PaymentJobParts } from './process-inbox.ts'
 
 const customersPerRoundMax = 20
 
@@ -28,15 +28,18 @@ export async function removeProcessorCustomers(
   const due = await claimRemovals(pool, now, againAt, customersPerRoundMax)
   for (const removal of due) {
     const { customerRef, id, tries } = removal
-    const done = await processorOf(parts, environment).deleteCustomer(id)
-    if (done.outcome === 'done') {
+    const result = await processorOf(parts, environment).deleteCustomer(id)
+    if (result.outcome === 'done') {
       await deleteProcessorCustomer(pool, removal)
       continue
     }
-    const error = `${done.reason}: ${done.message}`
-    parts.logger.warn({ customerRef, environment, error }, 'a deleted customer is still there')
+    const error = `${result.reason}: ${result.message}`
+    parts.logger.warn(
+      { customerRef, environment, error },
+      'could not delete a customer at the payment processor; it is retried later',
+    )
     const pauseMs = Math.min(1_000 * 2 ** Math.min(tries, 12), hourMs)
-    await putOffRemoval(pool, removal, error, new Date(parts.now().getTime() + pauseMs))
+    await postponeRemoval(pool, removal, error, new Date(parts.now().getTime() + pauseMs))
   }
   return due.length === customersPerRoundMax
 }

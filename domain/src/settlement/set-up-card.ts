@@ -1,7 +1,6 @@
 import type { Customer } from '../customers/repository.ts'
 import { providerMetadataKey } from '../payments/payment-intent.ts'
-import { processorOf, type PaymentParts } from '../payments/payment-parts.ts'
-import { PaymentUnknownError } from '../payments/payment-unknown-error.ts'
+import { processorOf, type PaymentParts, PaymentUnknownError } from '../payments/payment-parts.ts'
 import { customerMetadataKey, requireProcessorCustomer } from '../payments/processor-customers.ts'
 import type { Operation } from '../unit-of-work/unit-of-work.ts'
 import { insertSetup } from '../cards/setups-repository.ts'
@@ -32,16 +31,16 @@ export async function setUpCard(
     [customerMetadataKey]: customer.reference,
   }
   const key = `${customer.reference}:setup:${attempt}`
-  const made = await processorOf(parts, environment).createSetupIntent(
+  const result = await processorOf(parts, environment).createSetupIntent(
     { customerId, metadata },
     key,
   )
-  if (made.outcome === 'unknown') throw new PaymentUnknownError(made.message)
-  const clientSecret = 'intent' in made ? made.intent?.clientSecret : undefined
-  if (!('intent' in made) || made.intent === undefined || clientSecret === undefined) {
-    throw new Error(`the processor makes no setup for ${customer.reference}: ${made.outcome}`)
+  if (result.outcome === 'unknown') throw new PaymentUnknownError(result.message)
+  const clientSecret = 'intent' in result ? result.intent?.clientSecret : undefined
+  if (!('intent' in result) || result.intent === undefined || clientSecret === undefined) {
+    throw new Error(`the processor created no setup for ${customer.reference}: ${result.outcome}`)
   }
-  const setupIntentId = made.intent.id
+  const setupIntentId = result.intent.id
   await parts.commit(operation, ({ sql, now }) =>
     insertSetup(sql, providerId, setupIntentId, customer.reference, now),
   )

@@ -1,4 +1,4 @@
-import { hasHostOfItsOwn, proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
+import { hasOwnHost, proxyAddressOf } from '@tollgate/domain/mcp/proxy-address'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 
 /** Target of a request, determined before it is known whether the server exists. */
@@ -56,7 +56,7 @@ function createMatcher(template: string): Matcher {
   const example = new URL(proxyAddressOf(template, placeholder).proxyUrl)
   const hosts = hostsOf(example).map((host) => new RegExp(`^${patternOf(host)}$`))
   const endpoint = new RegExp(`^${patternOf(example.pathname.replace(/\/$/, ''))}$`)
-  const isOwnHost = hasHostOfItsOwn(template)
+  const isOwnHost = hasOwnHost(template)
   const issuerPath = isOwnHost ? '' : example.pathname.replace(/\/$/, '')
   const below = new RegExp(`^${patternOf(issuerPath)}(/.*)$`)
   return (host, path) => {

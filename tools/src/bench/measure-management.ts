@@ -2,7 +2,7 @@ import { jobActor } from '@tollgate/domain/audit/actor'
 import { findCustomer, findCustomerByEmail } from '@tollgate/domain/customers/repository'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
 import { findDecidingPurchase, listPurchases } from '@tollgate/domain/purchases/repository'
-import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import type { Queryable } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { makeCustomers } from '../load/make-customers.ts'
@@ -109,7 +109,7 @@ function questions(
         await findProduct(sql, providerId, productRef)
         await findDecidingPurchase(sql, providerId, customerRef, productRef)
         const work = { sql, providerId, now: new Date(), actor: jobActor('bench') }
-        await offerCustomerSession(work, limits, { customerRef, productRef })
+        await reuseOrOpenCustomerSession(work, limits, { customerRef, productRef })
       },
     },
   ]

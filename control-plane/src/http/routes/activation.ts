@@ -1,7 +1,7 @@
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { activatePlan, type ActivateOutcome } from '@tollgate/domain/billing/activate-plan'
 import { findPlan } from '@tollgate/domain/catalog/plans-repository'
-import { offerCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
+import { reuseOrOpenCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { checkoutPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation, UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { wholeCredits } from '@tollgate/domain/money/whole-credits'
@@ -140,7 +140,7 @@ async function paymentFields(
   { product, plan }: Outcome<'payment-required' | 'card-required'>,
   reasons: readonly (string | undefined)[],
 ): Promise<Partial<ActivateResponse>> {
-  const checkout = await offerCheckoutSession(work, parts, {
+  const checkout = await reuseOrOpenCheckoutSession(work, parts, {
     customerRef: customer.reference,
     purpose: 'product',
     productRef: product.reference,

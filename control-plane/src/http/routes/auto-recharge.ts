@@ -1,8 +1,8 @@
-import { shownMinor } from '@tollgate/domain/auto-recharge/decide-terms'
+import { convertMinor } from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import {
   disableAutoRecharge,
   findAutoRecharge,
-  noteSetup,
+  saveRechargeSetup,
   type AutoRecharge,
 } from '@tollgate/domain/auto-recharge/repository'
 import { setUpCard } from '@tollgate/domain/settlement/set-up-card'
@@ -129,7 +129,7 @@ async function setUpRechargeCard(
   if (payments.processors.of(operation.environment) === undefined) return undefined
   const setup = await setUpCard(payments, operation, customer, updatedAt.toISOString())
   await payments.commit(operation, ({ sql, providerId }) =>
-    noteSetup(sql, providerId, customer.reference, setup.setupIntentId),
+    saveRechargeSetup(sql, providerId, customer.reference, setup.setupIntentId),
   )
   return setup.clientSecret
 }
@@ -149,9 +149,9 @@ async function present(
     thresholdRate: await findExchangeRate(sql, caller.providerId, thresholdCurrency),
     topupRate: await findExchangeRate(sql, caller.providerId, topupCurrency),
   }))
-  const thresholdShown = shownMinor(thresholdMinor, thresholdRate ?? displayRate, displayRate)
+  const thresholdShown = convertMinor(thresholdMinor, thresholdRate ?? displayRate, displayRate)
   const config = autoRechargeToHttp(recharge, thresholdShown)
   if (topupRate === undefined) return { config }
-  const topupShown = shownMinor(topupMinor, topupRate, displayRate)
+  const topupShown = convertMinor(topupMinor, topupRate, displayRate)
   return { config, display: autoRechargeDisplay(thresholdShown, topupShown, displayRate) }
 }

@@ -1,4 +1,4 @@
-import { countPurchasesByStatus } from '@tollgate/domain/purchases/count-by-status'
+import { countPurchasesByStatus } from '@tollgate/domain/purchases/repository'
 import { countCustomers } from '@tollgate/domain/customers/list-customers'
 import { listReferences } from '@tollgate/domain/customers/repository'
 import { countProducts } from '@tollgate/domain/catalog/products-repository'

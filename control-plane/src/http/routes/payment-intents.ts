@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { AutoRechargeTerms } from '@tollgate/domain/auto-recharge/repository'
 import { createPayment, type CreateOutcome } from '@tollgate/domain/charging/create-payment'
 import { findIntent, listIntents } from '@tollgate/domain/payments/intents-repository'
-import { lookAtPayment } from '@tollgate/domain/settlement/look-at-payment'
-import { applyLook } from '@tollgate/domain/settlement/apply-look'
-import { noteSeller } from '@tollgate/domain/settlement/note-seller'
+import { readPayment } from '@tollgate/domain/settlement/read-payment'
+import { applyPaymentState } from '@tollgate/domain/settlement/apply-payment-state'
+import { ensureSellerName } from '@tollgate/domain/settlement/ensure-seller-name'
 import { processorOf, type PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { isFinal } from '@tollgate/domain/payments/transitions'
@@ -185,13 +185,13 @@ async function lookAgain(
   if (processorPaymentId === null) return { intent, clientSecret: undefined }
   try {
     const processor = processorOf(payments, operation.environment)
-    const look = await lookAtPayment(processor, processorPaymentId)
+    const look = await readPayment(processor, processorPaymentId)
     if (look === undefined) return { intent, clientSecret: undefined }
     const { clientSecret } = look.payment
     if (isFinal(intent.status)) return { intent, clientSecret }
-    await noteSeller(payments, operation, intent)
+    await ensureSellerName(payments, operation, intent)
     const applied = await payments.commit(operation, (work) =>
-      applyLook(work, reference, look, payments.hostedUrl),
+      applyPaymentState(work, reference, look, payments.hostedUrl),
     )
     return { intent: applied, clientSecret }
   } catch (error) {

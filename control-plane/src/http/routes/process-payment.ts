@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
+import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { listPurchases, type Purchase } from '@tollgate/domain/purchases/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
@@ -48,7 +48,7 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: Parts): void 
       await requireSameSale(parts, operation, intent, request.body)
       const { payments, limits } = parts
       const waitMs = limits.paymentWaitMs
-      const settled = await settlePayment(payments, operation, intent.reference, waitMs)
+      const settled = await awaitPayment(payments, operation, intent.reference, waitMs)
       switch (settled.kind) {
         case 'succeeded':
           return succeeded(parts, operation, settled.intent)

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { redacted } from '@tollgate/domain/outbox/redact-session'
-import { isSoldOut } from '@tollgate/domain/plans/places'
+import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { findPlan } from '@tollgate/domain/catalog/plans-repository'
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import {
+  findCheckoutByKey,
   openCheckoutSession,
   type CheckoutKey,
   type CheckoutSession,
+  type KeyedCheckoutOutcome,
 } from '@tollgate/domain/sessions/checkout-sessions'
 import {
   customerSessionStatus,
@@ -15,11 +17,7 @@ import {
   openCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { checkoutPageUrl, customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
-import {
-  findCheckoutOfKey,
-  openCheckoutOnce,
-  type KeyedCheckoutOutcome,
-} from '@tollgate/domain/sessions/open-checkout-once'
+import { openCheckoutOnce } from '@tollgate/domain/sessions/open-checkout-once'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { sha256OfInput } from '@tollgate/domain/money-ledger/ledger'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -86,7 +84,7 @@ async function openCheckout(
   const key = checkoutKey(operation, customer.reference, body)
   if (key !== undefined) {
     // Look for the key first, before any check of objects that may have changed since the first request, such as the plan.
-    const earlier = await read(parts, operation, (sql) => findCheckoutOfKey(sql, providerId, key))
+    const earlier = await read(parts, operation, (sql) => findCheckoutByKey(sql, providerId, key))
     if (earlier !== undefined) return requireOpened(earlier)
   }
   if (productRef !== undefined) {

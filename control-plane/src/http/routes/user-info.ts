@@ -1,7 +1,7 @@
 import { findCustomer } from '@tollgate/domain/customers/repository'
 import { usageSummary } from '@tollgate/domain/entitlements/usage-view'
 import { findProduct } from '@tollgate/domain/catalog/products-repository'
-import { offerCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
+import { reuseOrOpenCustomerSession } from '@tollgate/domain/sessions/customer-sessions'
 import { customerPageUrl } from '@tollgate/domain/sessions/hosted-pages'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import {
@@ -79,7 +79,7 @@ async function openPortal(
   opened: { readonly customerRef: string; readonly productRef: string },
 ): Promise<string | null> {
   const portal = await commit(parts, operation, (work) =>
-    offerCustomerSession(work, parts.limits, opened),
+    reuseOrOpenCustomerSession(work, parts.limits, opened),
   )
   return portal === undefined ? null : customerPageUrl(parts.hostedUrl, portal.sessionId)
 }

@@ -1,7 +1,7 @@
 import {
   rechargeMajorMax,
   type AutoRechargeRequest,
-} from '@tollgate/domain/auto-recharge/decide-terms'
+} from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import type {
   AutoRechargeConfigBody,
   AutoRechargeDisplayBody,

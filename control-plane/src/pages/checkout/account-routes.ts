@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { openPortalOfCheckout } from '@tollgate/domain/sessions/customer-sessions'
+import { openPortalFromCheckout } from '@tollgate/domain/sessions/customer-sessions'
 import { digestOf, sessionMs } from '@tollgate/domain/sessions/hosted-pages'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -91,7 +91,7 @@ async function openAccount(
   if (way === undefined) throw new ProblemError(problems.linkUsed, frame)
   const openUntil = new Date(pages.clock.now() + pages.limits.portalOpenMs)
   const opened = await commit(pages, operationOfCheckout(pages, request), (work) =>
-    openPortalOfCheckout(work, session, openUntil),
+    openPortalFromCheckout(work, session, openUntil),
   )
   if (opened === undefined) throw new ProblemError(problems.linkUsed, frame)
   return letIn(pages, request, reply, { ...caller, session: opened.session }, opened.token)

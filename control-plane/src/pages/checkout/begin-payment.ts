@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createPayment, type CreateOutcome } from '@tollgate/domain/charging/create-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
-import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
+import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
 import { taxPayment } from '@tollgate/domain/charging/tax-payment'
-import { soldOut } from '@tollgate/domain/purchases/decide-activation'
+import { soldOutReason } from '@tollgate/domain/purchases/decide-activation'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
 import { sendBack } from '../kept-form.ts'
@@ -53,7 +53,7 @@ export async function beginPayment(
   const { planRef } = wanted
   const isSold =
     planRef === undefined ||
-    (await commit(pages, operation, (work) => sellsPlan(work, checkout.session, planRef)))
+    (await commit(pages, operation, (work) => mayCheckoutSell(work, checkout.session, planRef)))
   if (!isSold) return back(t('checkout:notOffered'))
   const outcome = await createPayment(pages.payments, operation, wanted)
   if (outcome.kind !== 'created') return back(refusalText(checkout, outcome))
@@ -115,7 +115,9 @@ function refusalText(
 ): string {
   switch (outcome.kind) {
     case 'refused':
-      return outcome.reason === soldOut ? t('checkout:planSoldOut') : t('checkout:cannotBePaid')
+      return outcome.reason === soldOutReason
+        ? t('checkout:planSoldOut')
+        : t('checkout:cannotBePaid')
     case 'product-not-found':
     case 'plan-not-found':
       return t('checkout:notOffered')

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { findCustomer, type Customer } from '@tollgate/domain/customers/repository'
 import {
   checkoutSessionStatus,
-  placeCheckoutSession,
+  locateCheckoutSession,
   type CheckoutSession,
 } from '@tollgate/domain/sessions/checkout-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
@@ -94,7 +94,7 @@ export async function requireCheckout(
   const cookie = parseCookie(request.cookies[checkoutCookie(reference)])
   if (cookie === undefined) throw new ProblemError(problems.signedOut)
   const { environment, token } = cookie
-  const placed = await placeCheckoutSession(pages.publisher.database.in(environment), token)
+  const placed = await locateCheckoutSession(pages.publisher.database.in(environment), token)
   if (placed?.session.reference !== reference) throw new ProblemError(problems.signedOut)
   const { providerId, session } = placed
   const caller = { providerId, environment }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
+import { newUnpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { readerOf } from '../reader.ts'
@@ -36,7 +36,7 @@ function bought(plan: PlanSnapshot, fields: Partial<Purchase> = {}): Purchase {
   const customer = { reference: 'cus_a', email: 'a@example.com' } as never
   const product = { reference: 'prd_A', name: 'API' }
   const given = { customer, product, plan, cycleMode: 'calendar', now: start } as const
-  return { ...unpaidPurchase({ ...given, origin: 'paid' }), ...fields }
+  return { ...newUnpaidPurchase({ ...given, origin: 'paid' }), ...fields }
 }
 
 const cancelled = { cancelledAt: start, autoRenew: false, nextBillingDate: null, endDate: firstEnd }

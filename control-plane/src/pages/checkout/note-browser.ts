@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
-import { digestOf, drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
+import { digestOf, generateCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { formFields } from '../form-fields.ts'
 import { browserCookie, checkoutOf } from './checkout.ts'
 import type { ReadParts } from '../../access/read.ts'
@@ -13,7 +13,7 @@ export async function noteBrowser(pages: ReadParts, request: FastifyRequest): Pr
   const { caller, session, status } = checkoutOf(request)
   // Without the cookie, the browser counts as a new one that differs from every recorded browser.
   const browserSha256 = digestOf(
-    request.cookies[browserCookie(session.reference)] ?? drawCookieToken(),
+    request.cookies[browserCookie(session.reference)] ?? generateCookieToken(),
   )
   if (status === 'used' || session.browserSha256 === browserSha256) return
   const { providerId, environment } = caller

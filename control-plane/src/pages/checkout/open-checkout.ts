@@ -1,8 +1,8 @@
 import {
   checkoutSessionStatus,
-  placeCheckoutSession,
+  locateCheckoutSession,
 } from '@tollgate/domain/sessions/checkout-sessions'
-import { drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
+import { generateCookieToken } from '@tollgate/domain/sessions/hosted-pages'
 import { environments } from '@tollgate/schemas/environment'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -26,7 +26,7 @@ export function registerCheckoutOpening(app: ApiServer, pages: Parts): void {
     const { id } = request.query as { readonly id?: unknown }
     for (const environment of environments) {
       if (typeof id !== 'string' || !/^[0-9a-f]{32}$/.test(id)) break
-      const placed = await placeCheckoutSession(pages.publisher.database.in(environment), id)
+      const placed = await locateCheckoutSession(pages.publisher.database.in(environment), id)
       if (placed === undefined) continue
       const { session, providerId } = placed
       const status = checkoutSessionStatus(session, new Date(pages.clock.now()))
@@ -44,7 +44,7 @@ export function registerCheckoutOpening(app: ApiServer, pages: Parts): void {
       const browser = browserCookie(session.reference)
       return reply
         .setCookie(checkoutCookie(session.reference), writeCookie(environment, id), options)
-        .setCookie(browser, request.cookies[browser] ?? drawCookieToken(), options)
+        .setCookie(browser, request.cookies[browser] ?? generateCookieToken(), options)
         .redirect(`${path}/${session.reference}`, 303)
     }
     throw new ProblemError(problems.noSuchLink)

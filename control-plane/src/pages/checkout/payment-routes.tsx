@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { lookAtPayment } from '@tollgate/domain/settlement/look-at-payment'
+import { readPayment } from '@tollgate/domain/settlement/read-payment'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { processorOf } from '@tollgate/domain/payments/payment-parts'
-import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
+import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../access/api-server.ts'
 import { originsFor } from '../card-entry.ts'
@@ -56,12 +56,7 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
       const intent = await requireIntent(pages, request, request.params.intentRef)
       const operation = operationOfCheckout(pages, request)
       const { paymentWaitMs } = pages.limits
-      const settled = await settlePayment(
-        pages.payments,
-        operation,
-        intent.reference,
-        paymentWaitMs,
-      )
+      const settled = await awaitPayment(pages.payments, operation, intent.reference, paymentWaitMs)
       switch (settled.kind) {
         case 'succeeded':
           // The payment succeeded but could not be fulfilled, so it is being refunded.
@@ -107,7 +102,7 @@ async function showPayment(
   if (entry.kind === 'none' || processorPaymentId === null) {
     throw new ProblemError(problems.noPayments, checkout.frame)
   }
-  const look = await lookAtPayment(processorOf(pages.payments, environment), processorPaymentId)
+  const look = await readPayment(processorOf(pages.payments, environment), processorPaymentId)
   const clientSecret = look?.payment.clientSecret
   if (clientSecret === undefined) throw new ProblemError(problems.paymentEnded, checkout.frame)
   const paid = `${checkoutPath}/${checkout.session.reference}/paid/${intent.reference}`

@@ -1,5 +1,5 @@
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
-import { isSoldOut } from '@tollgate/domain/plans/places'
+import { isSoldOut } from '@tollgate/domain/plans/sold-out'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
 import { findProduct, type Product } from '@tollgate/domain/catalog/products-repository'
@@ -11,7 +11,7 @@ import {
 } from '@tollgate/domain/purchases/decide-activation'
 import { readActivationState } from '@tollgate/domain/purchases/read-activation-state'
 import { findDecidingPurchase, type Purchase } from '@tollgate/domain/purchases/repository'
-import { sellsOnBoundCheckout } from '@tollgate/domain/sessions/bound-checkout'
+import { mayBoundCheckoutSell } from '@tollgate/domain/sessions/bound-checkout'
 import { hasTrial } from '@tollgate/domain/purchases/new-purchase'
 import { mayTry } from '@tollgate/domain/billing/start-trial'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -44,7 +44,7 @@ export function readChoice(
     const last = await findDecidingPurchase(sql, providerId, customer.reference, product.reference)
     const plans = (await listPlans(sql, providerId, [product.reference]))
       .filter(isOffered)
-      .filter((plan) => session.mayChangePlan || sellsOnBoundCheckout(plan, last, now))
+      .filter((plan) => session.mayChangePlan || mayBoundCheckoutSell(plan, last, now))
       .sort(cheapestFirst)
     const held = last !== undefined && givesAccess(last, now) ? last : undefined
     const triable = new Set<string>()

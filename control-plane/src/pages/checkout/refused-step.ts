@@ -1,5 +1,5 @@
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { heldAlready, soldOut } from '@tollgate/domain/purchases/decide-activation'
+import { freePlanHeldReason, soldOutReason } from '@tollgate/domain/purchases/decide-activation'
 import { decideChange } from '@tollgate/domain/purchases/decide-switch'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { Checkout } from './checkout.ts'
@@ -14,8 +14,8 @@ export function refusedStepText(
   now: Date,
 ): string {
   const { t, formats } = frame
-  if (reason === soldOut) return t('checkout:planSoldOut')
-  if (reason === heldAlready) return t('checkout:freePlanHeld')
+  if (reason === soldOutReason) return t('checkout:planSoldOut')
+  if (reason === freePlanHeldReason) return t('checkout:freePlanHeld')
   const asked = { held, plan, isFirstCharge: false, currency: undefined, at: now }
   const decision = decideChange(asked)
   if (decision.kind !== 'too-early') return t('checkout:notOffered')

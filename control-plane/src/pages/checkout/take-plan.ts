@@ -3,7 +3,7 @@ import type { Plan } from '@tollgate/domain/plans/plan'
 import { activatePlan, type SoldRequest } from '@tollgate/domain/billing/activate-plan'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import { completeCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
-import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
+import { mayCheckoutSell } from '@tollgate/domain/sessions/may-checkout-sell'
 import type { UnitOfWork } from '@tollgate/domain/unit-of-work/unit-of-work'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { requireProvider } from '../../access/require.ts'
@@ -31,7 +31,7 @@ export async function takePlan(
   const { cycleMode, name } = await requireProvider(pages, caller)
   const asked = { customer, productRef, planRef, cycleMode, seller: { name } }
   return commit(pages, operationOfCheckout(pages, request), async (work) => {
-    if (!(await sellsPlan(work, session, planRef))) return false
+    if (!(await mayCheckoutSell(work, session, planRef))) return false
     const plan = await startOf(work, asked, start)
     if (plan === undefined) return false
     // Complete the checkout in the same transaction, so that a crash leaves neither a purchase nor a completed checkout.

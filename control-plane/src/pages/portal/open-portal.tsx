@@ -3,8 +3,8 @@ import type { ReactElement } from 'react'
 import {
   customerSessionStatus,
   openPortal,
-  placeCustomerSession,
-  type PlacedCustomerSession,
+  locateCustomerSession,
+  type LocatedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
@@ -54,7 +54,7 @@ export function registerPortalOpening(app: ApiServer, pages: OpenPortalParts): v
 
 const dayMs = 86_400_000
 
-type FoundLink = PlacedCustomerSession & { readonly environment: Environment }
+type FoundLink = LocatedCustomerSession & { readonly environment: Environment }
 
 async function requireLink(
   pages: { readonly publisher: PublisherParts },
@@ -62,7 +62,10 @@ async function requireLink(
 ): Promise<FoundLink> {
   if (typeof sessionId === 'string' && /^[0-9a-f]{32}$/.test(sessionId)) {
     for (const environment of environments) {
-      const placed = await placeCustomerSession(pages.publisher.database.in(environment), sessionId)
+      const placed = await locateCustomerSession(
+        pages.publisher.database.in(environment),
+        sessionId,
+      )
       if (placed !== undefined) return { ...placed, environment }
     }
   }

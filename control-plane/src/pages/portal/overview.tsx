@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
-import { isLapsed, isOpen } from '@tollgate/domain/purchases/access'
+import { isLapsed, hasStatusWithAccess } from '@tollgate/domain/purchases/access'
 import {
   shownPurchasesOf,
   type PurchaseViewParts,
@@ -38,7 +38,7 @@ export async function readOverview(
     ({ purchase }) => purchase.planSnapshot !== null,
   )
   const isCurrent = ({ purchase }: ShownPurchase): boolean =>
-    (isOpen(purchase) && !isLapsed(purchase, now)) || unsettled.has(purchase.status)
+    (hasStatusWithAccess(purchase) && !isLapsed(purchase, now)) || unsettled.has(purchase.status)
   const current = shown.filter(isCurrent)
   const past = shown.filter((each) => !isCurrent(each))
   return {

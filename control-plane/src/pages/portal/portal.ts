@@ -3,7 +3,7 @@ import { findCustomer, type Customer } from '@tollgate/domain/customers/reposito
 import {
   findPortal,
   type CustomerSession,
-  type PlacedCustomerSession,
+  type LocatedCustomerSession,
 } from '@tollgate/domain/sessions/customer-sessions'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -116,7 +116,7 @@ function pathOf({ basePath }: { readonly basePath: string }, handle: string): st
 function customerOf(
   pages: ReadParts,
   caller: Caller,
-  { session }: PlacedCustomerSession,
+  { session }: LocatedCustomerSession,
 ): Promise<Customer | undefined> {
   return read(pages, caller, (sql) => findCustomer(sql, caller.providerId, session.customerRef))
 }

@@ -77,7 +77,7 @@ function registerChanges(app: ApiServer, pages: PortalPurchaseParts): void {
     const portal = portalOf(request)
     const { purchase } = await requirePurchase(pages, request, request.params.purchaseRef)
     const decision = decideCancel(purchase, new Date(pages.clock.now()))
-    if (decision.kind === 'done' || decision.kind === 'refuse') {
+    if (decision.kind === 'already-cancelled' || decision.kind === 'refuse') {
       return reply.redirect(purchasePath(portal, purchase.reference), 303)
     }
     return sendPage(reply, 200, CancelPage({ portal, purchase, decision }))

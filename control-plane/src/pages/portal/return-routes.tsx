@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findReturned, type ReturnedPayment } from '@tollgate/domain/billing/find-returned'
-import { lookAtUnpaid } from '@tollgate/domain/charging/pay-present'
-import { reconciler } from '@tollgate/domain/settlement/reconcile-intent'
+import { readOnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
+import { reconcileOperation } from '@tollgate/domain/settlement/reconcile-intent'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
@@ -47,8 +47,8 @@ export function registerReturn(app: ApiServer, pages: ReturnPageParts): void {
     const portal = await openPortalOf(pages, request, caller, customerRef)
     if (portal !== undefined)
       return reply.redirect(`${unpaidPath(portal, invoiceRef)}?tried=yes`, 303)
-    const operation = reconciler(providerId, environment, new Date(pages.clock.now()))
-    const payment = await lookAtUnpaid(pages.payments, operation, invoiceRef)
+    const operation = reconcileOperation(providerId, environment, new Date(pages.clock.now()))
+    const payment = await readOnSessionPayment(pages.payments, operation, invoiceRef)
     const frame = await frameOf(pages, request, caller)
     return sendPage(reply, 200, <ReturnedPage frame={frame} payment={payment} />)
   })

@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react'
-import type { PresentPayment } from '@tollgate/domain/charging/pay-present'
+import type { OnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
 import type { Frame } from '../frame.ts'
 import { Page } from '../page.tsx'
 import type { PlainKey } from '../texts/texts.ts'
 
-type ReturnedProps = { readonly frame: Frame; readonly payment: PresentPayment }
+type ReturnedProps = { readonly frame: Frame; readonly payment: OnSessionPayment }
 
 /** The outcome of a payment, for a browser about which only one fact is known: the bank has redirected it after this payment. */
 export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
@@ -29,7 +29,7 @@ export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
   )
 }
 
-function textsOf({ kind }: PresentPayment): readonly [title: PlainKey, text: PlainKey] {
+function textsOf({ kind }: OnSessionPayment): readonly [title: PlainKey, text: PlainKey] {
   switch (kind) {
     case 'paid':
       return ['portal:returnedPaid', 'portal:thanksPaid']
@@ -37,7 +37,7 @@ function textsOf({ kind }: PresentPayment): readonly [title: PlainKey, text: Pla
       return ['portal:returnedProcessing', 'shared:bankWaitedFor']
     case 'nothing':
       return ['portal:returnedNothing', 'portal:returnedNothingText']
-    case 'asked':
+    case 'authenticate':
     case 'unpaid':
       return ['portal:returnedFailed', 'portal:nothingCharged']
   }

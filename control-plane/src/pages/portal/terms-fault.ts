@@ -2,7 +2,7 @@ import {
   rechargeMajorMax,
   type AutoRechargeRequest,
   type RechargeFault,
-} from '@tollgate/domain/auto-recharge/decide-terms'
+} from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import { minorPerMajor } from '@tollgate/domain/money/currencies'
 import { leastTopUpMinor } from '../checkout/top-up-amounts.ts'
 import type { Reader } from '../reader.ts'

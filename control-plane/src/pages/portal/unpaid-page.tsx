@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
-import type { PresentPayment } from '@tollgate/domain/charging/pay-present'
+import type { OnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
 import { BankWaitedFor } from '../bank-waited-for.tsx'
@@ -17,7 +17,7 @@ type UnpaidPageProps = {
   readonly portal: Portal
   readonly invoice: Invoice
   /** State of the payment. */
-  readonly payment: Extract<PresentPayment, { kind: 'asked' | 'processing' | 'unpaid' }>
+  readonly payment: Extract<OnSessionPayment, { kind: 'authenticate' | 'processing' | 'unpaid' }>
   /** The saved card, if it may be charged. */
   readonly card: Card | undefined
   readonly notice: Notice | undefined
@@ -52,7 +52,7 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
   switch (payment.kind) {
     case 'processing':
       return <BankWaitedFor t={t} />
-    case 'asked':
+    case 'authenticate':
       return (
         <>
           <p>{t('portal:bankAsks')}</p>

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findCard } from '@tollgate/domain/cards/repository'
 import {
-  lookAtUnpaid,
-  payPresent,
-  type PresentPayment,
-} from '@tollgate/domain/charging/pay-present'
+  readOnSessionPayment,
+  payOnSession,
+  type OnSessionPayment,
+} from '@tollgate/domain/charging/pay-on-session'
 import { drawReturnSecret } from '@tollgate/domain/billing/find-returned'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -41,7 +41,7 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     const { invoiceRef } = request.params
     await requireInvoice(pages, request, invoiceRef)
     const operation = operationOfPortal(pages, request)
-    const payment = await lookAtUnpaid(pages.payments, operation, invoiceRef)
+    const payment = await readOnSessionPayment(pages.payments, operation, invoiceRef)
     const { t } = portalOf(request).frame
     const declined: Notice = { tone: 'bad', text: t('portal:paymentDeclined') }
     const notice = tried === 'yes' && payment.kind === 'unpaid' ? declined : undefined
@@ -55,7 +55,7 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     const own = unpaidPath(portal, invoiceRef)
     const operation = operationOfPortal(pages, request)
     const secret = drawReturnSecret()
-    await payPresent(pages.payments, operation, invoiceRef, (intentRef) =>
+    await payOnSession(pages.payments, operation, invoiceRef, (intentRef) =>
       returnUrlOf(pages, operation.environment, intentRef, secret),
     )
     // The page of the payment continues: it shows the outcome, or leads to the bank.
@@ -67,7 +67,7 @@ async function showPayment(
   pages: ReadParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  payment: PresentPayment,
+  payment: OnSessionPayment,
   notice: Notice | undefined,
 ): Promise<FastifyReply> {
   const portal = portalOf(request)

@@ -43,7 +43,9 @@ export async function untilWhole(
 async function isPublished(hotState: HotState, partitionCount: number): Promise<boolean> {
   const state = await readPublicationState({ hotState, partitionCount: () => partitionCount })
   const published = state.progress?.published ?? []
-  return state.torn.length === 0 && publishedKinds.every((kind) => published.includes(kind))
+  return (
+    state.lostPartitions.length === 0 && publishedKinds.every((kind) => published.includes(kind))
+  )
 }
 
 async function isCounted(hotState: HotState, partitionCount: number): Promise<boolean> {

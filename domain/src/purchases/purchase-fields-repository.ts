@@ -1,0 +1,106 @@
+import type { Queryable } from '@tollgate/platform/database/database'
+import { jsonb } from '../postgres/jsonb.ts'
+import type { Purchase } from './repository.ts'
+
+/** Stores dates that only jobs change, without an event or a publication. */
+export async function updateJobDates(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'remindedOf' | 'nextResetAt'>,
+): Promise<void> {
+  await sql`
+    update purchases set reminded_of = ${purchase.remindedOf}, next_reset_at = ${purchase.nextResetAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** Stores up to which period usage is billed, and when late usage is billed. */
+export async function updateUsageBilling(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'nextUsageBillAt' | 'usageClosesAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set next_usage_bill_at = ${purchase.nextUsageBillAt}, usage_closes_at = ${purchase.usageClosesAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** Stores the windows of refunded purchases that this purchase includes from its next publication on. */
+export async function updateWindowsTakenIn(
+  sql: Queryable,
+  providerId: string,
+  { reference, windowsTakenIn }: Pick<Purchase, 'reference' | 'windowsTakenIn'>,
+): Promise<void> {
+  await sql`
+    update purchases set windows_taken_in = ${jsonb(sql, windowsTakenIn)}
+    where provider_id = ${providerId} and reference = ${reference}`
+}
+
+/** Stores the scheduled plan and its date. */
+export async function updateScheduledPlan(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'scheduledPlan' | 'scheduledPlanAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set scheduled_plan = ${purchase.scheduledPlan === null ? null : jsonb(sql, purchase.scheduledPlan)},
+      scheduled_plan_at = ${purchase.scheduledPlanAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/** Stores the units carried over into the current period, and when they are settled. */
+export async function updateCarryOver(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'carriedInto' | 'carriedOverMicros' | 'carrySettlesAt'>,
+): Promise<void> {
+  await sql`
+    update purchases
+    set carried_into = ${purchase.carriedInto}, carried_over_micros = ${purchase.carriedOverMicros?.toString() ?? null},
+      carry_settles_at = ${purchase.carrySettlesAt}
+    where provider_id = ${providerId} and reference = ${purchase.reference}`
+}
+
+/**
+ * Returns when the customer's previous purchase of the product ended, undefined if there is none. Usage until then counts for the
+ * previous purchase.
+ */
+export async function findEndOfPrevious(
+  sql: Queryable,
+  providerId: string,
+  purchase: Pick<Purchase, 'reference' | 'customerRef' | 'productRef' | 'startDate' | 'createdAt'>,
+): Promise<Date | undefined> {
+  const [row] = await sql<{ ended_at: Date | null }[]>`
+    select max(ended_at) as ended_at from purchases
+    where provider_id = ${providerId} and customer_ref = ${purchase.customerRef}
+      and product_ref = ${purchase.productRef} and plan_ref is not null and reference <> ${purchase.reference}
+      and start_date <= ${purchase.startDate} and ended_at <= ${purchase.createdAt}`
+  return row?.ended_at ?? undefined
+}
+
+/** Returns the counter windows in which more than one purchase of the customers counts. */
+export async function listSharedWindows(
+  sql: Queryable,
+  providerId: string,
+  customerRefs: readonly string[],
+): Promise<Set<string>> {
+  if (customerRefs.length === 0) return new Set()
+  const rows = await sql<{ allowance_window: string }[]>`
+    select distinct allowance_window from purchases
+    where provider_id = ${providerId} and customer_ref in ${sql([...customerRefs])}
+      and allowance_window is not null`
+  return new Set(rows.map((row) => row.allowance_window))
+}
+
+/** Deletes the cancellation reasons of a customer, because they contain the customer's own words. */
+export async function eraseCancellationReasons(
+  sql: Queryable,
+  providerId: string,
+  customerRef: string,
+): Promise<void> {
+  await sql`
+    update purchases set cancellation_reason = null
+    where provider_id = ${providerId} and customer_ref = ${customerRef}
+      and cancellation_reason is not null`
+}

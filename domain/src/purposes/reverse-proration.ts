@@ -1,0 +1,62 @@
+import { invoiceLine, totalOf, type InvoiceLine } from '../pricing/invoice-line.ts'
+import type { Purchase } from '../purchases/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { readCarried } from '../invoices/carried-amounts.ts'
+import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
+import { issueInvoice } from '../invoices/issue-invoice.ts'
+import { listLines } from '../invoices/lines.ts'
+import { makeInvoice } from '../invoices/make-invoice.ts'
+import { listInvoices } from '../invoices/repository.ts'
+
+/**
+ * Reverses what a change of plan carried over to the customer's next invoice, a credit or an amount too small to charge, because
+ * the payment on which the change was based was refunded. An invoice with the opposite lines, which name the first invoice, settles
+ * it at once. Amounts that a later invoice has already taken over stay there.
+ */
+export async function reverseProration(
+  work: UnitOfWork,
+  { reference, customerRef, currency, planSnapshot }: Purchase,
+): Promise<void> {
+  const { sql, providerId } = work
+  const page = { limit: 100, offset: 0 }
+  const { invoices } = await listInvoices(sql, providerId, { purchaseRef: reference }, page)
+  for (const invoice of invoices.filter(isFullyCarriedOver)) {
+    const lines = await listLines(sql, providerId, invoice.reference)
+    if (!lines.some(({ inputs }) => inputs.kind === 'proration')) continue
+    const ownMinor = totalOf(lines.filter(({ inputs }) => inputs.kind !== 'carried_in'))
+    const waitingMinor = await readCarried(sql, providerId, { customerRef, currency })
+    if (!covers(waitingMinor, ownMinor)) continue
+    const request = { customerRef, purchaseRef: reference, planSnapshot, currency }
+    const note = `taken back from ${documentNumberText('invoice', invoice.number!, work.environment)}`
+    const back = lines.flatMap((line) => reversedLines(line, note))
+    const draft = await makeInvoice(work, { ...request, lines: back, claims: [] })
+    if (draft.kind !== 'made') throw new Error(`a change to ${reference} claims no period`)
+    await issueInvoice(work, draft.invoice, invoice.parties!)
+  }
+}
+
+function isFullyCarriedOver({ status, carriedMinor, paidMinor }: Invoice): boolean {
+  return status === 'paid' && carriedMinor !== 0n && paidMinor === 0n
+}
+
+/** Returns whether at least this amount, with the same sign, is still carried over. */
+function covers(waitingMinor: bigint, amountMinor: bigint): boolean {
+  return amountMinor < 0n ? waitingMinor <= amountMinor : waitingMinor >= amountMinor
+}
+
+/** Returns the line with the opposite amount. Tax is calculated again from the lines. */
+function reversedLines({ inputs, description, period }: InvoiceLine, note: string): InvoiceLine[] {
+  switch (inputs.kind) {
+    case 'proration': {
+      const { oldMinor, newMinor } = inputs
+      const back = { ...inputs, oldMinor: newMinor, newMinor: oldMinor }
+      return [invoiceLine(back, `${description}, ${note}`, period)]
+    }
+    case 'setup_fee': {
+      const amountMinor = (-BigInt(inputs.amountMinor)).toString()
+      return [invoiceLine({ ...inputs, amountMinor }, `${description}, ${note}`, period)]
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,122 @@
+import { microsPerUnit, numberFromMicros } from '@tollgate/schemas/quantity'
+import { lockCustomer } from '../customers/repository.ts'
+import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
+import { listBurnsOf } from '../wallet/burns.ts'
+import { removalsHeldMsMax, type HoldCredits, type ReleaseCredits } from '../wallet/hold-credits.ts'
+import { findTransactionRef, sha256OfInput } from '../money-ledger/ledger.ts'
+import { putCreditsBack } from '../wallet/put-back.ts'
+import type { HotWallet } from '../wallet/read-wallet.ts'
+import { lockWallet, type Wallet } from '../wallet/repository.ts'
+import { takeHeld } from '../wallet/take-held.ts'
+import type { TakeOut } from '../wallet/take-out.ts'
+import { topUpKey } from '../wallet/top-up-credits.ts'
+import {
+  lockTakeBack,
+  saveTakeBackResult,
+  type TakeBack,
+  type TakeBackName,
+} from '../payments/take-backs-repository.ts'
+
+/** Sets credits aside in hot state until they are debited. */
+export type HotStateCredits = { readonly hold: HoldCredits; readonly release: ReleaseCredits }
+
+/**
+ * Takes credits back or gives them back, whichever is still to be done. The wallet never becomes negative: used credits stay used,
+ * and their refunded value stays in the refunds account. Credits of the payment's own grant are taken first, then others, because a
+ * wallet is one balance. The wallet of a deleted customer stays unchanged.
+ *
+ * After a crash before the commit, the next try finds the hold by its name, and releases it if it is no longer wanted.
+ */
+export async function processTakeBack(
+  work: UnitOfWork,
+  { reference, customerRef }: TakeBackName,
+  hot: HotWallet | undefined,
+  credits: HotStateCredits,
+): Promise<void> {
+  const { sql, providerId, now } = work
+  const customer = await lockCustomer(sql, providerId, customerRef)
+  const wallet = customer && (await lockWallet(sql, providerId, customerRef, now))
+  const row = await lockTakeBack(sql, providerId, reference)
+  if (row === undefined) throw new Error(`take-back ${reference} does not exist`)
+  const settled =
+    wallet === undefined ? row : await executeTakeBack(work, wallet, row, hot, credits)
+  await saveTakeBackResult(sql, providerId, settled, now)
+}
+
+async function executeTakeBack(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  hot: HotWallet | undefined,
+  credits: HotStateCredits,
+): Promise<TakeBack> {
+  if (row.takenMicros === null) {
+    const isWanted = !row.isUndone && row.credits > 0n && wallet.grantedMicros > 0n
+    if (isWanted)
+      return { ...row, takenMicros: await takeCreditsBack(work, wallet, row, credits.hold) }
+    await credits.release({ ...work, customerRef: row.customerRef }, takeBackKey(row))
+    return { ...row, takenMicros: 0n }
+  }
+  if (!row.isUndone || row.isGivenBack) return row
+  if (row.takenMicros > 0n) await returnCredits(work, wallet, row, hot)
+  return { ...row, isGivenBack: true }
+}
+
+async function takeCreditsBack(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  holdCredits: HoldCredits,
+): Promise<bigint> {
+  const { customerRef, credits, cause, reference } = row
+  const key = takeBackKey(row)
+  const wantedMicros = credits * BigInt(microsPerUnit)
+  const held = await holdCredits({ ...work, customerRef }, wallet, {
+    key,
+    micros: wantedMicros,
+    upToMicros: undefined,
+    takes: 'rest',
+    heldMs: removalsHeldMsMax,
+  })
+  if (held.heldMicros === 0n) return 0n
+  const isUsed = held.heldMicros < wantedMicros
+  const takenCredits = numberFromMicros(held.heldMicros)
+  const reason = `${cause} ${reference}${isUsed ? `: ${takenCredits} of ${credits} credits were left` : ''}`
+  const ownGrantRef = await findTransactionRef(work.sql, work.providerId, topUpKey(row.intentRef))
+  await takeHeld(work, wallet, held, { ...movementOf(row, 'take_back', key), reason }, ownGrantRef)
+  return held.heldMicros
+}
+
+async function returnCredits(
+  work: UnitOfWork,
+  wallet: Wallet,
+  row: TakeBack,
+  hot: HotWallet | undefined,
+): Promise<void> {
+  const { cause, reference } = row
+  const burns = await listBurnsOf(work.sql, work.providerId, takeBackKey(row))
+  const reason = cause === 'refund' ? `refund ${reference} failed` : `dispute ${reference} was won`
+  const back = { ...movementOf(row, 'give_back', `give-back:${reference}`), reason }
+  await putCreditsBack(work, wallet, hot, burns, back)
+}
+
+/** Returns the ledger movement of a take-back. The paid value of the credits is posted against refunds or disputes. */
+function movementOf(
+  { customerRef, cause, credits, intentRef }: TakeBack,
+  kind: 'take_back' | 'give_back',
+  key: string,
+): Omit<TakeOut, 'reason'> {
+  return {
+    customerRef,
+    kind,
+    key,
+    inputSha256: sha256OfInput([customerRef, credits.toString()]),
+    to: 'purchased',
+    moneyTo: cause === 'refund' ? 'refunds' : 'disputes',
+    result: { payment: intentRef },
+  }
+}
+
+function takeBackKey({ reference }: TakeBack): string {
+  return `take-back:${reference}`
+}
