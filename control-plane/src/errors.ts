@@ -59,6 +59,11 @@ export class InvalidRequestError extends Error {
   }
 }
 
+/** Returns the refusal of a request with one invalid field. */
+export function invalidField(field: string, message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
+}
+
 function refuse(
   code: ErrorCode,
   message: string,

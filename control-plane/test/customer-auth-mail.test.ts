@@ -12,7 +12,7 @@ import { createMailer, RecipientRefusedError, type Mailer } from '../src/custome
 import { readerOf } from '../src/pages/reader.ts'
 import { sendCode } from '../src/pages/sign-in/send-code.ts'
 import type { SignInParts, Visitor } from '../src/pages/sign-in/visitor.ts'
-import { mailNameOf } from '../src/pages/sign-in/mail-name.ts'
+import { mailNameOf } from '../src/pages/sign-in/send-code.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import {
   Browser,

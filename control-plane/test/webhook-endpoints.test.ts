@@ -9,7 +9,8 @@ import type {
 import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 const path = '/v1/webhook_endpoints'
 const url = 'https://hooks.example.com/tollgate'
@@ -347,3 +348,39 @@ describe('a test', () => {
     expect((await send(id, accessToken)).body).toMatchObject({ success: true })
   })
 })
+
+type ReceivedWebhook = {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** A server that stores the requests that it receives, and responds with the status that the test sets. */
+type WebhookReceiver = {
+  readonly url: string
+  readonly received: ReceivedWebhook[]
+  status: number
+  stop(): Promise<void>
+}
+
+async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      receiver.received.push({ headers: request.headers, body: Buffer.concat(chunks) })
+      response.writeHead(receiver.status).end('thank you')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const receiver: WebhookReceiver = {
+    url: `http://127.0.0.1:${port}/webhooks`,
+    received: [],
+    status: 200,
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return receiver
+}

@@ -7,6 +7,7 @@ import { formatTable } from '@tollgate/platform/terminal/table'
 import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import { environments } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
+import { noProvider } from './provider-commands.ts'
 
 export type KeyCreateOptions = {
   readonly provider: string
@@ -112,8 +113,7 @@ async function requireKey(parts: CliParts, keyId: string): Promise<ApiKey> {
 
 async function requireProvider(parts: CliParts, providerId: string): Promise<void> {
   const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined)
-    throw new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+  if (provider === undefined) throw noProvider(providerId)
 }
 
 function parseScopes(list: string): KeyScope[] {

@@ -27,11 +27,7 @@ export async function createProviderCommand(
       `--currency ${options.currency} is not a three-letter ISO 4217 code. Use for example EUR.`,
     )
   }
-  if (options.email !== undefined && !emailText.safeParse(options.email).success) {
-    throw new CliError(
-      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
-    )
-  }
+  if (options.email !== undefined) requireEmail(options.email)
   const fields = {
     name,
     isLive: parseIsLive(options.environments),
@@ -81,8 +77,13 @@ export async function renameProviderCommand(
   })
 }
 
-function noProvider(providerId: string): CliError {
+export function noProvider(providerId: string): CliError {
   return new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+}
+
+export function requireEmail(email: string): void {
+  if (emailText.safeParse(email).success) return
+  throw new CliError(`--email ${email} is not an email address. Use for example ada@example.com.`)
 }
 
 function requireName(text: string): string {

@@ -12,8 +12,8 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { consoleRoles } from '@tollgate/schemas/console-roles'
-import { emailText } from '@tollgate/schemas/http/fields'
 import type { CliParts } from './open-cli-parts.ts'
+import { noProvider, requireEmail } from './provider-commands.ts'
 
 export type UserCreateOptions = {
   readonly provider: string
@@ -30,11 +30,7 @@ export async function createUserCommand(
 ): Promise<void> {
   const role = consoleRoles.find((each) => each === options.role)
   if (role === undefined) throw new CliError(`--role must be one of ${consoleRoles.join(', ')}.`)
-  if (!emailText.safeParse(options.email).success) {
-    throw new CliError(
-      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
-    )
-  }
+  requireEmail(options.email)
   const management = await operatorOf(parts, options, 'user create')
   const fields = { email: options.email, name: options.name ?? null, role }
   const outcome = await inviteUser(management, fields, parts.passwordLinkMs)
@@ -99,9 +95,7 @@ async function operatorOf(
   { provider }: UserOptions,
   command: string,
 ): Promise<UserManagement> {
-  const found = await findProvider(database.control, provider)
-  if (found === undefined)
-    throw new CliError(`There is no provider ${provider}. See: tollgate provider list`)
+  if ((await findProvider(database.control, provider)) === undefined) throw noProvider(provider)
   return { database, providerId: provider, actorId: undefined, actor: actorOf(command), now: now() }
 }
 

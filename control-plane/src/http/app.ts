@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { continueInTurn } from '@tollgate/platform/service/interim-answers'
-import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifySchemaCompiler } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { RequestSeconds, UnknownNames } from '../metrics.ts'
@@ -23,7 +23,6 @@ import { createRequestNames, installRequestId } from './plugins/request-id.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installUnknownNames } from './plugins/unknown-names.ts'
-import { validatorCompiler } from './plugins/validation.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
@@ -73,6 +72,9 @@ import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
 import { registerWebhookEndpointRoutes } from './routes/webhook-endpoints.ts'
 import { registerWebhookReplayRoutes } from './routes/webhook-replays.ts'
 import { registerWebhookTestRoute } from './routes/webhook-tests.ts'
+import type { z } from 'zod'
+import { validationIssues } from '@tollgate/schemas/http/validation-error'
+import { InvalidRequestError } from '../errors.ts'
 
 export type HttpLimits = {
   readonly bodyBytesMax: number
@@ -215,3 +217,13 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerWebhookReplayRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)
 }
+
+/** Validates parts of the request with their zod schemas and converts failures into issues of the wire contract. */
+const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema }) =>
+  (input: unknown) => {
+    const parsed = schema.safeParse(input)
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: new InvalidRequestError(validationIssues(parsed.error, input)) }
+  }

@@ -1,4 +1,3 @@
-import { expiryText } from './card-expiry.ts'
 import { brandName } from '@tollgate/domain/payments/card-brand'
 import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import type { ChargedPeriod } from '@tollgate/domain/pricing/invoice-line'
@@ -31,4 +30,10 @@ export function cardText({ brand, last4 }: PaidWith): string {
 export function cardWithExpiryText(card: PaidWith): string {
   const expiry = expiryText(card)
   return expiry === null ? cardText(card) : say('cardWithExpiry', { card: cardText(card), expiry })
+}
+
+/** Returns the expiry of a card, such as `08/2034`. Returns null for payments from before the expiry of their card was stored. */
+export function expiryText({ expMonth, expYear }: Pick<PaidWith, 'expMonth' | 'expYear'>) {
+  if (expMonth === undefined || expYear === undefined) return null
+  return `${String(expMonth).padStart(2, '0')}/${expYear}`
 }

@@ -15,7 +15,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { listStoredDebits } from '../usage/list-stored-debits.ts'
-import { repeating, type JobParts } from './repeating.ts'
+import { repeating, reportFailure, type JobParts } from './repeating.ts'
 
 type PostingParts = JobParts & {
   readonly eventLog: EventLog
@@ -40,12 +40,12 @@ export function createDebitPosting(parts: PostingParts, intervalMs: number): Ser
   const looked = new Map<string, number>()
   const round = async (): Promise<void> => {
     for (const environment of environments) {
-      await telling(parts, environment, 'all', async () => {
+      await logFailure(parts, environment, 'all', async () => {
         if (!(await hasWallets(parts.publisher.database.in(environment)))) return
         const partitions = parts.publisher.partitionCount(environment)
         for (let partition = 0; partition < partitions; partition++) {
           // A failure in one partition must not delay the others.
-          await telling(parts, environment, partition, async () => {
+          await logFailure(parts, environment, partition, async () => {
             while (await postBatch(parts, environment, partition, looked));
           })
         }
@@ -55,20 +55,17 @@ export function createDebitPosting(parts: PostingParts, intervalMs: number): Ser
   return repeating(round, intervalMs)
 }
 
-async function telling(
+function logFailure(
   { logger }: PostingParts,
   environment: Environment,
   partition: number | 'all',
-  act: () => Promise<void>,
+  step: () => Promise<void>,
 ): Promise<void> {
-  try {
-    await act()
-  } catch (error) {
-    const isExpected =
-      error instanceof UsageStoreUnavailableError || error instanceof UsageBehindError
+  return reportFailure(step, (err) => {
+    const isExpected = err instanceof UsageStoreUnavailableError || err instanceof UsageBehindError
     const level = isExpected ? 'warn' : 'error'
-    logger[level]({ err: error, environment, partition }, 'what wallets paid waits to be posted')
-  }
+    logger[level]({ err, environment, partition }, 'could not post debits; the next round retries')
+  })
 }
 
 /** Posts one batch. Returns whether there may be more debits. */
@@ -98,7 +95,7 @@ async function postBatch(
     if (outcome.kind === 'elsewhere') return true
     for (const { micros, ...stranger } of outcome.strangers) {
       const debit = { ...stranger, environment, micros: micros.toString() }
-      logger.error({ debit }, 'a customer paid who is not there: not posted')
+      logger.error({ debit }, 'a debit of an unknown customer was not posted')
     }
     for (const target of outcome.publications) {
       await publish(publisher, environment, target, 'pending')

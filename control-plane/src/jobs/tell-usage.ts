@@ -11,7 +11,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { readRecordedUsage } from '../usage/read-recorded-usage.ts'
-import { repeating, type JobParts } from './repeating.ts'
+import { repeating, reportFailure, type JobParts } from './repeating.ts'
 import type { UsageLag } from './usage-lag.ts'
 
 type TellingParts = JobParts & {
@@ -39,7 +39,7 @@ export function createUsageTelling(parts: TellingParts, intervalMs: number): Ser
   const round = async (): Promise<void> => {
     await Promise.all(
       environments.map((environment) =>
-        complaining(parts, environment, 'all', () => tellAll(parts, environment, passed)),
+        logFailure(parts, environment, 'all', () => tellAll(parts, environment, passed)),
       ),
     )
   }
@@ -54,18 +54,19 @@ export function createUsageTelling(parts: TellingParts, intervalMs: number): Ser
   }
 }
 
-async function complaining(
+function logFailure(
   { logger }: TellingParts,
   environment: Environment,
   partition: number | 'all',
-  act: () => Promise<void>,
+  step: () => Promise<void>,
 ): Promise<void> {
-  try {
-    await act()
-  } catch (error) {
-    const level = error instanceof UsageStoreUnavailableError ? 'warn' : 'error'
-    logger[level]({ err: error, environment, partition }, 'usage waits to be told of')
-  }
+  return reportFailure(step, (err) => {
+    const level = err instanceof UsageStoreUnavailableError ? 'warn' : 'error'
+    logger[level](
+      { err, environment, partition },
+      'could not emit usage events; the next round retries',
+    )
+  })
 }
 
 async function tellAll(
@@ -89,7 +90,7 @@ async function tellAll(
   parts.lag.note(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // A failure in one partition must not delay the others.
-    await complaining(parts, environment, partition, async () => {
+    await logFailure(parts, environment, partition, async () => {
       const fromOffset = positions.get(partition)!
       await tellStretch(parts, environment, { partition, fromOffset, toOffset }, receivers)
     })
@@ -132,7 +133,7 @@ async function tellStretch(
     // No event can be emitted for these records. This happens only if the job was stopped for a long time.
     for (const hole of read.holes) {
       const gone = { environment, partition, ...hole }
-      parts.logger.error(gone, 'the log has deleted usage that was not told of')
+      parts.logger.error(gone, 'the log has deleted usage whose events were not emitted')
     }
     const events = read.records.map(({ event }) => event)
     const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }

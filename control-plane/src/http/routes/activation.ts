@@ -16,10 +16,13 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
 import { requireCustomer, requireProvider } from '../../access/require.ts'
 import { present } from '../../domain/present.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import { totalOf } from '@tollgate/domain/pricing/invoice-line'
+import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 
 type Parts = ChangeParts & HostedParts & { readonly wallets: Wallets }
 
@@ -55,7 +58,7 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
             return {
               status: 'activated' as const,
               purchaseRef: outcome.purchase.reference,
-              message: scheduleWords(outcome.plan.name, outcome.purchase, outcome.at, dayOf),
+              message: scheduleWords(outcome.plan.name, outcome.purchase, outcome.at),
             }
           case 'already-active':
             return { status: 'already_active' as const, ...alreadyActiveFields(outcome) }
@@ -160,4 +163,29 @@ async function paymentFields(
           checkoutSessionId: checkout.sessionId,
         }),
   }
+}
+
+/** Returns what a change of plan charges or credits today, without tax. Returns undefined if there is no change within a period. */
+function changeWords(change: PlanSwitch | undefined): string | undefined {
+  if (change === undefined) return undefined
+  const { lines, currency } = change
+  const totalMinor = totalOf(lines)
+  if (totalMinor === 0n) return 'Nothing is charged today.'
+  if (totalMinor < 0n) {
+    return `Nothing is charged today. ${formatMoney(-totalMinor, currency)} is credited to the next invoice.`
+  }
+  return `${formatMoney(totalMinor, currency)} is charged for the rest of the period.`
+}
+
+/** Returns when a plan starts that was chosen for a renewal, and whether the purchase is charged before that. */
+function scheduleWords(
+  planName: string,
+  { nextBillingDate, planSnapshot }: Purchase,
+  at: Date,
+): string {
+  if (nextBillingDate === null || nextBillingDate >= at) {
+    return `Nothing is charged today. ${planName} starts on ${dayOf(at)}, with the next renewal.`
+  }
+  const held = planSnapshot?.name ?? 'The plan before'
+  return `Nothing is charged today. The notice for the running period has passed: ${held} still renews on ${dayOf(nextBillingDate)}, and ${planName} starts on ${dayOf(at)}.`
 }

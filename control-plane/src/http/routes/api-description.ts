@@ -10,8 +10,12 @@ import {
 } from '../describe-operation.ts'
 import { errorComponents } from '../described-errors.ts'
 import { describedOperations, describedTags } from '../described-operations.ts'
-import { leaveOpen } from '../described-schema.ts'
-import { describedWebhooks } from '../described-webhooks.ts'
+import { leaveOpen, describedSchema } from '../described-schema.ts'
+import { z } from 'zod'
+import { eventDefinitions, eventTypes, type EventType } from '@tollgate/schemas/event-types'
+import type { EventDefinition } from '@tollgate/schemas/events/event'
+import { sampleEvent } from '@tollgate/schemas/http/examples/events'
+import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
 
 /** Describes the routes that are registered after it. */
 export async function installApiDescription(app: ApiServer): Promise<void> {
@@ -75,4 +79,33 @@ function placeOf([path, methods]: Path): number {
 export function registerApiDescriptionRoute(app: ApiServer): void {
   const schema = { tags: ['Description'], security: [] }
   app.get('/v1/openapi.json', { schema }, () => app.swagger())
+}
+
+/** Returns the bodies that endpoints receive, by event type. */
+function describedWebhooks(): Record<string, object> {
+  return Object.fromEntries(eventTypes.map((type) => [type, { post: describedDelivery(type) }]))
+}
+
+function describedDelivery(type: EventType): object {
+  const { description, object, previous }: EventDefinition = eventDefinitions[type]
+  const schema = eventEnvelopeSchema.extend({
+    type: z.literal(type),
+    data: z.object({ object, previous_attributes: previous ?? z.null() }),
+  })
+  return {
+    operationId: type,
+    summary: description,
+    tags: ['Webhooks'],
+    security: [],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: describedSchema(schema, 'output'),
+          examples: { [description]: { value: sampleEvent(type) } },
+        },
+      },
+    },
+    responses: { '2XX': { description: 'Taken; anything else is tried again later' } },
+  }
 }

@@ -9,6 +9,7 @@ import {
   apiKeySchema,
   apiKeysResponseSchema,
   issuedApiKeySchema,
+  type ApiKeyBody,
 } from '@tollgate/schemas/http/api-keys'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
@@ -25,8 +26,8 @@ import {
 } from '../../access/caller.ts'
 import { scopesOf } from '../../access/scopes.ts'
 import { readControl, type ReadParts } from '../../access/read.ts'
-import { apiKeyToHttp } from '../translate/api-key.ts'
 import type { ChangeParts } from '../../access/commit.ts'
+import { present } from '../../domain/present.ts'
 
 const tags = ['Keys']
 const params = z.object({ keyId: requiredReference })
@@ -165,4 +166,27 @@ function onUnpublished({ logger }: { readonly logger: Logger }): OnUnpublished {
 
 function nowOf(parts: { readonly clock: Clock }): Date {
   return new Date(parts.clock.now())
+}
+
+function apiKeyToHttp(key: ApiKey, now: Date): ApiKeyBody {
+  const { keyId, environment, scopes, last4, revokedAt, expiresAt } = key
+  return {
+    keyId,
+    environment,
+    scopes: [...scopes],
+    last4,
+    status: statusOf(key, now),
+    strict: key.isStrict,
+    createdAt: key.createdAt.toISOString(),
+    ...present({
+      name: key.name,
+      expiresAt: expiresAt?.toISOString(),
+      revokedAt: revokedAt?.toISOString(),
+    }),
+  }
+}
+
+function statusOf({ revokedAt, expiresAt }: ApiKey, now: Date): ApiKeyBody['status'] {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt.getTime() <= now.getTime() ? 'expired' : 'active'
 }

@@ -12,9 +12,9 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { operationOf } from '../../access/caller.ts'
 import { requireCustomer } from '../../access/require.ts'
-import { taxToHttp } from '../translate/tax.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 import type { ReadParts } from '../../access/read.ts'
+import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 
 type Parts = ReadParts & {
   readonly clock: Clock
@@ -61,4 +61,16 @@ export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void
       }
     },
   )
+}
+
+function taxToHttp(tax: TaxBreakdown, currency: string): TaxedPaymentBody['taxBreakdown'] {
+  return {
+    subtotal: Number(tax.subtotalMinor),
+    taxAmount: Number(tax.taxMinor),
+    taxRate: Number(tax.ratePerMille) / 1000,
+    treatment: tax.treatment,
+    total: Number(tax.totalMinor),
+    currency,
+    inclusive: tax.isInclusive,
+  }
 }

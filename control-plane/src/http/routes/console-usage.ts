@@ -18,7 +18,7 @@ import type { z } from 'zod'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { invalidField, refusals } from '../../errors.ts'
 import type { RolledUpQuery } from '../../usage/query-rolled-up-usage.ts'
 import { usageBreakdown } from '../../usage/usage-breakdown.ts'
 import { usageOverTime, wholeHours } from '../../usage/usage-over-time.ts'
@@ -51,7 +51,7 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
       const meterName = asked.meterName ?? requestsMeterName
       const of = { ...asked, meterName }
       const body = await usageOverTime(parts.usageStore, of, query.granularity, bucketsMax)
-      if (body === undefined) throw invalid('to', `At most ${bucketsMax} buckets are allowed`)
+      if (body === undefined) throw invalidField('to', `At most ${bucketsMax} buckets are allowed`)
       return body
     },
   )
@@ -121,7 +121,7 @@ type Asked = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>
 
 async function toQuery(parts: ReadParts, caller: Caller, asked: Asked): Promise<RolledUpQuery> {
   const range = { startMs: Date.parse(asked.from), endMs: Date.parse(asked.to) }
-  if (range.startMs > range.endMs) throw invalid('to', 'Must not be before `from`')
+  if (range.startMs > range.endMs) throw invalidField('to', 'Must not be before `from`')
   const { productRef, customerRef, meterRef } = asked
   if (productRef) await requireProduct(parts, caller, productRef)
   return {
@@ -146,8 +146,4 @@ async function referencesOf(
 ): Promise<string[]> {
   const { reference } = await requireCustomer(parts, caller, customerRef)
   return read(parts, caller, (sql) => listReferences(sql, caller.providerId, reference))
-}
-
-function invalid(field: string, message: string): InvalidRequestError {
-  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
 }

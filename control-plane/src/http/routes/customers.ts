@@ -19,6 +19,8 @@ import {
   type CustomerBody,
   type CustomerCreateInput,
   type CustomerQuery,
+  type CustomerNotChargedBody,
+  type CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
 import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -30,7 +32,6 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 import { getCustomer } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
-import { openAmountsToHttp, unchargedToHttp } from '../translate/open-amounts.ts'
 import {
   briefPurchasesOf,
   loadPurchases,
@@ -38,6 +39,9 @@ import {
   withAccess,
   type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
+import type { Uncharged } from '@tollgate/domain/closing/bill-now'
+import type { OpenAmounts } from '@tollgate/domain/closing/open-amounts'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 
 type Parts = PurchaseViewParts & CustomerClosingParts
 
@@ -203,4 +207,31 @@ function finderOf({ providerId }: Caller, query: CustomerQuery): FindCustomer {
     if (customer === undefined) throw refusals.customerQueryNotFound()
     return customer
   }
+}
+
+function openAmountsToHttp({
+  amounts,
+  invoiceRefs,
+  boughtMicros,
+}: OpenAmounts): CustomerNotSettledBody['open'] {
+  return {
+    amounts: amounts.map((amount) => ({
+      currency: amount.currency,
+      openInvoices: Number(amount.openInvoicesMinor),
+      carried: Number(amount.carriedMinor),
+      unbilledUsage: Number(amount.unbilledUsageMinor),
+      boughtCredits: Number(amount.boughtCreditsMinor),
+    })),
+    invoices: [...invoiceRefs],
+    boughtCredits: wholeCredits(boughtMicros),
+  }
+}
+
+function unchargedToHttp(uncharged: readonly Uncharged[]): CustomerNotChargedBody['uncharged'] {
+  return uncharged.map(({ invoiceRef, amountMinor, currency, reason }) => ({
+    ...(invoiceRef === null ? {} : { invoiceRef }),
+    amount: Number(amountMinor),
+    currency,
+    reason,
+  }))
 }

@@ -1,5 +1,5 @@
-import { findAssetNames } from '@tollgate/domain/merchants/assets'
-import { changeMerchant, findMerchant } from '@tollgate/domain/merchants/repository'
+import { findAssetNames, type AssetKind } from '@tollgate/domain/merchants/assets'
+import { changeMerchant, findMerchant, type Merchant } from '@tollgate/domain/merchants/repository'
 import {
   merchantSchema,
   merchantUpdateSchema,
@@ -14,7 +14,9 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireAllowedLinks, requireLinksOf } from '../../access/require-links.ts'
 import { requireProvider } from '../../access/require.ts'
-import { merchantToHttp } from '../translate/merchant.ts'
+import type { Provider } from '@tollgate/domain/providers/repository'
+import { assetUrl } from '../../pages/asset-url.ts'
+import { present } from '../../domain/present.ts'
 
 type Parts = ChangeParts & {
   readonly publishableKeys: Readonly<Record<Environment, string>>
@@ -98,4 +100,34 @@ async function merchantOf(
     assets: await findAssetNames(sql, providerId),
   }))
   return merchantToHttp(provider, merchant, assets, parts.hostedUrl)
+}
+
+function merchantToHttp(
+  { name: providerName, email, defaultCurrency }: Provider,
+  { topupCurrencies, lowBalanceCredits, allowedLinkHosts, ...merchant }: Merchant,
+  assets: ReadonlyMap<AssetKind, string>,
+  hostedUrl: string,
+): MerchantBody {
+  const name = merchant.displayName ?? providerName
+  const supportEmail = merchant.supportEmail ?? email
+  const urlOf = (kind: AssetKind): string | undefined => {
+    const sha256 = assets.get(kind)
+    return sha256 === undefined ? undefined : assetUrl(hostedUrl, sha256)
+  }
+  return {
+    ...present({
+      ...merchant,
+      supportEmail,
+      supportContact: supportEmail ?? merchant.supportUrl,
+      logoUrl: urlOf('logo'),
+      iconUrl: urlOf('icon'),
+      lowBalanceCredits: lowBalanceCredits === null ? null : Number(lowBalanceCredits),
+      allowedLinkHosts: allowedLinkHosts === null ? null : [...allowedLinkHosts],
+    }),
+    name,
+    displayName: name,
+    legalName: merchant.legalName ?? name,
+    defaultCurrency,
+    supportedTopupCurrencies: [...new Set([defaultCurrency, ...topupCurrencies])],
+  }
 }

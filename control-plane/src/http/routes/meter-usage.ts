@@ -14,7 +14,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { invalidField, refusals } from '../../errors.ts'
 import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
 import { waitForSink } from '../../usage/wait-for-sink.ts'
 import type { ApiServer } from '../../access/api-server.ts'
@@ -92,7 +92,7 @@ async function bucketedOf(
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count' | 'granularity' | 'buckets'>> {
   const ranges = bucketsOf(usage.range, granularity, parts.limits.bucketsMax)
   if (ranges === undefined) {
-    throw invalidQuery('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
+    throw invalidField('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
   }
   const sums = await sumUsageByBucket(parts.usageStore, usage, granularity)
   const { total, count } = sums.whole
@@ -140,10 +140,6 @@ async function waitForStored(
 
 function rangeOf(query: MeterUsageQuery): TimeRange {
   const range = { startMs: Date.parse(query.from), endMs: Date.parse(query.to) }
-  if (range.startMs > range.endMs) throw invalidQuery('to', 'Must not be before `from`')
+  if (range.startMs > range.endMs) throw invalidField('to', 'Must not be before `from`')
   return range
-}
-
-function invalidQuery(field: string, message: string): InvalidRequestError {
-  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
 }

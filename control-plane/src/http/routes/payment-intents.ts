@@ -29,7 +29,7 @@ import { mayManage } from '../../access/scopes.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
 import { askedTerms } from '../translate/auto-recharge.ts'
-import { paymentIntentSummary, paymentIntentToHttp } from '../translate/payment-intent.ts'
+import { present } from '../../domain/present.ts'
 
 type Parts = ReadParts & {
   readonly clock: Clock
@@ -210,4 +210,34 @@ function toBody(
 ): PaymentIntentBody {
   const publishableKey = parts.publishableKeys[environment]
   return paymentIntentToHttp(intent, { clientSecret, publishableKey })
+}
+
+function paymentIntentToHttp(
+  intent: PaymentIntent,
+  browser: { readonly clientSecret: string | undefined; readonly publishableKey: string },
+): PaymentIntentBody {
+  return {
+    ...paymentIntentSummary(intent),
+    customerRef: intent.customerRef,
+    originalAmount: Number(intent.originalAmountMinor),
+    exchangeRate: Number(intent.exchangeRate),
+    publishableKey: browser.publishableKey,
+    transactionId: intent.reference,
+    expiresAt: intent.expiresAt.toISOString(),
+    ...present({ clientSecret: browser.clientSecret }),
+  }
+}
+
+/** Converts a payment intent to the shape that it has in lists. */
+function paymentIntentSummary(intent: PaymentIntent) {
+  const { status, planRef } = intent
+  return {
+    processorPaymentId: intent.processorPaymentId ?? intent.reference,
+    amount: Number(intent.amountMinor),
+    currency: intent.currency.toLowerCase(),
+    // Until the processor has confirmed the intent, its status is already shown as waiting for the customer.
+    status: status === 'creating' ? ('requires_payment_method' as const) : status,
+    createdAt: intent.createdAt.toISOString(),
+    ...present({ planRef }),
+  }
 }

@@ -6,6 +6,7 @@ import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   updateWebhookEndpoint,
+  type FurnishedEndpoint,
 } from '@tollgate/domain/webhooks/manage-endpoints'
 import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rotate-secret'
 import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
@@ -22,6 +23,7 @@ import {
   webhookEndpointWithAttemptsSchema,
   webhookEndpointWithSecretSchema,
   webhookSecretRotateSchema,
+  type WebhookEndpointBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
@@ -33,7 +35,9 @@ import { mayManage } from '../../access/scopes.ts'
 import { operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
-import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
+import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
+import type { Environment } from '@tollgate/schemas/environment'
+import { present } from '../../domain/present.ts'
 
 type Parts = ChangeParts & {
   readonly secrets: Secrets
@@ -253,4 +257,34 @@ function requireUrl(
 function drawSecret({ secrets }: { readonly secrets: Secrets }, { providerId }: Caller) {
   const secret = newSigningSecret(randomBytes)
   return { secret, sealedSecret: secrets.seal(secret, signingSecretPlace(providerId)) }
+}
+
+/** Converts an endpoint that was not deleted. */
+function webhookEndpointToHttp(
+  { endpoint, secrets }: FurnishedEndpoint,
+  environment: Environment,
+  now: Date,
+): WebhookEndpointBody {
+  const { disabledReason, disabledAt, failingSince } = endpoint
+  return {
+    id: endpoint.reference,
+    url: endpoint.url,
+    sendsLinks: endpoint.sendsLinks,
+    enabledEvents: [...endpoint.enabledEvents],
+    status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
+    failureCount: endpoint.failureCount,
+    livemode: environment === 'live',
+    signingSecrets: signingOrder(secrets, now).map(({ reference, createdAt, expiresAt }) => ({
+      id: reference,
+      createdAt: createdAt.toISOString(),
+      ...present({ expiresAt: expiresAt?.toISOString() }),
+    })),
+    createdAt: endpoint.createdAt.toISOString(),
+    updatedAt: endpoint.updatedAt.toISOString(),
+    ...present({
+      disabledReason,
+      disabledAt: disabledAt?.toISOString(),
+      failingSince: failingSince?.toISOString(),
+    }),
+  }
 }

@@ -14,9 +14,13 @@ import { securityHeaders } from '../security-headers.ts'
 import { beginPayment, type BeginPaymentParts } from './begin-payment.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout, type Checkout } from './checkout.ts'
 import { debtPaidPage } from './debt-paid-page.tsx'
-import { sendReceipt } from './send-receipt.ts'
 import { paysDebt, requireIntent } from './payable-intent.ts'
 import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
+import { readBrand } from '../../invoices/read-brand.ts'
+import { readInvoice } from '../../invoices/read-invoice.ts'
+import { renderInvoice } from '../../invoices/render-invoice.ts'
+import { sendDocument } from '../../invoices/send-document.ts'
+import type { ReadParts } from '../../access/read.ts'
 
 const params = z.object({ reference: z.string(), intentRef: requiredReference })
 const path = `${checkoutPath}/:reference`
@@ -115,4 +119,24 @@ async function showPayment(
   void reply.headers(securityHeaders(originsFor(entry)))
   const shown = { checkout, intent, clientSecret, entry, returnUrl, notice }
   return sendPage(reply, 200, <CheckoutPaymentPage {...shown} />)
+}
+
+/** Sends the invoice of a payment that succeeded on the checkout, as a PDF. */
+async function sendReceipt(
+  pages: ReadParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  intentRef: string,
+): Promise<FastifyReply> {
+  const { caller, frame } = checkoutOf(request)
+  const { status, invoiceRef } = await requireIntent(pages, request, intentRef)
+  const printed =
+    status === 'succeeded' && invoiceRef !== null
+      ? await readInvoice(pages, caller, invoiceRef)
+      : undefined
+  if (printed === undefined || printed.invoice.status === 'draft') {
+    throw new ProblemError(problems.notFound, frame)
+  }
+  const brand = await readBrand(pages, caller)
+  return sendDocument(reply, await renderInvoice(printed, brand, caller.environment))
 }

@@ -7,8 +7,7 @@ import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { registerAccountForms, type AccountFormParts } from './account-routes.ts'
 import { askedOf } from './asked.ts'
 import { registerCardSaving } from './card-routes.tsx'
-import { noteBrowser } from './note-browser.ts'
-import { checkoutOf, checkoutPath, requireCheckout, stepPath } from './checkout.ts'
+import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
@@ -16,6 +15,9 @@ import { showStep } from './show-step.tsx'
 import { takePlan } from './take-plan.ts'
 import type { ChangeParts } from '../../access/commit.ts'
 import type { BeginPaymentParts } from './begin-payment.ts'
+import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
+import { digestOf, drawCookieToken } from '@tollgate/domain/sessions/hosted-pages'
+import type { ReadParts } from '../../access/read.ts'
 
 export type CheckoutPagesParts = BeginPaymentParts & AccountFormParts
 
@@ -77,4 +79,22 @@ function registerActivation(
       })
     })
   }
+}
+
+/** Records which browser sends a form that may complete the checkout. A form that only updates the total does not count. */
+async function noteBrowser(pages: ReadParts, request: FastifyRequest): Promise<void> {
+  const { completesCheckout = false } = request.routeOptions.config
+  const isUpdate = formFields(request)['step'] !== undefined
+  if (request.method !== 'POST' || !completesCheckout || isUpdate) return
+  const { caller, session, status } = checkoutOf(request)
+  // Without the cookie, the browser counts as a new one that differs from every recorded browser.
+  const browserSha256 = digestOf(
+    request.cookies[browserCookie(session.reference)] ?? drawCookieToken(),
+  )
+  if (status === 'used' || session.browserSha256 === browserSha256) return
+  const { providerId, environment } = caller
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => claimCheckout(sql, providerId, session.sessionId, browserSha256))
 }

@@ -9,21 +9,24 @@ import { ProblemError, problems } from '../problem.tsx'
 import { completedAtOf, wayToAccount } from './account-routes.ts'
 import { AlreadyActivePage } from './already-active-page.tsx'
 import type { Asked } from './asked.ts'
-import { checkoutOf, operationOfCheckout } from './checkout.ts'
+import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { ChoosePlanPage } from './choose-plan-page.tsx'
 import { DebtsPage } from './debts-page.tsx'
 import { DonePage } from './done-page.tsx'
 import { nextChargeOfPurchase } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { priceChoice, readBilling } from './read-billing.ts'
-import { readChoice, readStep } from './read-choice.ts'
+import { readChoice, readStep, type Choice } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
 import { readDone, type DoneParts } from './read-done.ts'
-import { refusedStepText } from './refused-step.ts'
 import { requestOf } from './payment-request-of.ts'
 import { showReview, type ReviewParts } from './show-review.tsx'
 import { taxedCharge } from './taxed-charge.ts'
 import { TopUpPage } from './top-up-page.tsx'
+import type { Plan } from '@tollgate/domain/plans/plan'
+import { heldAlready, soldOut } from '@tollgate/domain/purchases/decide-activation'
+import { decideChange } from '@tollgate/domain/purchases/decide-switch'
+import { isEnding } from '@tollgate/domain/purchases/transitions'
 
 export type StepParts = ReviewParts & DoneParts & { readonly basePath: string }
 
@@ -99,4 +102,25 @@ async function showTopUp(
   const priced = outcome.kind === 'priced' ? outcome : undefined
   const shown = { checkout, currencies, typed: { amount, currency }, billing, priced, notice }
   return sendPage(reply, 200, <TopUpPage {...shown} />)
+}
+
+/** Returns why a plan cannot be started now, and what the customer can do. `reason` is the reason of the decision. */
+function refusedStepText(
+  { frame }: Checkout,
+  { held }: Choice,
+  plan: Plan,
+  reason: string,
+  now: Date,
+): string {
+  const { t, formats } = frame
+  if (reason === soldOut) return t('checkout:planSoldOut')
+  if (reason === heldAlready) return t('checkout:freePlanHeld')
+  const asked = { held, plan, isFirstCharge: false, currency: undefined, at: now }
+  const decision = decideChange(asked)
+  if (decision.kind !== 'too-early') return t('checkout:notOffered')
+  const { from, until } = decision
+  const values = { plan: from.planSnapshot?.name ?? from.productName, date: formats.date(until) }
+  return from.autoRenew && !isEnding(from)
+    ? t('checkout:cancelFirst', values)
+    : t('checkout:heldUntil', values)
 }

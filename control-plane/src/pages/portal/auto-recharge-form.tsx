@@ -6,7 +6,7 @@ import type {
   RechargeObstacle,
 } from '@tollgate/domain/auto-recharge/repository'
 import type { Card } from '@tollgate/domain/cards/repository'
-import { expiryText } from '../../invoices/card-expiry.ts'
+import { expiryText } from '../../invoices/document-formats.ts'
 import { amountText } from '../amount.ts'
 import { cardName } from '../card-name.ts'
 import { leastTopUpMinor, presetsMinor } from '../checkout/top-up-amounts.ts'

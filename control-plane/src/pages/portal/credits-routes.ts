@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
 import { findCard } from '@tollgate/domain/cards/repository'
 import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
@@ -10,11 +9,10 @@ import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-ra
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import { commit, type ChangeParts } from '../../access/commit.ts'
+import type { ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { displayRateOf } from '../../access/require.ts'
 import { majorOf } from '../amount.ts'
-import { handleOf } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
 import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
 import { sendPage } from '../page.tsx'
@@ -24,6 +22,7 @@ import { faultBeforehand, faultText, type TermsFault } from './terms-fault.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
 import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { redirectToCheckout } from './purchase-routes.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 import type { CardEntries } from '../card-entry.ts'
 
@@ -68,22 +67,9 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     return sendBack(pages, reply, portal, `${portal.path}/credits`, kept)
   })
 
-  app.post(`${portalPath}/:handle/top-up`, { schema }, async (request, reply) => {
-    const { customer, path, session } = portalOf(request)
-    const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
-      openCheckoutSession(work, pages, {
-        customerRef: customer.reference,
-        purpose: 'credit_topup',
-        productRef: null,
-        plan: undefined,
-        returnUrl: new URL(path, pages.hostedUrl).href,
-        mayChangePlan: true,
-        portalHandle: handleOf(session.sessionId),
-        locale: session.locale,
-      }),
-    )
-    return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
-  })
+  app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
+    redirectToCheckout(pages, request, reply, { purpose: 'credit_topup', productRef: null }),
+  )
 }
 
 /** Stores the terms. Returns what is wrong with them, or undefined if they are stored. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
-import { expiryText } from '../../invoices/card-expiry.ts'
+import { expiryText } from '../../invoices/document-formats.ts'
 import { cardScripts } from '../card-form.tsx'
 import { cardName } from '../card-name.ts'
 import type { Notice } from '../notice.tsx'

@@ -10,8 +10,8 @@ import {
   saveSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
 import { ProblemError, problems } from '../problem.tsx'
-import { mailNameOf } from './mail-name.ts'
 import type { SignInParts, Visitor } from './visitor.ts'
+import { shownNameOf } from '../../customer-auth/client-metadata.ts'
 
 /*
  * Anyone may enter any person's email address. The owner of the address must not get an unlimited number of emails, and must not be
@@ -124,4 +124,21 @@ function inGroups(code: string): string {
 
 function rowsOf({ pages }: SignInParts, { caller }: Visitor) {
   return pages.database.of(caller.providerId).in(caller.environment)
+}
+
+const mailNameCharsMax = 80
+
+/**
+ * Returns the provider's name for emails: one line of visible text that no mail program turns into a link. A person can request a
+ * code for the address of another person, so the email must not contain an address that the provider chose.
+ */
+export function mailNameOf(name: string | undefined): string {
+  const line = shownNameOf(name) ?? ''
+  const unlinked = line
+    .replaceAll(/\s*:\/\/\s*/g, ' ')
+    .replaceAll(/:(?=\S)/g, ': ')
+    // Mail programs recognize an address by full stops between letters. This character looks the same.
+    .replaceAll(/(?<=\S)[.\u3002\uff0e\uff61](?=\S)/g, '\u2024')
+    .replaceAll(/(?<=\S)@(?=\S)/g, ' @ ')
+  return Array.from(unlinked).slice(0, mailNameCharsMax).join('').trim()
 }
