@@ -31,7 +31,7 @@ const path = '/v1/sdk/auto-recharge'
 const read = async () =>
   (await call<AutoRechargeResponse>('GET', `${path}?customerRef=${customerRef}`)).body
 
-const asked = {
+const terms = {
   enabled: true,
   triggerType: 'balance',
   currency: 'sek',
@@ -41,11 +41,11 @@ const asked = {
 }
 
 function put(fields: object = {}) {
-  const body = { customerRef, ...asked, ...fields }
+  const body = { customerRef, ...terms, ...fields }
   return call<AutoRechargeResponse>('PUT', path, body)
 }
 
-async function giveCard(reusable: boolean): Promise<void> {
+async function saveCard(reusable: boolean): Promise<void> {
   await stack.database.in('sandbox')`
     insert into customer_cards values
       (${tenant.providerId}, ${customerRef}, 'visa', '4242', 12, 2030, ${reusable}, null, now())`
@@ -92,12 +92,12 @@ test('what is asked for waits for a card that may be charged', async () => {
     },
   })
   expect(await read()).toMatchObject(body)
-  await giveCard(true)
+  await saveCard(true)
   expect((await put()).body.config?.status).toBe('active')
 })
 
 test('a card on file alone is not charged', async () => {
-  await giveCard(false)
+  await saveCard(false)
   expect((await put()).body.config?.status).toBe('pending_setup')
 })
 
@@ -182,7 +182,7 @@ test('the payment method is what is known of the card', async () => {
   const ask = () =>
     call<PaymentMethodBody>('GET', `/v1/sdk/payment-method?customerRef=user_${sequence}`)
   expect((await ask()).body).toEqual({ kind: 'none' })
-  await giveCard(true)
+  await saveCard(true)
   expect((await ask()).body).toEqual({
     kind: 'card',
     brand: 'visa',
@@ -212,9 +212,12 @@ describe('exchange rates', () => {
     expect(JSON.stringify((await call('GET', rates)).body)).not.toContain('NOK')
   })
 
-  test.each(['0', '0.000', '-1', '1e3', '', '9,46'])('cannot be %j', async (unitsPerDollar) => {
-    expect((await call('PUT', `${rates}/SEK`, { unitsPerDollar })).status).toBe(400)
-  })
+  test.each(['0', '0.000', '-1', '1e3', '', '9,46'])(
+    'cannot be %j',
+    async (unitsPerDollar) => {
+      expect((await call('PUT', `${rates}/SEK`, { unitsPerDollar })).status).toBe(400)
+    },
+  )
 
   test('are not had for the dollar', async () => {
     expect((await call('PUT', `${rates}/usd`, { unitsPerDollar: '2' })).status).toBe(400)

@@ -9,12 +9,13 @@ import { CallerWorld } from './caller-world.ts'
  * start, because these tests make no payment.
  */
 
-const asked = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(asked ?? 10)
+const requestedCount = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(requestedCount ?? 10)
 const stepsPerSequence = 14
 
 /** The sequences are the same in every run, unless the environment sets their number. */
-const seed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const seed =
+  requestedCount === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 let world: CallerWorld
 
@@ -49,7 +50,7 @@ async function play(steps: readonly CallerStep[], served: Map<CallerName, number
     const texts = await world.play(players, step)
     served.set(step.caller, (served.get(step.caller) ?? 0) + texts.length)
     const after = await world.read()
-    const told = `seed ${seed}\n${done.join('\n')}`
-    world.expectNothingGained(players, step, { before, after, texts }, told)
+    const description = `seed ${seed}\n${done.join('\n')}`
+    world.expectNothingGained(players, step, { before, after, texts }, description)
   }
 }

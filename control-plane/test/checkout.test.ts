@@ -26,19 +26,22 @@ useCheckoutPages()
 test.each([
   ['activate', 'free', 'active'],
   ['trial', 'trial', 'trialing'],
-])('pressing the button ten times at once (%s) gives one purchase', async (how, plan, status) => {
-  const customerRef = await createCustomer()
-  const opened = await open(customerRef)
-  const times = Array.from({ length: 10 }, () => take(opened, how, plans[plan]))
-  const statuses = await Promise.all(times)
-  expect(statuses).toContain(303)
-  const purchases = await purchasesOf(customerRef)
-  expect(purchases.map((purchase) => purchase.status)).toEqual([status])
-  const told = await stack.database.in('sandbox')`
+])(
+  'pressing the button ten times at once (%s) gives one purchase',
+  async (how, plan, status) => {
+    const customerRef = await createCustomer()
+    const opened = await open(customerRef)
+    const times = Array.from({ length: 10 }, () => take(opened, how, plans[plan]))
+    const statuses = await Promise.all(times)
+    expect(statuses).toContain(303)
+    const purchases = await purchasesOf(customerRef)
+    expect(purchases.map((purchase) => purchase.status)).toEqual([status])
+    const events = await stack.database.in('sandbox')`
     select 1 from outbox where type = 'checkout_session.completed'
       and object ->> 'customer' = ${customerRef}`
-  expect(told).toHaveLength(1)
-})
+    expect(events).toHaveLength(1)
+  },
+)
 
 test.each([
   ['activate', 'paid'],
@@ -78,9 +81,9 @@ describe('a checkout that was issued with a key for ingest alone', () => {
   })
 
   async function openWithIngestKey(customerRef: string): Promise<Opened> {
-    const asking = { customerRef, productRef, includeCheckoutSession: true }
+    const limitsBody = { customerRef, productRef, includeCheckoutSession: true }
     const path = '/v1/sdk/limits'
-    const { body } = await stack.call<LimitsResponse>(ingestKey, 'POST', path, asking)
+    const { body } = await stack.call<LimitsResponse>(ingestKey, 'POST', path, limitsBody)
     expect(body.withinLimits).toBe(false)
     return openLink(body.checkoutSessionId!)
   }
@@ -124,9 +127,9 @@ describe('a checkout that was issued with a key for ingest alone', () => {
 
 test('a checkout for credits takes no plan, whatever product it names', async () => {
   const customerRef = await createCustomer()
-  const asked = { customerRef, productRef, purpose: 'credit_topup' }
+  const requestBody = { customerRef, productRef, purpose: 'credit_topup' }
   const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, requestBody)
   const opened = await openLink(sessionId)
   for (const [how, name] of [
     ['activate', 'free'],
@@ -139,9 +142,9 @@ test('a checkout for credits takes no plan, whatever product it names', async ()
 
 test('shows prices in a currency that is sold, whatever the address asks for', async () => {
   const customerRef = await createCustomer()
-  const asked = { customerRef, purpose: 'credit_topup' }
+  const requestBody = { customerRef, purpose: 'credit_topup' }
   const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, requestBody)
   const credits = await openLink(sessionId)
   const page = await pageOf(`${credits.path}?amount=25&currency=%3Cb`, credits.cookie)
   expect(page).toContain('You will receive 250,000 credits.')

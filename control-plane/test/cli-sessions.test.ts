@@ -4,7 +4,7 @@ import type { CliSessionExchangeBody } from '@tollgate/schemas/http/cli-sessions
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { untilDead } from './until-dead.ts'
+import { runUntilKilled } from './run-until-killed.ts'
 
 /* A command line requests a key, a signed-in user approves it, and the command line fetches the key once. */
 
@@ -65,8 +65,8 @@ test('a key is made in the environment that was chosen, and told once', async ()
   expect(opened.userCode.replace('-', '').toLowerCase()).toBe(opened.sessionId.slice(-8))
   expect(await exchange(opened)).toEqual({ status: 'pending' })
   expect(await answer(opened, 'complete')).toBe(200)
-  const told = await exchange(opened)
-  const { secretKey = '', email, ...rest } = told
+  const exchanged = await exchange(opened)
+  const { secretKey = '', email, ...rest } = exchanged
   expect(email).toMatch(/^admin\d+@example.com$/)
   expect(rest).toEqual({ status: 'complete', environment: 'live' })
   expect(secretKey).toMatch(/^sk_live_/)
@@ -81,8 +81,8 @@ test('the secret is sealed until it is fetched, and by two at once it is fetched
   await answer(opened, 'complete')
   const kept = JSON.stringify(await stack.database.control`select * from cli_session_outcomes`)
   expect(kept).not.toContain('sk_live_')
-  const told = await Promise.all([exchange(opened), exchange(opened), exchange(opened)])
-  expect(told.filter(({ secretKey }) => secretKey !== undefined).length).toBe(1)
+  const exchanged = await Promise.all([exchange(opened), exchange(opened), exchange(opened)])
+  expect(exchanged.filter(({ secretKey }) => secretKey !== undefined).length).toBe(1)
   const text = JSON.stringify(await stack.database.control`select * from cli_sessions`)
   expect(text).not.toContain(opened.pollToken)
 })
@@ -105,12 +105,12 @@ test('a cancelled session gives no key', async () => {
 })
 
 test('a session expires after ten minutes, answered or not', async () => {
-  const [asked, fetched] = [await open(), await open()]
+  const [unanswered, fetched] = [await open(), await open()]
   await answer(fetched, 'complete')
   stack.clock.set('2026-03-01T00:10:00Z')
-  expect(await exchange(asked)).toEqual({ status: 'expired' })
+  expect(await exchange(unanswered)).toEqual({ status: 'expired' })
   expect(await exchange(fetched)).toEqual({ status: 'expired' })
-  expect(await answer(asked, 'complete')).toBe(404)
+  expect(await answer(unanswered, 'complete')).toBe(404)
 })
 
 test('nobody fetches with a token that is not the session’s own', async () => {
@@ -155,7 +155,7 @@ test('a key is fetched though the process that made it died before it was publis
   const opened = await open()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ environment: 'sandbox' })
-  await untilDead(stack, { moment: 'before', write: 0 }, [], (port) =>
+  await runUntilKilled(stack, { moment: 'before', write: 0 }, [], (port) =>
     fetch(`http://127.0.0.1:${port}${path}/${opened.sessionId}/complete`, {
       method: 'POST',
       headers,

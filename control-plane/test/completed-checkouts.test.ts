@@ -90,8 +90,8 @@ describe('from a completed checkout to the portal', () => {
       plan: '',
     })
     const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
-    const asked = await stack.fetch(`${portal}/products/${productRef}/plans`, init)
-    const link = new URL(asked.headers.get('location') ?? '', 'http://localhost')
+    const redirect = await stack.fetch(`${portal}/products/${productRef}/plans`, init)
+    const link = new URL(redirect.headers.get('location') ?? '', 'http://localhost')
     const opened = await openLink(link.searchParams.get('id') ?? '')
     expect(await take(opened, 'activate', plans['untaken'])).toBe(303)
     // The browser does not send the portal's cookie to a checkout.
@@ -172,8 +172,13 @@ test('names the tax that is added to the charge after a trial', async () => {
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await call('PATCH', '/v1/ui/merchant', merchant)
   const customerRef = await createCustomer()
-  const told = { isBusiness: false, businessName: null, customerName: null, country: 'SE' }
-  const details = { ...told, taxId: null, taxIdType: null }
+  const requiredFields = {
+    isBusiness: false,
+    businessName: null,
+    customerName: null,
+    country: 'SE',
+  }
+  const details = { ...requiredFields, taxId: null, taxIdType: null }
   const now = new Date(stack.clock.now())
   await saveTaxDetails(stack.database.in('sandbox'), tenant.providerId, customerRef, details, now)
   const opened = await open(customerRef)

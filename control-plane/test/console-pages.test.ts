@@ -127,10 +127,10 @@ describe('signing in', () => {
     const other = await stack.createTenant()
     await createUser(stack, other, email)
     const browser = openBrowser()
-    const asked = await signIn(browser, email)
-    expect([asked.status, asked.text.match(/<option /g)?.length]).toEqual([200, 2])
+    const choice = await signIn(browser, email)
+    expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     const { providerId } = other
-    await browser.submit('/console/sign-in', { email, password, providerId }, asked)
+    await browser.submit('/console/sign-in', { email, password, providerId }, choice)
     expect((await browser.load('/console')).text).toContain(providerId)
   })
 

@@ -26,7 +26,7 @@ beforeEach(async () => {
  * Runs `end` in a transaction that commits only when the request waits for it. The request has read the state from before the
  * change.
  */
-async function during<Answer>(
+async function whileUncommitted<Answer>(
   end: (sql: Queryable) => Promise<unknown>,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -36,13 +36,13 @@ async function during<Answer>(
       await end(sql)
       const [own] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
       const answer = request()
-      while (!(await isAwaited(own!.pid))) await setTimeout(5)
+      while (!(await isBlocking(own!.pid))) await setTimeout(5)
       return { answer }
     })
     .then(({ answer }) => answer)
 }
 
-async function isAwaited(pid: number): Promise<boolean> {
+async function isBlocking(pid: number): Promise<boolean> {
   const waiting = await stack.database.control`
     select 1 from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`
   return waiting.length > 0
@@ -58,14 +58,14 @@ async function tokensLeft(): Promise<number> {
 }
 
 test('signing out ends a token for the other environment that is asked for meanwhile', async () => {
-  const { status } = await during(endTokens, () =>
+  const { status } = await whileUncommitted(endTokens, () =>
     stack.call(token, 'POST', '/v1/ui/auth/environment', { environment: 'live' }),
   )
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
 test('a password that is changed meanwhile signs nobody in', async () => {
-  const { status } = await during(
+  const { status } = await whileUncommitted(
     async (sql) => {
       await changeHash(sql)
       await endTokens(sql)
@@ -77,7 +77,7 @@ test('a password that is changed meanwhile signs nobody in', async () => {
 
 test('a password that is changed meanwhile is not changed to another one', async () => {
   const given = { currentPassword: password, newPassword: 'another password' }
-  const { status } = await during(changeHash, () =>
+  const { status } = await whileUncommitted(changeHash, () =>
     stack.call(token, 'PUT', '/v1/ui/auth/password', given),
   )
   expect([status, await tokensLeft()]).toEqual([400, 1])

@@ -185,8 +185,8 @@ it('lists what was adjusted and what expired among the movements', async () => {
     { kind: 'adjustment', credits: '-40', reason: 'why' },
     { kind: 'grant', credits: '100' },
   ])
-  const told = (await eventsOf(customerRef)).map(([type]) => type)
-  expect(told).toEqual(['granted', 'adjusted', 'exhausted'])
+  const eventKinds = (await eventsOf(customerRef)).map(([type]) => type)
+  expect(eventKinds).toEqual(['granted', 'adjusted', 'exhausted'])
 })
 
 it('says until when credits can be used, and gives none that cannot', async () => {

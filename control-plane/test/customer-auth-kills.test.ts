@@ -3,7 +3,7 @@ import { purgeCustomerAuth } from '@tollgate/domain/customer-auth/purge'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startMortalControlPlane, type MortalControlPlane } from './mortal-control-plane.ts'
+import { startKillableControlPlane, type KillableControlPlane } from './killable-control-plane.ts'
 import {
   authSettings,
   Browser,
@@ -25,7 +25,7 @@ let world: World
 let caller: Caller
 let owner: Database
 let sql: ReturnType<Database['in']>
-const mortals: MortalControlPlane[] = []
+const processes: KillableControlPlane[] = []
 
 beforeAll(async () => {
   stack = await startAuthStack()
@@ -39,7 +39,7 @@ beforeAll(async () => {
       begin perform pg_advisory_xact_lock(4711); return null; end $$`
 })
 afterEach(async () => {
-  for (const mortal of mortals.splice(0)) await mortal.kill()
+  for (const controlPlane of processes.splice(0)) await controlPlane.kill()
 })
 afterAll(async () => {
   await owner.close()
@@ -57,13 +57,13 @@ const gates = {
 /** Sends the request to a separate process, and kills that process while it waits at the gate. */
 async function killAt(
   gate: keyof typeof gates,
-  request: (mortal: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
+  request: (controlPlane: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
 ): Promise<void> {
-  const mortal = await startMortalControlPlane(stack, authSettings)
-  mortals.push(mortal)
+  const controlPlane = await startKillableControlPlane(stack, authSettings)
+  processes.push(controlPlane)
   const [event, table, model] = gates[gate]
   const condition = model === undefined ? '' : `when (new.model = '${model}')`
-  const fetchThere: TestStack['fetch'] = (path, init) => fetch(mortal.url + path, init)
+  const fetchThere: TestStack['fetch'] = (path, init) => fetch(controlPlane.url + path, init)
   const holder = await sql.reserve()
   try {
     await holder`select pg_advisory_lock(4711)`
@@ -75,7 +75,7 @@ async function killAt(
     const waiting = () => holder`
       select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`
     await expect.poll(waiting, { timeout: 20_000, interval: 20 }).toHaveLength(1)
-    await mortal.kill()
+    await controlPlane.kill()
     await failed
   } finally {
     await holder`select pg_advisory_unlock(4711)`
@@ -137,7 +137,7 @@ describe('a process that is killed', () => {
     const code = new URL(end.location!).searchParams.get('code')!
     const recorded = async () => (await sql`select from oauth_access_tokens`).length
     const before = await recorded()
-    await killAt('access token', (mortal) => mortal.redeem(client, code, verifier))
+    await killAt('access token', (controlPlane) => controlPlane.redeem(client, code, verifier))
     expect(await recorded()).toBe(before)
     const { status, body } = await caller.redeem(client, code, verifier)
     expect([status, await recorded()]).toEqual([200, before + 1])
@@ -146,7 +146,9 @@ describe('a process that is killed', () => {
 
   test('while a token is refreshed: the token stays good, also after the time for repeated requests', async () => {
     const { client, tokens } = await caller.connect('refresh@example.com')
-    await killAt('kept answer', (mortal) => mortal.refresh(client, tokens.refresh_token))
+    await killAt('kept answer', (controlPlane) =>
+      controlPlane.refresh(client, tokens.refresh_token),
+    )
     await sql`update oauth_records set expires_at = now() where model = 'RefreshAnswer'`
     const next = await caller.refresh(client, tokens.refresh_token)
     expect(next.status).toBe(200)

@@ -173,9 +173,9 @@ describe('a client of an agent', () => {
     const { body: customer } = await stack.call<CustomerBody>(
       ...([world.key, 'POST', '/v1/sdk/customers', given] as const),
     )
-    const asked = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
+    const sent = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
     const { status, body } = await stack.call<{ clientId: string; clientSecret: string }>(
-      ...([world.key, 'POST', '/v1/customer/auth/clients', asked] as const),
+      ...([world.key, 'POST', '/v1/customer/auth/clients', sent] as const),
     )
     expect(status).toBe(201)
     const credentials = Buffer.from(`${body.clientId}:${body.clientSecret}`).toString('base64')

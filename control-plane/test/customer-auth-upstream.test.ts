@@ -289,15 +289,18 @@ describe('the state', () => {
   })
 })
 
-test.each(['google', 'github'] as const)('a person who refuses at %s is told so', async (name) => {
-  const { browser, page } = await start()
-  const state = (await leave(browser, page, name)).searchParams.get('state')!
-  const query = new URLSearchParams({ error: 'access_denied', state })
-  const callback = new URL(`${hosted}/customer/sign-in/${name}/callback?${query.toString()}`)
-  const after = await comeBack(browser, callback)
-  expect(after.text).toMatch(/You did not allow the sign-in with (Google|GitHub)\./)
-  expect((await caller.signIn(browser, after, 'denied@example.com')).text).toContain('"answer"')
-})
+test.each(['google', 'github'] as const)(
+  'a person who refuses at %s is told so',
+  async (name) => {
+    const { browser, page } = await start()
+    const state = (await leave(browser, page, name)).searchParams.get('state')!
+    const query = new URLSearchParams({ error: 'access_denied', state })
+    const callback = new URL(`${hosted}/customer/sign-in/${name}/callback?${query.toString()}`)
+    const after = await comeBack(browser, callback)
+    expect(after.text).toMatch(/You did not allow the sign-in with (Google|GitHub)\./)
+    expect((await caller.signIn(browser, after, 'denied@example.com')).text).toContain('"answer"')
+  },
+)
 
 describe('an account', () => {
   test('stays with its customer when its address at the upstream changes', async () => {

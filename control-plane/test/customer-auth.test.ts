@@ -323,9 +323,9 @@ describe('a customer who is deleted', () => {
 describe('a link for a customer', () => {
   async function linkFor(email: string, body: object) {
     const { body: customer } = await findByEmail(email)
-    const asked = { customerRef: customer.reference, productRef: world.productRef, ...body }
+    const linkBody = { customerRef: customer.reference, productRef: world.productRef, ...body }
     const answer = await stack.call<{ url: string }>(
-      ...([world.key, 'POST', '/v1/customer/auth/links', asked] as const),
+      ...([world.key, 'POST', '/v1/customer/auth/links', linkBody] as const),
     )
     expect(answer.status).toBe(201)
     return answer.body.url
@@ -384,12 +384,12 @@ describe('a link for a customer', () => {
   test('is not created for a customer of another provider', async () => {
     const { body: customer } = await findByEmail('buyer@example.com')
     const foreign = await createWorld(stack)
-    const asked = {
+    const linkBody = {
       customerRef: customer.reference,
       productRef: foreign.productRef,
       purpose: 'portal',
     }
-    const { status } = await stack.call(foreign.key, 'POST', '/v1/customer/auth/links', asked)
+    const { status } = await stack.call(foreign.key, 'POST', '/v1/customer/auth/links', linkBody)
     expect(status).toBe(404)
   })
 })

@@ -162,17 +162,20 @@ describe('reading', () => {
     }
   })
 
-  test.each(['', '?reference=a&email=b', '?reference='])('query %s is ambiguous', async (query) => {
-    const { status, body } = await get(query)
-    expect([status, body]).toMatchObject([
-      400,
-      {
-        statusCode: 400,
-        error: 'Bad Request',
-        message: 'Must provide exactly one of reference, externalRef, or email',
-      },
-    ])
-  })
+  test.each(['', '?reference=a&email=b', '?reference='])(
+    'query %s is ambiguous',
+    async (query) => {
+      const { status, body } = await get(query)
+      expect([status, body]).toMatchObject([
+        400,
+        {
+          statusCode: 400,
+          error: 'Bad Request',
+          message: 'Must provide exactly one of reference, externalRef, or email',
+        },
+      ])
+    },
+  )
 
   test('what belongs to another provider is answered like what does not exist', async () => {
     const other = await stack.createTenant()

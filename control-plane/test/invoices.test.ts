@@ -104,7 +104,7 @@ describe('invoices', () => {
     expect(late).toMatchObject({ periodStart: '2026-06-01T00:00:00.000Z' })
   })
 
-  test.each(['', '/pdf'])('of nobody are not found%s', async (suffix) => {
+  test.each(['', '/pdf'])('responds 404 for an unknown invoice%s', async (suffix) => {
     const path = `/v1/ui/invoices/inv_NOBODYS00000${suffix}`
     const { status, body } = await stack.call(token, 'GET', path)
     expect(status).toBe(404)

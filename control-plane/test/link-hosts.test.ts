@@ -44,7 +44,7 @@ const openCheckout = (returnUrl: string) =>
   })
 
 /** Takes the free plan and returns the last page. */
-async function finish(sessionId: string): Promise<string> {
+async function completeCheckout(sessionId: string): Promise<string> {
   const link = `/customer/checkout?id=${sessionId}`
   const opened = await stack.fetch(link, { redirect: 'manual' })
   const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? []
@@ -63,7 +63,7 @@ test('without a list, links lead to any host', async () => {
   expect(body).not.toHaveProperty('allowedLinkHosts')
   const { status, body: opened } = await openCheckout('https://shop.example/done')
   expect(status).toBe(201)
-  expect(await finish(opened.sessionId)).toContain('href="https://shop.example/done"')
+  expect(await completeCheckout(opened.sessionId)).toContain('href="https://shop.example/done"')
 })
 
 test('every link is judged by the list when it is stored', async () => {
@@ -129,13 +129,13 @@ test('a page shows no link that the list has ceased to allow, and says so', asyn
   })
   const { body } = await openCheckout('https://old.example/done')
   await change({ allowedLinkHosts: ['shop.example'] })
-  const page = await finish(body.sessionId)
+  const page = await completeCheckout(body.sessionId)
   expect(page).toContain('old.example, which Acme no longer allows')
   expect(page).not.toContain('href="https://old.example')
   expect(page).toContain('href="https://shop.example/terms"')
   await change({ allowedLinkHosts: ['*.example', 'old.example'] })
   const again = await openCheckout('https://old.example/done')
-  expect(await finish(again.body.sessionId)).toContain('href="https://old.example/done"')
+  expect(await completeCheckout(again.body.sessionId)).toContain('href="https://old.example/done"')
 })
 
 test('a list of one provider and environment judges no other', async () => {

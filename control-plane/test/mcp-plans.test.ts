@@ -14,7 +14,7 @@ afterAll(() => mcp.stop())
 beforeEach(() => mcp.renew())
 
 test('declared plans and tools are taken as they are, and the origin is not asked', async () => {
-  const asked = mcp.origin.seen.length
+  const requestCount = mcp.origin.seen.length
   const { body } = await mcp.bootstrap({
     name: 'Acme',
     plans: [pro, free, payg],
@@ -24,7 +24,7 @@ test('declared plans and tools are taken as they are, and the origin is not aske
       { name: 'fetch', planKeys: [] },
     ],
   })
-  expect(mcp.origin.seen.length).toBe(asked)
+  expect(mcp.origin.seen.length).toBe(requestCount)
   expect(body.product.plans!.map(({ name, type }) => [name, type])).toEqual([
     ['Pro', 'recurring'],
     ['Free', 'recurring'],
@@ -98,13 +98,13 @@ test('what is configured as it is already is no change, and nobody is told of it
     toolMapping: [{ name: 'search', planKeys: ['free', 'pro'] }],
   }
   const once = await mcp.configure(reference, configuration)
-  const told = await mcp.eventTypes()
-  expect(told.at(-1)).toBe('product.updated')
+  const types = await mcp.eventTypes()
+  expect(types.at(-1)).toBe('product.updated')
   expect((await mcp.configure(reference, configuration)).body).toEqual(once.body)
-  expect(await mcp.eventTypes()).toEqual(told)
+  expect(await mcp.eventTypes()).toEqual(types)
   const mapped = { toolMapping: [{ name: 'search', planKeys: ['pro'] }] }
   expect((await mcp.configure(reference, mapped)).status).toBe(200)
-  expect(await mcp.eventTypes()).toEqual([...told, 'product.updated'])
+  expect(await mcp.eventTypes()).toEqual([...types, 'product.updated'])
 })
 
 test('what a configuration does not say any more is no longer so', async () => {

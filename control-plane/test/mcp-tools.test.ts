@@ -231,12 +231,12 @@ test('credentials stay with the server they were given for', async () => {
   const copy = await mcp.call<ProductBody>('POST', `/v1/sdk/products/${reference}/clone`, {})
   const { port, origin } = new URL(mcp.origin.url)
   await mcp.configure(reference, { originUrl: `${origin}/elsewhere` })
-  expect(await keptFor(reference)).toEqual(['Authorization'])
+  expect(await readStoredHeaderNames(reference)).toEqual(['Authorization'])
 
   for (const productRef of [reference, copy.body.reference]) {
     const otherPort = `http://127.0.0.1:${Number(port) === 65_535 ? 1 : Number(port) + 1}/mcp`
     expect((await mcp.configure(productRef, { originUrl: otherPort })).status).toBe(200)
-    expect(await keptFor(productRef)).toEqual([null])
+    expect(await readStoredHeaderNames(productRef)).toEqual([null])
     // The credentials were deleted, so they are not sent to the first origin either.
     await mcp.configure(productRef, { originUrl: mcp.origin.url })
     expect((await mcp.discover(productRef)).status).toBe(502)
@@ -244,10 +244,10 @@ test('credentials stay with the server they were given for', async () => {
   }
   const both = { originUrl: `${origin.replace('http:', 'https:')}/mcp`, authApiKey: 'k-second' }
   await mcp.configure(reference, both)
-  expect(await keptFor(reference)).toEqual(['Authorization'])
+  expect(await readStoredHeaderNames(reference)).toEqual(['Authorization'])
 })
 
-async function keptFor(productRef: string): Promise<(string | null)[]> {
+async function readStoredHeaderNames(productRef: string): Promise<(string | null)[]> {
   const rows = await mcp.stack.database.in('sandbox')<{ auth_header: string | null }[]>`
     select auth_header from mcp_servers where product_ref = ${productRef}`
   return rows.map(({ auth_header: header }) => header)

@@ -25,9 +25,9 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { aroundWrites } from './around-writes.ts'
+import { hookWrites } from './around-writes.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { waitingTargets } from './waiting-targets.ts'
+import { pendingTargets } from './waiting-targets.ts'
 
 let stack: TestStack
 let tenant: Tenant
@@ -50,10 +50,10 @@ afterAll(() => stack.stop())
 /** Wraps the real hot state. It refuses writes while `down` returns true. */
 function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
   return (hotState) =>
-    aroundWrites(hotState, async (carryOut, given) => {
+    hookWrites(hotState, async (runWrite, given) => {
       const isRefused = down() || JSON.stringify(given).includes(poison)
       if (isRefused) throw new Error('the hot state does not answer')
-      await carryOut()
+      await runWrite()
     })
 }
 
@@ -65,7 +65,7 @@ async function knownCustomer(reference: string): Promise<string | undefined> {
   return (await stack.hotState.readEntry(addressOf(reference), 'requests')).document
 }
 
-async function forget(reference: string): Promise<void> {
+async function deleteStoredEntry(reference: string): Promise<void> {
   await stack.hotState.deleteEntry(addressOf(reference))
 }
 
@@ -93,7 +93,7 @@ async function removePoison(): Promise<void> {
 }
 
 function pending() {
-  return waitingTargets(stack.database.in('sandbox'))
+  return pendingTargets(stack.database.in('sandbox'))
 }
 
 async function meterNames(): Promise<string[]> {
@@ -160,7 +160,7 @@ describe('a hot state that lost what was published', () => {
     const { sandboxKey } = tenant
     await stack.hotState.deleteDocument(metersDocumentKey('sandbox', tenant.providerId))
     await stack.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(sandboxKey)))
-    await forget(customerRef)
+    await deleteStoredEntry(customerRef)
   })
 
   async function startAndStopSuccessor(): Promise<void> {
@@ -198,7 +198,7 @@ describe('a hot state that lost what was published', () => {
       const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
       elsewhere = body.reference
     } while (addressOf(elsewhere).partition === partition)
-    await forget(elsewhere)
+    await deleteStoredEntry(elsewhere)
     const at = { space: 'sandbox', partition, subject: publicationsSubject, scope: '' }
     await stack.hotState.deleteEntry(at)
     await startAndStopSuccessor()
@@ -252,7 +252,7 @@ function read(key: string): Promise<string | undefined> {
 
 test('a target that cannot be published keeps no other from it', async () => {
   const good = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'e@example.com' })
-  await forget(good.body.reference)
+  await deleteStoredEntry(good.body.reference)
   const pool = stack.database.in('sandbox')
   const target = { kind: 'customer', providerId: tenant.providerId } as const
   // There are more of them than one round processes.

@@ -84,7 +84,7 @@ async function eventTypes(): Promise<string[]> {
 }
 
 /** Changes the purchase as after a paid renewal: an amount was paid, and the next one is due on 28 February. */
-async function asPaid(purchaseRef: string): Promise<void> {
+async function markAsPaid(purchaseRef: string): Promise<void> {
   await stack.database.in('sandbox')`
     update purchases set amount = 1900, origin = 'paid' where reference = ${purchaseRef}`
 }
@@ -113,25 +113,28 @@ describe('activate', () => {
     ['recurring', { type: 'recurring', price: 1900, setupFee: 500 }, 2400],
     ['hybrid', { type: 'hybrid', basePrice: 4900, creditsPerUnit: 50 }, 4900],
     ['one-time', { type: 'one-time', price: 700 }, 700],
-  ])('a paid %s plan goes to checkout, and nothing else changes', async (_, fields, amount) => {
-    const free = await createPlan({ price: 0 })
-    const held = await activate(free)
-    const planRef = await createPlan(fields)
-    const answer = await activate(planRef)
-    expect(answer.status).toBe('payment_required')
-    expect(answer.checkoutSessionId).toMatch(/^[0-9a-f]{32}$/)
-    expect(answer.checkoutUrl).toMatch(`/customer/checkout?id=${answer.checkoutSessionId}`)
-    expect(answer).not.toHaveProperty('purchaseRef')
-    expect((await purchase(held.purchaseRef!)).status).toBe('active')
-    const [created, ...others] = await eventsSince()
-    expect(others).toEqual([])
-    expect(created).toMatchObject({
-      type: 'checkout_session.created',
-      object: { status: 'active', amount, currency: 'usd', customer: customerRef, plan: planRef },
-    })
-    const { expires_at: expires, created: at } = created!.object as Record<string, number>
-    expect(expires! - at!).toBe(900)
-  })
+  ])(
+    'a paid %s plan goes to checkout, and nothing else changes',
+    async (_, fields, amount) => {
+      const free = await createPlan({ price: 0 })
+      const held = await activate(free)
+      const planRef = await createPlan(fields)
+      const answer = await activate(planRef)
+      expect(answer.status).toBe('payment_required')
+      expect(answer.checkoutSessionId).toMatch(/^[0-9a-f]{32}$/)
+      expect(answer.checkoutUrl).toMatch(`/customer/checkout?id=${answer.checkoutSessionId}`)
+      expect(answer).not.toHaveProperty('purchaseRef')
+      expect((await purchase(held.purchaseRef!)).status).toBe('active')
+      const [created, ...others] = await eventsSince()
+      expect(others).toEqual([])
+      expect(created).toMatchObject({
+        type: 'checkout_session.created',
+        object: { status: 'active', amount, currency: 'usd', customer: customerRef, plan: planRef },
+      })
+      const { expires_at: expires, created: at } = created!.object as Record<string, number>
+      expect(expires! - at!).toBe(900)
+    },
+  )
 
   test('another plan takes the place of the first', async () => {
     const first = await createPlan({ price: 0, limit: 5 })
@@ -183,7 +186,10 @@ describe('activate', () => {
     const planRef = await createPlan({ price: 0 })
     await call('PUT', `/v1/sdk/products/${productRef}/plans/${planRef}`, change)
     const { status, message } = await activate(planRef)
-    expect({ status, told: message !== undefined }).toEqual({ status: 'invalid', told: true })
+    expect({ status, hasMessage: message !== undefined }).toEqual({
+      status: 'invalid',
+      hasMessage: true,
+    })
   })
 
   test('what is unknown is invalid, an unknown customer is not found', async () => {
@@ -213,7 +219,7 @@ describe('cancel', () => {
   test('what renews goes on until its period ends', async () => {
     const planRef = await createPlan({ price: 0, limit: 5 })
     const { purchaseRef } = await activate(planRef)
-    await asPaid(purchaseRef!)
+    await markAsPaid(purchaseRef!)
     await eventsSince()
     stack.clock.set('2026-02-10T00:00:00Z')
     const { status, body } = await cancel(purchaseRef!, { reason: 'too dear' })
@@ -251,7 +257,7 @@ describe('cancel', () => {
 
   test('a period that is due and not paid gives no more access', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
-    await asPaid(purchaseRef!)
+    await markAsPaid(purchaseRef!)
     stack.clock.set('2026-02-28T12:00:00Z')
     const { body } = await cancel(purchaseRef!)
     expect(body.purchase.status).toBe('cancelled')
@@ -309,7 +315,7 @@ describe('reactivate', () => {
       'cancelled at once',
       'has already been fully cancelled',
       async (ref) => {
-        await asPaid(ref)
+        await markAsPaid(ref)
         stack.clock.set('2026-02-28T12:00:00Z')
         await cancel(ref)
       },

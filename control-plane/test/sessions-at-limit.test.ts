@@ -52,15 +52,15 @@ async function open(fields: object = {}): Promise<string> {
 }
 
 async function check(key?: string): Promise<LimitsResponse> {
-  const asking = { ...of, includeCheckoutSession: true }
-  const { status, body } = await call<LimitsResponse>('/v1/sdk/limits', asking, key)
+  const limitsBody = { ...of, includeCheckoutSession: true }
+  const { status, body } = await call<LimitsResponse>('/v1/sdk/limits', limitsBody, key)
   expect({ status, withinLimits: body.withinLimits }).toEqual({ status: 200, withinLimits: false })
   return body
 }
 
 async function activate(plan: string): Promise<ActivateResponse> {
-  const asked = { ...of, planRef: plan }
-  const { status, body } = await call<ActivateResponse>('/v1/sdk/activate', asked)
+  const activateBody = { ...of, planRef: plan }
+  const { status, body } = await call<ActivateResponse>('/v1/sdk/activate', activateBody)
   expect({ status, is: body.status }).toEqual({ status: 200, is: 'payment_required' })
   return body
 }

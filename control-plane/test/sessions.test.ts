@@ -162,8 +162,8 @@ test('a refused limit check leads to a checkout for those who ask', async () => 
   const { body: silent } = await call<LimitsResponse>('POST', '/v1/sdk/limits', request)
   expect(silent.withinLimits).toBe(false)
   expect(silent).not.toHaveProperty('checkoutUrl')
-  const asking = { ...request, includeCheckoutSession: true }
-  const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking)
+  const limitsBody = { ...request, includeCheckoutSession: true }
+  const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody)
   const checkoutUrl = `https://pay.example/customer/checkout?id=${body.checkoutSessionId}`
   expect(body).toEqual({ ...silent, checkoutUrl, checkoutSessionId: body.checkoutSessionId })
 })
@@ -188,11 +188,11 @@ describe('links of a key without the scope manage', () => {
 
   test('never lead to the portal', async () => {
     const ingest = (await keyOf('ingest')).secretKey
-    const looking = (await keyOf('ingest', 'read')).secretKey
+    const readKey = (await keyOf('ingest', 'read')).secretKey
     const of = { customerRef, productRef }
-    for (const key of [ingest, looking]) {
-      const asking = { ...of, includeCheckoutSession: true }
-      const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, key)
+    for (const key of [ingest, readKey]) {
+      const limitsBody = { ...of, includeCheckoutSession: true }
+      const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody, key)
       expect(body).toMatchObject({ withinLimits: false, activationRequired: true })
       expect(body).not.toHaveProperty('confirmationUrl')
       expect(body.checkoutUrl).toMatch('https://pay.example/customer/checkout?id=')
@@ -200,15 +200,15 @@ describe('links of a key without the scope manage', () => {
       expect((await call('POST', '/v1/sdk/checkout-sessions', of, key)).status).toBe(403)
       expect((await call('POST', '/v1/sdk/activate', of, key)).status).toBe(403)
     }
-    const seen = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of, looking)
+    const seen = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of, readKey)
     expect({ status: seen.status, url: seen.body.verifyUrl }).toEqual({ status: 200, url: null })
     expect((await call('POST', '/v1/sdk/user-info', of, ingest)).status).toBe(403)
   })
 
   test('are named with their key in the session and in the audit log, without their secret', async () => {
     const { keyId, secretKey } = await keyOf('ingest')
-    const asking = { customerRef, productRef, includeCheckoutSession: true }
-    const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, secretKey)
+    const limitsBody = { customerRef, productRef, includeCheckoutSession: true }
+    const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody, secretKey)
     const [row] = await stack.database.in('sandbox')<
       { reference: string; issued_by: string; may_change_plan: boolean }[]
     >`select * from checkout_sessions where session_id = ${body.checkoutSessionId!}`
@@ -256,8 +256,8 @@ describe('of one customer', () => {
   test('limit checks and user info that poll get the same link while it is fresh', async () => {
     const of = { customerRef: await createCustomer('polled@example.com'), productRef }
     const poll = async (): Promise<string[]> => {
-      const asking = { ...of, includeCheckoutSession: true }
-      const limits = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking)
+      const limitsBody = { ...of, includeCheckoutSession: true }
+      const limits = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody)
       const info = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of)
       expect([limits.status, info.status]).toEqual([200, 200])
       return [limits.body.confirmationUrl!, info.body.verifyUrl!]

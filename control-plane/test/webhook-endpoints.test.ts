@@ -175,7 +175,7 @@ describe('an endpoint', () => {
     const { id } = await create()
     await call('PATCH', `${path}/${id}`, { status: 'disabled' })
     expect((await call('DELETE', `${path}/${id}`)).status).toBe(200)
-    const asked: [string, string][] = [
+    const rejectedCalls: [string, string][] = [
       ['GET', `${path}/${id}`],
       ['PATCH', `${path}/${id}`],
       ['DELETE', `${path}/${id}`],
@@ -183,7 +183,7 @@ describe('an endpoint', () => {
       ['POST', `${path}/${id}/promote`],
       ['POST', `/v1/ui/webhooks/${id}/test`],
     ]
-    for (const [method, at] of asked) {
+    for (const [method, at] of rejectedCalls) {
       const body = method === 'PATCH' ? { url } : undefined
       expect([method, at, (await call(method, at, body)).status]).toEqual([method, at, 404])
     }

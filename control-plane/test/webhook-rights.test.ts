@@ -41,9 +41,9 @@ test('a key for webhooks alone looks at endpoints and changes them; one that rea
   }
   const statusOf = async (scope: string): Promise<number[]> => {
     const key = await keyOf(scope)
-    const looked = await stack.call(key, 'GET', `${path}/${id}`)
+    const fetched = await stack.call(key, 'GET', `${path}/${id}`)
     const changed = await stack.call(key, 'PATCH', `${path}/${id}`, { enabledEvents: [] })
-    return [looked.status, changed.status]
+    return [fetched.status, changed.status]
   }
   expect(await statusOf('webhooks')).toEqual([200, 200])
   expect(await statusOf('read')).toEqual([200, 403])
@@ -95,10 +95,10 @@ test('who may look alone sees no secret, changes nothing and has nothing sent', 
   await createUser(stack, tenant, email, 'member')
   const { accessToken } = await signIn(stack, email)
   for (const at of ['/v1/ui/webhook_endpoints', `/v1/ui/webhook_endpoints/${id}`]) {
-    const looked = await stack.call(accessToken, 'GET', at)
-    expect(looked.status).toBe(200)
-    expect(JSON.stringify(looked.body)).not.toContain(secret.slice('whsec_'.length))
-    expect(looked.body).not.toHaveProperty('secret')
+    const fetched = await stack.call(accessToken, 'GET', at)
+    expect(fetched.status).toBe(200)
+    expect(JSON.stringify(fetched.body)).not.toContain(secret.slice('whsec_'.length))
+    expect(fetched.body).not.toHaveProperty('secret')
   }
   for (const at of ['/v1/ui/webhook-deliveries', '/v1/ui/webhook-replays']) {
     expect((await stack.call(accessToken, 'GET', at)).status).toBe(200)

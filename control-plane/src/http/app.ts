@@ -14,12 +14,12 @@ import { registerPages } from '../pages/register-pages.ts'
 import { basePathOf, registerStaticFiles } from '../pages/static-files.ts'
 import { registerReference } from '../reference/register-reference.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
-import { offerToConsole } from './offer-to-console.ts'
+import { registerConsoleAliases } from './console-aliases.ts'
 import { installAllowedMethods } from './plugins/allowed-methods.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
-import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
-import { createRequestNames, installRequestId } from './plugins/request-id.ts'
+import { sendUnrouted, installErrorHandler } from './plugins/error-handler.ts'
+import { createRequestIdReader, installRequestId } from './plugins/request-id.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installUnknownNames } from './plugins/unknown-names.ts'
@@ -63,7 +63,7 @@ import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
-import { registerRechargeBeginningsRoute } from './routes/recharge-beginnings.ts'
+import { registerRechargeStartRoute } from './routes/recharge-starts.ts'
 import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
@@ -109,9 +109,9 @@ export async function buildApp(
   installRequestId(app)
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
-  const elsewhere = Object.keys(dataPlanePaths())
+  const postPaths = Object.keys(dataPlanePaths())
   installErrorHandler(app, parts.clock, {
-    allowedMethods: installAllowedMethods(app, pathParameterCharsMax, elsewhere),
+    allowedMethods: installAllowedMethods(app, pathParameterCharsMax, postPaths),
     notFoundPage: createNotFoundPage(parts.hostedUrl),
   })
   installUnknownNames(app, unknownNames)
@@ -152,7 +152,7 @@ function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer
   return Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestNames(),
+    genReqId: createRequestIdReader(),
     http: {
       connectionsCheckingInterval: slowClientCheckMs,
       // node:http applies the longer of the two timeouts to bodies. The default of `headersTimeout`, 1 minute, would override
@@ -169,13 +169,13 @@ function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer
     connectionTimeout: limits.idleConnectionMs,
     // Longer than the data plane's proxy keeps a connection, so that the proxy never sends on a connection that was just closed.
     keepAliveTimeout: limits.idleConnectionMs,
-    frameworkErrors: answerUnrouted,
+    frameworkErrors: sendUnrouted,
     routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
   }).withTypeProvider<ZodTypeProvider>()
 }
 
 function registerResources(app: ApiServer, parts: AppParts): void {
-  offerToConsole(app)
+  registerConsoleAliases(app)
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
   registerMcpRoutes(app, parts)
@@ -205,7 +205,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)
-  registerRechargeBeginningsRoute(app, parts)
+  registerRechargeStartRoute(app, parts)
   registerPaymentMethodRoute(app, parts)
   registerPaymentIntentRoutes(app, parts)
   registerBusinessDetailsRoute(app, parts)

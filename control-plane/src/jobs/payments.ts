@@ -45,7 +45,7 @@ export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimi
       await run(environment, () => reconcilePayments(parts, environment))
       await run(environment, () => rechargeWallets(parts, environment))
       await run(environment, () => removeProcessorCustomers(parts, environment))
-      await run(environment, () => sweep(parts, environment, limits.eventsKeptMs))
+      await run(environment, () => deleteOldEvents(parts, environment, limits.eventsKeptMs))
     }
   }
   return repeating(round, limits.intervalMs)
@@ -59,11 +59,11 @@ async function foldMovements(
   await foldProductMovements(everyone.in(environment), movementsPerRoundMax)
 }
 
-async function sweep(
+async function deleteOldEvents(
   { everyone, now }: PaymentJobParts,
   environment: Environment,
   keptMs: number,
 ): Promise<void> {
-  const settledBefore = new Date(now().getTime() - keptMs)
-  await sweepEvents(everyone.in(environment), settledBefore, rowsPerRoundMax)
+  const processedBefore = new Date(now().getTime() - keptMs)
+  await sweepEvents(everyone.in(environment), processedBefore, rowsPerRoundMax)
 }

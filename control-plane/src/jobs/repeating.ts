@@ -15,11 +15,11 @@ export function repeating(round: () => Promise<void>, pauseMs: number): Service 
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
 
-  const begin = (): void => {
+  const startRound = (): void => {
     running = round().finally(schedule)
   }
   const schedule = (): void => {
-    if (!isStopped) timer = setTimeout(begin, pauseMs)
+    if (!isStopped) timer = setTimeout(startRound, pauseMs)
   }
   return {
     start: () => {

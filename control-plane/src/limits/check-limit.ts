@@ -59,12 +59,17 @@ export async function checkLimit(
   const found = await findOrProvision(parts, operation, customer, product, plans)
   switch (found.kind) {
     case 'purchase':
-      return answerFor(parts, operation, found.purchase, offerOf(product, plans))
+      return answerForPurchase(parts, operation, found.purchase, offerOf(product, plans))
     case 'no-purchase':
       return answerWithoutPurchase({
         offer: offerOf(product, plans),
         awaitingPlan: found.awaitingPlan && planOffer(found.awaitingPlan),
-        creditMicros: await creditsFor(parts, operation, customer.reference, found.awaitingPlan),
+        creditMicros: await readCreditsIfShown(
+          parts,
+          operation,
+          customer.reference,
+          found.awaitingPlan,
+        ),
       })
     case 'product-not-found':
       throw refusals.productNotFound(request.productRef)
@@ -72,7 +77,7 @@ export async function checkLimit(
 }
 
 /** Reads the credits only if the response shows them. */
-function creditsFor(
+function readCreditsIfShown(
   parts: { readonly wallets: Wallets },
   operation: Operation,
   customerRef: string,
@@ -108,7 +113,7 @@ async function findOrProvision(
   }
 }
 
-async function answerFor(
+async function answerForPurchase(
   parts: LimitCheckParts,
   operation: Operation,
   purchase: Purchase,
@@ -164,14 +169,18 @@ async function isPublished(
   for (const reference of period.entitlement.customerRefs) {
     const subject = subjectKey(providerId, reference)
     const partition = partitionOf(subject, parts.partitionCount(environment))
-    const at = { space: environment, partition, subject, scope: productRef }
-    const { document } = await parts.hotState.readEntry(at, requestsMeterName)
-    if (document === undefined || !covers(JSON.parse(document) as Entitlement, period)) return false
+    const key = { space: environment, partition, subject, scope: productRef }
+    const { document } = await parts.hotState.readEntry(key, requestsMeterName)
+    if (document === undefined || !coversPeriod(JSON.parse(document) as Entitlement, period))
+      return false
   }
   return true
 }
 
-function covers(published: Entitlement, { entitlement, periodStartSecond }: PeriodOfPurchase) {
+function coversPeriod(
+  published: Entitlement,
+  { entitlement, periodStartSecond }: PeriodOfPurchase,
+) {
   return (
     published.purchaseRef === entitlement.purchaseRef &&
     published.periods.some(({ startSecond }) => startSecond === periodStartSecond) &&

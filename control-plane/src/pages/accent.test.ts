@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { contrastOf, grounds, tonesOf, type ColorScheme, type HexColor } from './accent.ts'
+import { contrastOf, backgrounds, tonesOf, type ColorScheme, type HexColor } from './accent.ts'
 
 const hexColor = fc
   .integer({ min: 0, max: 0xffffff })
@@ -12,7 +12,7 @@ test('text and links stay readable, whatever the colour', () => {
   fc.assert(
     fc.property(hexColor, scheme, (accent, of) => {
       const { main, onAccent, accentHover } = tonesOf(accent, of)
-      for (const ground of grounds[of]) {
+      for (const ground of backgrounds[of]) {
         expect(contrastOf(main, ground)).toBeGreaterThanOrEqual(4.5)
       }
       expect(contrastOf(onAccent, accent)).toBeGreaterThanOrEqual(4.5)
@@ -39,7 +39,7 @@ test('the grounds are those of the stylesheet', () => {
     const values = ['ground', 'surface', 'good-ground', 'warning-ground', 'bad-ground'].map(
       (name) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(part)?.[1],
     )
-    expect(values).toEqual(grounds[of])
+    expect(values).toEqual(backgrounds[of])
   }
 })
 

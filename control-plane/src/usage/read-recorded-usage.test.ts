@@ -78,7 +78,7 @@ test('what the log has is found around its holes, and each hole is told', async 
       )
       const told = new Set(read.records.map(({ offset }) => offset))
       const missing = new Set<number>()
-      for (const hole of read.holes) {
+      for (const hole of read.gaps) {
         for (let at = hole.fromOffset; at < hole.toOffset; at += 1) missing.add(at)
       }
       expect(read.toOffset).toBe(toOffset)

@@ -17,7 +17,7 @@ import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer, requireProvider } from '../../access/require.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import { totalOf } from '@tollgate/domain/pricing/invoice-line'
@@ -41,7 +41,7 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
       const { customerRef, productRef, planRef } = request.body
       const customer = await requireCustomer(parts, operation, customerRef)
       const { cycleMode, name } = await requireProvider(parts, operation)
-      const micros = await creditsFor(parts, operation, customer, request.body)
+      const micros = await readShownCredits(parts, operation, customer, request.body)
       return commit(parts, operation, async (work) => {
         const outcome = await activatePlan(work, {
           ...{ customer, productRef, planRef, cycleMode },
@@ -52,13 +52,13 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
             return {
               status: 'activated' as const,
               ...activatedFields(outcome, micros),
-              ...present({ message: changeWords(outcome.change) }),
+              ...definedFields({ message: changeMessage(outcome.change) }),
             }
           case 'scheduled':
             return {
               status: 'activated' as const,
               purchaseRef: outcome.purchase.reference,
-              message: scheduleWords(outcome.plan.name, outcome.purchase, outcome.at),
+              message: scheduleMessage(outcome.plan.name, outcome.purchase, outcome.at),
             }
           case 'already-active':
             return { status: 'already_active' as const, ...alreadyActiveFields(outcome) }
@@ -67,7 +67,7 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
               status: 'payment_required' as const,
               ...(await paymentFields(parts, work, customer, outcome, [
                 outcome.hasDebts ? debtsMessage : undefined,
-                changeWords(outcome.change),
+                changeMessage(outcome.change),
               ])),
             }
           case 'card-required':
@@ -96,7 +96,7 @@ type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
  * Returns the customer's credits in 10^-6 credits, if the response may show them. Reads them before the transaction, because the
  * transaction must not wait for other stores.
  */
-async function creditsFor(
+async function readShownCredits(
   parts: ReadParts & { readonly wallets: Wallets },
   operation: Operation,
   { reference: customerRef }: Customer,
@@ -166,7 +166,7 @@ async function paymentFields(
 }
 
 /** Returns what a change of plan charges or credits today, without tax. Returns undefined if there is no change within a period. */
-function changeWords(change: PlanSwitch | undefined): string | undefined {
+function changeMessage(change: PlanSwitch | undefined): string | undefined {
   if (change === undefined) return undefined
   const { lines, currency } = change
   const totalMinor = totalOf(lines)
@@ -178,7 +178,7 @@ function changeWords(change: PlanSwitch | undefined): string | undefined {
 }
 
 /** Returns when a plan starts that was chosen for a renewal, and whether the purchase is charged before that. */
-function scheduleWords(
+function scheduleMessage(
   planName: string,
   { nextBillingDate, planSnapshot }: Purchase,
   at: Date,

@@ -10,7 +10,7 @@ import {
 } from '../describe-operation.ts'
 import { errorComponents } from '../described-errors.ts'
 import { describedOperations, describedTags } from '../described-operations.ts'
-import { leaveOpen, describedSchema } from '../described-schema.ts'
+import { allowAdditionalProperties, describedSchema } from '../described-schema.ts'
 import { z } from 'zod'
 import { eventDefinitions, eventTypes, type EventType } from '@tollgate/schemas/event-types'
 import type { EventDefinition } from '@tollgate/schemas/events/event'
@@ -32,7 +32,9 @@ export async function installApiDescription(app: ApiServer): Promise<void> {
       tags: describedTags,
       components: { securitySchemes },
     },
-    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: leaveOpen } }),
+    transform: createJsonSchemaTransform({
+      zodToJsonConfig: { override: allowAdditionalProperties },
+    }),
     transformObject: (document) =>
       withCommonParts('openapiObject' in document ? document.openapiObject : {}),
   })
@@ -61,7 +63,7 @@ function withCommonParts<Document extends Description>(document: Document): Docu
   return {
     ...document,
     components: { ...document.components, ...errorComponents },
-    paths: Object.fromEntries(paths.sort((one, other) => placeOf(one) - placeOf(other))),
+    paths: Object.fromEntries(paths.sort((one, other) => positionOf(one) - positionOf(other))),
     webhooks: describedWebhooks(),
   }
 }
@@ -71,7 +73,7 @@ type Path = [path: string, methods: Record<string, object>]
 const order = Object.keys(describedOperations)
 
 /** Returns the position of a path in the order of the described operations, because documentation pages keep the order of paths. */
-function placeOf([path, methods]: Path): number {
+function positionOf([path, methods]: Path): number {
   return Math.min(...Object.keys(methods).map((method) => order.indexOf(`${method} ${path}`)))
 }
 
@@ -106,6 +108,6 @@ function describedDelivery(type: EventType): object {
         },
       },
     },
-    responses: { '2XX': { description: 'Taken; anything else is tried again later' } },
+    responses: { '2XX': { description: 'Accepted. Any other response is retried later' } },
   }
 }

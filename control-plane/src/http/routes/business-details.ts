@@ -40,15 +40,15 @@ export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void
     async (request): Promise<TaxedPaymentBody> => {
       const operation = operationOf(request, parts.clock)
       const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
-      const { customerRef, ...told } = request.body
+      const { customerRef, ...details } = request.body
       if (customerRef !== undefined && customerRef !== '') {
         const customer = await requireCustomer(parts, operation, customerRef)
         if (customer.reference !== intent.customerRef) {
-          throw refusals.paymentOfAnotherCustomer(customerRef)
+          throw refusals.paymentCustomerMismatch(customerRef)
         }
       }
       const { payments, limits } = parts
-      const outcome = await taxPayment(payments, operation, intent, told, limits.paymentWaitMs)
+      const outcome = await taxPayment(payments, operation, intent, details, limits.paymentWaitMs)
       switch (outcome.kind) {
         case 'taxed':
           return { taxBreakdown: taxToHttp(outcome.tax, outcome.currency) }

@@ -7,7 +7,7 @@ import {
   type BalanceBody,
 } from '@tollgate/schemas/http/credits'
 import { refusals } from '../../errors.ts'
-import { readBeforeChange } from '../../wallets/expire-wallet.ts'
+import { readWalletBeforeChange } from '../../wallets/expire-wallet.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
@@ -49,7 +49,7 @@ export function registerCreditRoutes(
       const customerRef = customer.reference
       const expiresAt = request.body.expiresAt && new Date(request.body.expiresAt)
       const grant = { customerRef, credits, reason, priority, expiresAt: expiresAt || undefined }
-      const hot = await readBeforeChange(parts, { ...operation, customerRef })
+      const hot = await readWalletBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) => grantCredits(work, grant, hot))
       switch (outcome.kind) {
         case 'granted':

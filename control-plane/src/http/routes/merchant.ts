@@ -12,11 +12,11 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { requireAllowedLinks, requireLinksOf } from '../../access/require-links.ts'
+import { requireAllowedLinks, requireLinksToHosts } from '../../access/require-links.ts'
 import { requireProvider } from '../../access/require.ts'
 import type { Provider } from '@tollgate/domain/providers/repository'
 import { assetUrl } from '../../pages/asset-url.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ChangeParts & {
   readonly publishableKeys: Readonly<Record<Environment, string>>
@@ -32,7 +32,7 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       config: { misplacedKey: 'not-found' },
       schema: { tags, response: { 200: merchantSchema } },
     },
-    (request) => merchantOf(parts, callerOf(request)),
+    (request) => readMerchantBody(parts, callerOf(request)),
   )
 
   app.patch(
@@ -48,13 +48,13 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       if (change.allowedLinkHosts === undefined) {
         await requireAllowedLinks(parts, callerOf(request), links)
       } else {
-        requireLinksOf(parts, allowedLinkHosts ?? null, links)
+        requireLinksToHosts(parts, allowedLinkHosts ?? null, links)
       }
-      const changed = {
+      const changedFields = {
         ...change,
         displayName: trimmed(name === undefined ? change.displayName : name),
         accentColor: change.accentColor?.toLowerCase() ?? change.accentColor,
-        address: linesOf(change.address),
+        address: withoutEmptyLines(change.address),
         allowedLinkHosts: allowedLinkHosts ?? change.allowedLinkHosts,
         country: country?.toUpperCase() ?? country,
         topupCurrencies: supportedTopupCurrencies?.map((code) => code.toUpperCase()),
@@ -62,9 +62,9 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
           typeof lowBalanceCredits === 'number' ? BigInt(lowBalanceCredits) : lowBalanceCredits,
       }
       await commit(parts, operationOf(request, parts.clock), ({ sql, providerId, now }) =>
-        changeMerchant(sql, providerId, changed, now),
+        changeMerchant(sql, providerId, changedFields, now),
       )
-      return merchantOf(parts, callerOf(request))
+      return readMerchantBody(parts, callerOf(request))
     },
   )
 
@@ -83,13 +83,13 @@ function trimmed(text: string | null | undefined): string | null | undefined {
 }
 
 /** Returns the address without empty lines, or null if no line is left. */
-function linesOf(address: string | null | undefined): string | null | undefined {
+function withoutEmptyLines(address: string | null | undefined): string | null | undefined {
   if (address === undefined || address === null) return address
   const lines = address.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '').join('\n') || null
 }
 
-async function merchantOf(
+async function readMerchantBody(
   parts: ReadParts & { readonly hostedUrl: string },
   caller: Caller,
 ): Promise<MerchantBody> {
@@ -115,7 +115,7 @@ function merchantToHttp(
     return sha256 === undefined ? undefined : assetUrl(hostedUrl, sha256)
   }
   return {
-    ...present({
+    ...definedFields({
       ...merchant,
       supportEmail,
       supportContact: supportEmail ?? merchant.supportUrl,

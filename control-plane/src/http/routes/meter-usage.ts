@@ -56,8 +56,8 @@ async function meterUsage(
   const range = rangeOf(query)
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
-  const customerRefs = await referencesOf(parts, caller, query.customerRef)
-  await waitForStored(parts, caller, customerRefs)
+  const customerRefs = await referencesOfCustomer(parts, caller, query.customerRef)
+  await requireStored(parts, caller, customerRefs)
   const usage: UsageQuery = {
     ...caller,
     meterName: meter.name,
@@ -73,11 +73,11 @@ async function meterUsage(
     to: new Date(range.endMs).toISOString(),
   }
   return query.granularity === undefined
-    ? { ...head, ...(await totalOf(parts, usage)) }
-    : { ...head, ...(await bucketedOf(parts, usage, query.granularity)) }
+    ? { ...head, ...(await readTotal(parts, usage)) }
+    : { ...head, ...(await readBuckets(parts, usage, query.granularity)) }
 }
 
-async function totalOf(
+async function readTotal(
   parts: { readonly usageStore: UsageStore },
   usage: UsageQuery,
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count'>> {
@@ -85,7 +85,7 @@ async function totalOf(
   return { total: Number(total), count }
 }
 
-async function bucketedOf(
+async function readBuckets(
   parts: { readonly usageStore: UsageStore; readonly limits: { readonly bucketsMax: number } },
   usage: UsageQuery,
   granularity: Granularity,
@@ -109,7 +109,7 @@ async function bucketedOf(
 }
 
 /** Returns every reference of the customer. A reference that no customer has is returned as it is. */
-async function referencesOf(
+async function referencesOfCustomer(
   parts: ReadParts,
   caller: Caller,
   customerRef: string | undefined,
@@ -124,7 +124,7 @@ async function referencesOf(
   })
 }
 
-async function waitForStored(
+async function requireStored(
   parts: Parts,
   { environment, providerId }: Caller,
   customerRefs: readonly string[] | undefined,

@@ -15,7 +15,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 const params = z.object({ meterRef: requiredReference })
 const tags = ['Meters']
@@ -90,6 +90,6 @@ function meterToHttp(meter: Meter): MeterBody {
     aggregation: meter.aggregation,
     unit: meter.unit,
     status: meter.status,
-    ...present({ description: meter.description }),
+    ...definedFields({ description: meter.description }),
   }
 }

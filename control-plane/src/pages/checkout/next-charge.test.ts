@@ -3,12 +3,7 @@ import { unpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { readerOf } from '../reader.ts'
-import {
-  chargeOfChange,
-  chargeWords,
-  nextChargeOfPurchase,
-  type NextCharge,
-} from './next-charge.ts'
+import { chargeOfChange, chargeText, nextChargeOfPurchase, type NextCharge } from './next-charge.ts'
 
 const start = new Date('2026-03-01T00:00:00Z')
 const firstEnd = new Date('2026-04-01T00:00:00Z')
@@ -89,6 +84,6 @@ test.each([
   [0n, true, 'Your usage plus VAT, on Apr 1, 2026'],
 ])('names a tax that is added (%s, usage: %s)', (priceMinor, hasUsage, words) => {
   const next = { at: firstEnd, priceMinor, currency: 'USD', hasUsage, plan: aPlan(4_900) }
-  expect(chargeWords({ ...next, isPlusTax: true }, readerOf('en-US'))).toBe(words)
-  expect(chargeWords(next, readerOf('en-US'))).not.toContain('VAT')
+  expect(chargeText({ ...next, isPlusTax: true }, readerOf('en-US'))).toBe(words)
+  expect(chargeText(next, readerOf('en-US'))).not.toContain('VAT')
 })

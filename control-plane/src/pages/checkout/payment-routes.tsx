@@ -6,7 +6,7 @@ import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { settlePayment } from '@tollgate/domain/settlement/settle-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../access/api-server.ts'
-import { originsFor } from '../card-entry.ts'
+import { cardEntryOrigins } from '../card-entry.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -14,7 +14,7 @@ import { securityHeaders } from '../security-headers.ts'
 import { beginPayment, type BeginPaymentParts } from './begin-payment.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout, type Checkout } from './checkout.ts'
 import { debtPaidPage } from './debt-paid-page.tsx'
-import { paysDebt, requireIntent } from './payable-intent.ts'
+import { paysDebt, requirePayableIntent } from './payable-intent.ts'
 import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
 import { readBrand } from '../../invoices/read-brand.ts'
 import { readInvoice } from '../../invoices/read-invoice.ts'
@@ -37,11 +37,11 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
 
   app.get(`${path}/pay/:intentRef`, { schema: { hide: true, params } }, async (request, reply) => {
     const { declined } = request.query as { readonly declined?: unknown }
-    const intent = await requireIntent(pages, request, request.params.intentRef)
+    const intent = await requirePayableIntent(pages, request, request.params.intentRef)
     const { path: checkoutPage } = checkoutOf(request)
     if (intent.status === 'succeeded') {
-      const done = paysDebt(intent) ? `${checkoutPage}/paid/${intent.reference}` : checkoutPage
-      return reply.redirect(done, 303)
+      const paidPath = paysDebt(intent) ? `${checkoutPage}/paid/${intent.reference}` : checkoutPage
+      return reply.redirect(paidPath, 303)
     }
     return showPayment(
       pages,
@@ -57,7 +57,7 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
     { schema: { hide: true, params }, config: { servesExpired: true } },
     async (request, reply) => {
       const checkout = checkoutOf(request)
-      const intent = await requireIntent(pages, request, request.params.intentRef)
+      const intent = await requirePayableIntent(pages, request, request.params.intentRef)
       const operation = operationOfCheckout(pages, request)
       const { paymentWaitMs } = pages.limits
       const settled = await settlePayment(
@@ -111,12 +111,12 @@ async function showPayment(
   if (entry.kind === 'none' || processorPaymentId === null) {
     throw new ProblemError(problems.noPayments, checkout.frame)
   }
-  const look = await lookAtPayment(processorOf(pages.payments, environment), processorPaymentId)
-  const clientSecret = look?.payment.clientSecret
+  const lookup = await lookAtPayment(processorOf(pages.payments, environment), processorPaymentId)
+  const clientSecret = lookup?.payment.clientSecret
   if (clientSecret === undefined) throw new ProblemError(problems.paymentEnded, checkout.frame)
-  const paid = `${checkoutPath}/${checkout.session.reference}/paid/${intent.reference}`
-  const returnUrl = pages.hostedUrl + paid
-  void reply.headers(securityHeaders(originsFor(entry)))
+  const ownPaidPath = `${checkoutPath}/${checkout.session.reference}/paid/${intent.reference}`
+  const returnUrl = pages.hostedUrl + ownPaidPath
+  void reply.headers(securityHeaders(cardEntryOrigins(entry)))
   const shown = { checkout, intent, clientSecret, entry, returnUrl, notice }
   return sendPage(reply, 200, <CheckoutPaymentPage {...shown} />)
 }
@@ -129,7 +129,7 @@ async function sendReceipt(
   intentRef: string,
 ): Promise<FastifyReply> {
   const { caller, frame } = checkoutOf(request)
-  const { status, invoiceRef } = await requireIntent(pages, request, intentRef)
+  const { status, invoiceRef } = await requirePayableIntent(pages, request, intentRef)
   const printed =
     status === 'succeeded' && invoiceRef !== null
       ? await readInvoice(pages, caller, invoiceRef)

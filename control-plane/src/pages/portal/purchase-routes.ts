@@ -22,12 +22,12 @@ import { formFields } from '../form-fields.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
-import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
+import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
 import { purchaseUsageCharts, type UsageChartParts } from './purchase-usage-charts.ts'
-import { readPauses } from './read-pauses.ts'
+import { readSuspensionReasons } from './read-suspension-reasons.ts'
 
 export type PortalPurchaseParts = PurchaseViewParts &
   HostedParts &
@@ -53,7 +53,7 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     return sendPage(
       reply,
       200,
-      OverviewPage({ portal, overview, now, notice: noticeOfDone(request, notices) }),
+      OverviewPage({ portal, overview, now, notice: doneNotice(request, notices) }),
     )
   })
 
@@ -63,9 +63,11 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     const charts = await purchaseUsageCharts(pages, portal.caller, shown.purchase)
     const now = new Date(pages.clock.now())
     const { purchase } = shown
-    const pause = (await readPauses(pages, portal, [purchase])).get(purchase.reference)
-    const notice = noticeOfDone(request, notices)
-    return sendPage(reply, 200, PurchasePage({ portal, shown, pause, charts, now, notice }))
+    const suspension = (await readSuspensionReasons(pages, portal, [purchase])).get(
+      purchase.reference,
+    )
+    const notice = doneNotice(request, notices)
+    return sendPage(reply, 200, PurchasePage({ portal, shown, suspension, charts, now, notice }))
   })
 
   registerChanges(app, pages)

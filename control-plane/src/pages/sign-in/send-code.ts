@@ -34,7 +34,7 @@ const windowsPerDay = 6
  * the email.
  */
 export async function sendCode(parts: SignInParts, visitor: Visitor, email: string): Promise<void> {
-  if (await mayHaveShortCode(parts, visitor, email)) await sendShortCode(parts, visitor, email)
+  if (await isShortCodeAllowed(parts, visitor, email)) await sendShortCode(parts, visitor, email)
   else await sendSharedCode(parts, visitor, email)
 }
 
@@ -42,7 +42,7 @@ export async function sendCode(parts: SignInParts, visitor: Visitor, email: stri
  * Returns whether the address gets a short code. Emails to one mailbox are counted together for all providers of the environment,
  * and for all tags of its address.
  */
-async function mayHaveShortCode(
+async function isShortCodeAllowed(
   { pages, auth }: SignInParts,
   { caller }: Visitor,
   email: string,
@@ -84,7 +84,7 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
   const now = new Date(parts.pages.clock.now())
   const isClaimed = await rows.write((sql) => claimSharedCode(sql, providerId, shared, now))
   if (isClaimed) {
-    const shown = { code: inGroups(shared.code), name: mailNameOf(frame.merchant?.name) }
+    const shown = { code: groupDigits(shared.code), name: mailNameOf(frame.merchant?.name) }
     try {
       await requireTagsLeft(parts, visitor, email)
       await parts.auth.mailer.send(caller, {
@@ -118,7 +118,7 @@ async function requireTagsLeft(
 }
 
 /** Formats the code in groups of 4 digits. Spaces are removed when the code is read. */
-function inGroups(code: string): string {
+function groupDigits(code: string): string {
   return code.replaceAll(/\d{4}(?=\d)/g, '$& ')
 }
 

@@ -7,30 +7,32 @@ import { read, type ReadParts } from '../../access/read.ts'
 import type { Portal } from './portal.ts'
 
 /** Why a purchase is suspended, if its customer can end the suspension. */
-export type Pause = 'disputed' | 'unpaid' | 'trial-ended'
+export type SuspensionReason = 'disputed' | 'unpaid' | 'trial-ended'
 
 /**
  * Returns why purchases are suspended, by reference of the purchase. A purchase that is suspended for another reason has no entry.
  */
-export async function readPauses(
+export async function readSuspensionReasons(
   pages: ReadParts,
   { caller }: Pick<Portal, 'caller'>,
   purchases: readonly Purchase[],
-): Promise<ReadonlyMap<string, Pause>> {
-  const pauses = new Map<string, Pause>()
+): Promise<ReadonlyMap<string, SuspensionReason>> {
+  const reasons = new Map<string, SuspensionReason>()
   const suspended = purchases.filter(({ status }) => status === 'suspended')
   for (const purchase of suspended) {
-    const pause = await read(pages, caller, (sql) => pauseOf(sql, caller.providerId, purchase))
-    if (pause !== undefined) pauses.set(purchase.reference, pause)
+    const reason = await read(pages, caller, (sql) =>
+      suspensionReasonOf(sql, caller.providerId, purchase),
+    )
+    if (reason !== undefined) reasons.set(purchase.reference, reason)
   }
-  return pauses
+  return reasons
 }
 
-async function pauseOf(
+async function suspensionReasonOf(
   sql: Queryable,
   providerId: string,
   purchase: Purchase,
-): Promise<Pause | undefined> {
+): Promise<SuspensionReason | undefined> {
   if (await isPurchaseChargedBack(sql, providerId, purchase)) return 'disputed'
   if ((await listDebts(sql, providerId, purchase)).length > 0) return 'unpaid'
   // When the trial ended, there was no card to charge.

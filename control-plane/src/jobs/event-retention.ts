@@ -12,17 +12,30 @@ export function createEventRetention(
   limits: { readonly keptMs: number; readonly intervalMs: number },
 ): Service {
   const deleteOld = async (environment: Environment): Promise<void> => {
-    const toldBefore = new Date(publisher.now().getTime() - limits.keptMs)
+    const emittedBefore = new Date(publisher.now().getTime() - limits.keptMs)
     const pool = publisher.database.in(environment)
-    const deleted = await deleteOldEvents(pool, toldBefore, eventsPerTransaction)
+    const deleted = await deleteOldEvents(pool, emittedBefore, eventsPerTransaction)
     if (deleted > 0) logger.info({ environment, deleted }, 'old events were deleted')
   }
-  return repeatingInEach(logger, 'old events wait to be deleted', deleteOld, limits.intervalMs)
+  return repeatingInEach(
+    logger,
+    'could not delete old events; the next round retries',
+    deleteOld,
+    limits.intervalMs,
+  )
 }
 
 /** Erases the bodies of receivers' responses to events of erased customers. */
-export function createAnswerErasure({ publisher, logger }: JobParts, intervalMs: number): Service {
+export function createResponseErasure(
+  { publisher, logger }: JobParts,
+  intervalMs: number,
+): Service {
   const erase = (environment: Environment): Promise<void> =>
     eraseAnswers(publisher.database.in(environment), publisher.now(), eventsPerTransaction)
-  return repeatingInEach(logger, 'answers of receivers wait to be erased', erase, intervalMs)
+  return repeatingInEach(
+    logger,
+    'could not erase responses of receivers; the next round retries',
+    erase,
+    intervalMs,
+  )
 }

@@ -10,78 +10,81 @@ import type { Notice } from './notice.tsx'
  * cookie is signed with the form token of the page, so that another site cannot put text on the page.
  */
 
-const keptFormSchema = z.object({
+const submittedFormSchema = z.object({
   /** Each field as the customer typed it. */
   fields: z.record(z.string(), z.string()).readonly(),
   /** Why the form was refused. Null means that it is shown only with its current total. */
   text: z.string().nullable(),
 })
 
-export type KeptForm = Readonly<z.infer<typeof keptFormSchema>>
+export type SubmittedForm = Readonly<z.infer<typeof submittedFormSchema>>
 
 /** An open page. Its cookies are limited to its path. */
 type OpenPage = { readonly path: string; readonly formToken: string }
 
 const cookieName = 'form'
-const keptSeconds = 15 * 60
+const cookieSeconds = 15 * 60
 
 /** Maximum lengths of the fields that are longer than all others together. A browser drops a cookie of more than 4 KiB. */
 const longFields: Readonly<Record<string, number>> = { address: 500, invoiceEmail: 254 }
-const lettersMax = 100
+const fieldCharsMax = 100
 
 /** Redirects to `path`, which shows the form again. */
-export function sendBack(
+export function showFormAgain(
   pages: { readonly hostedUrl: string },
   reply: FastifyReply,
   page: OpenPage,
   path: string,
-  { fields, text }: KeptForm,
+  { fields, text }: SubmittedForm,
 ): FastifyReply {
-  const mark = randomBytes(9).toString('base64url')
-  const cut = Object.entries(fields).map(
-    ([name, typed]) => [name, typed.slice(0, longFields[name] ?? lettersMax)] as const,
+  const formId = randomBytes(9).toString('base64url')
+  const shortened = Object.entries(fields).map(
+    ([name, typed]) => [name, typed.slice(0, longFields[name] ?? fieldCharsMax)] as const,
   )
-  const kept: KeptForm = { fields: Object.fromEntries(cut), text }
-  const json = Buffer.from(JSON.stringify(kept)).toString('base64url')
+  const form: SubmittedForm = { fields: Object.fromEntries(shortened), text }
+  const json = Buffer.from(JSON.stringify(form)).toString('base64url')
   const isSecure = new URL(pages.hostedUrl).protocol === 'https:'
   const separator = path.includes('?') ? '&' : '?'
   return reply
-    .setCookie(cookieName, `${mark}.${json}.${signatureOf(page, mark, json)}`, {
+    .setCookie(cookieName, `${formId}.${json}.${signatureOf(page, formId, json)}`, {
       ...cookieOptions(page.path, isSecure),
-      maxAge: keptSeconds,
+      maxAge: cookieSeconds,
     })
-    .redirect(`${path}${separator}kept=${mark}`, 303)
+    .redirect(`${path}${separator}kept=${formId}`, 303)
 }
 
 /** Returns the form that the page must show again, or undefined if the page is opened normally. */
-export function keptFormOf(request: FastifyRequest, page: OpenPage): KeptForm | undefined {
+export function submittedFormOf(
+  request: FastifyRequest,
+  page: OpenPage,
+): SubmittedForm | undefined {
   const { kept } = request.query as { readonly kept?: unknown }
-  const [mark, json, signature] = request.cookies[cookieName]?.split('.', 3) ?? []
-  if (mark === undefined || mark !== kept) return undefined
+  const [formId, json, signature] = request.cookies[cookieName]?.split('.', 3) ?? []
+  if (formId === undefined || formId !== kept) return undefined
   if (json === undefined || signature === undefined) return undefined
-  if (!isSame(signature, signatureOf(page, mark, json))) return undefined
-  return keptFormIn(json)
+  if (!isSameSignature(signature, signatureOf(page, formId, json))) return undefined
+  return parseSubmittedForm(json)
 }
 
 /** The reader of the page knows its form token and can sign any text, so text that is not such a form returns undefined. */
-function keptFormIn(json: string): KeptForm | undefined {
+function parseSubmittedForm(json: string): SubmittedForm | undefined {
   try {
-    return keptFormSchema.parse(JSON.parse(Buffer.from(json, 'base64url').toString()))
+    return submittedFormSchema.parse(JSON.parse(Buffer.from(json, 'base64url').toString()))
   } catch {
     return undefined
   }
 }
 
-export function noticeOf(kept: KeptForm | undefined): Notice | undefined {
-  const text = kept?.text ?? null
+export function refusalNotice(form: SubmittedForm | undefined): Notice | undefined {
+  const text = form?.text ?? null
   return text === null ? undefined : { tone: 'bad', text }
 }
 
-function signatureOf({ formToken }: OpenPage, mark: string, json: string): string {
-  return createHmac('sha256', formToken).update(`kept ${mark} ${json}`).digest('base64url')
+function signatureOf({ formToken }: OpenPage, formId: string, json: string): string {
+  return createHmac('sha256', formToken).update(`kept ${formId} ${json}`).digest('base64url')
 }
 
-function isSame(given: string, expected: string): boolean {
+function isSameSignature(given: string, expected: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(expected)]
   return one.length === other.length && timingSafeEqual(one, other)
 }

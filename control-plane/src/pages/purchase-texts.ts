@@ -6,10 +6,10 @@ import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import type { Reader } from './reader.ts'
-import type { PlainKey, TextKey, Texts } from './texts/texts.ts'
+import type { TextKey, Texts } from './texts/texts.ts'
 
 /** The status of a purchase in words for its customer. */
-export type PurchaseWords = {
+export type PurchaseTexts = {
   readonly label: string
   readonly tone: 'good' | 'warning' | 'bad' | 'quiet'
   /** Date of the next event, or of the last one. */
@@ -20,13 +20,13 @@ export type PurchaseWords = {
  * Fields of a purchase that the words depend on. `planSnapshot` is needed because a plan without a price has no renewal date to
  * show.
  */
-type Worded = Pick<
+type PurchaseState = Pick<
   Purchase,
   'status' | 'cancelledAt' | 'endDate' | 'nextBillingDate' | 'endedAt' | 'planSnapshot'
 >
 
-export function purchaseWords(purchase: Worded, now: Date, t: Texts): PurchaseWords {
-  const past = (label: string): PurchaseWords => ({ label, tone: 'quiet', ...ended(purchase, t) })
+export function purchaseTexts(purchase: PurchaseState, now: Date, t: Texts): PurchaseTexts {
+  const past = (label: string): PurchaseTexts => ({ label, tone: 'quiet', ...ended(purchase, t) })
   if (isLapsed(purchase, now)) return past(t('shared:stateEnded'))
   switch (purchase.status) {
     case 'pending':
@@ -53,7 +53,7 @@ export function purchaseWords(purchase: Worded, now: Date, t: Texts): PurchaseWo
   }
 }
 
-function upcoming(purchase: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
+function upcoming(purchase: PurchaseState, t: Texts): Pick<PurchaseTexts, 'date'> {
   const { nextBillingDate, endDate, status, planSnapshot } = purchase
   if (nextBillingDate === null) return dated(t('shared:dateEnds'), endDate)
   if (status === 'trialing') return dated(t('shared:dateTrialEnds'), nextBillingDate)
@@ -62,29 +62,26 @@ function upcoming(purchase: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
 }
 
 /** Returns the date on which a missed payment was due. For usage of an ended period, the purchase stores no such date. */
-function missed({ nextBillingDate }: Worded, now: Date, t: Texts): Pick<PurchaseWords, 'date'> {
+function missed(
+  { nextBillingDate }: PurchaseState,
+  now: Date,
+  t: Texts,
+): Pick<PurchaseTexts, 'date'> {
   const isMissed = nextBillingDate !== null && nextBillingDate <= now
   return isMissed ? dated(t('shared:dateWasDue'), nextBillingDate) : {}
 }
 
-function ended({ endedAt, endDate }: Worded, t: Texts): Pick<PurchaseWords, 'date'> {
+function ended({ endedAt, endDate }: PurchaseState, t: Texts): Pick<PurchaseTexts, 'date'> {
   return dated(t('shared:dateEnded'), endedAt ?? endDate)
 }
 
-function dated(label: string, on: Date | null): Pick<PurchaseWords, 'date'> {
+function dated(label: string, on: Date | null): Pick<PurchaseTexts, 'date'> {
   return on === null ? {} : { date: { label, on } }
 }
 
 export type Priced = PlanCore & { readonly currency: string }
 
 type Cycle = Exclude<BillingCycle, 'custom'>
-
-const periodKeys = {
-  weekly: 'shared:periodWeek',
-  monthly: 'shared:periodMonth',
-  quarterly: 'shared:periodQuarter',
-  yearly: 'shared:periodYear',
-} as const satisfies Record<Cycle, PlainKey>
 
 const priceKeys = {
   weekly: 'shared:perWeek',
@@ -93,17 +90,8 @@ const priceKeys = {
   yearly: 'shared:perYear',
 } as const satisfies Record<Cycle, TextKey>
 
-/** Returns the length of one period, such as `one month`. Returns undefined if the plan has no periods. */
-export function periodWords({ terms }: Pick<PlanCore, 'terms'>, t: Texts): string | undefined {
-  const { billingCycle, billingCycleDays } = terms
-  if (billingCycle === undefined) return undefined
-  return billingCycle === 'custom'
-    ? t('shared:periodDays', { count: billingCycleDays ?? customCycleDays })
-    : t(periodKeys[billingCycle])
-}
-
 /** Returns the price of a plan in a few words. */
-export function priceWords(plan: Priced, { t, formats }: Pick<Reader, 't' | 'formats'>): string {
+export function priceText(plan: Priced, { t, formats }: Pick<Reader, 't' | 'formats'>): string {
   const { currency } = plan
   const base = baseMinor(plan)
   const price = base > 0 ? periodPrice(plan, formats.money(BigInt(base), currency), t) : ''

@@ -1,20 +1,20 @@
 import type { ReactElement, ReactNode } from 'react'
 import { isWebAddress } from '../page.tsx'
 import { PostForm } from '../post-form.tsx'
-import type { WayToAccount } from './account-routes.ts'
+import type { AccountAccess } from './account-routes.ts'
 import type { Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
 
-export type DoneRow = { readonly label: string; readonly value: ReactNode }
+export type ResultRow = { readonly label: string; readonly value: ReactNode }
 
-type DoneCardProps = {
+type ResultCardProps = {
   readonly checkout: Checkout
   readonly title: string
   readonly text?: string | undefined
   /** Whether the customer still has something to do. The children show it. */
   readonly isOpen?: boolean
-  readonly rows: readonly DoneRow[]
-  readonly account: WayToAccount | undefined
+  readonly rows: readonly ResultRow[]
+  readonly account: AccountAccess | undefined
   /** Reference of the payment that the page shows, if this payment did not complete the checkout. */
   readonly payment?: string
   readonly children?: ReactNode
@@ -24,7 +24,7 @@ type DoneCardProps = {
  * The page after a completed step. It contains a link instead of redirecting: the content security policy, which restricts forms to
  * this installation, would block a redirect, and the customer should see the result.
  */
-export function DoneCard(props: DoneCardProps): ReactElement {
+export function ResultCard(props: ResultCardProps): ReactElement {
   const { checkout, title, text, isOpen = false, rows, account, payment, children } = props
   const { t } = checkout.frame
   return (
@@ -50,29 +50,31 @@ export function DoneCard(props: DoneCardProps): ReactElement {
             ))}
           </dl>
         )}
-        <WayBack checkout={checkout} isMain={children === undefined || children === false} />
+        <ReturnLink checkout={checkout} isMain={children === undefined || children === false} />
         {account !== undefined && (
-          <Account checkout={checkout} account={account} payment={payment} />
+          <AccountLink checkout={checkout} account={account} payment={payment} />
         )}
-        {!leadsBack(checkout) && !isOpen && <p className="quiet">{t('checkout:closeWindow')}</p>}
+        {!isReturnAllowed(checkout) && !isOpen && (
+          <p className="quiet">{t('checkout:closeWindow')}</p>
+        )}
       </div>
     </CheckoutPage>
   )
 }
 
-function leadsBack({ session: { returnUrl }, frame: { merchant } }: Checkout): boolean {
+function isReturnAllowed({ session: { returnUrl }, frame: { merchant } }: Checkout): boolean {
   if (returnUrl === null || !isWebAddress(returnUrl)) return false
-  return merchant === undefined || merchant.mayLeadTo(returnUrl)
+  return merchant === undefined || merchant.mayLinkTo(returnUrl)
 }
 
-type WayBackProps = { readonly checkout: Checkout; readonly isMain: boolean }
+type ReturnLinkProps = { readonly checkout: Checkout; readonly isMain: boolean }
 
-function WayBack({ checkout, isMain }: WayBackProps): ReactElement | null {
+function ReturnLink({ checkout, isMain }: ReturnLinkProps): ReactElement | null {
   const { returnUrl } = checkout.session
   const { merchant, t } = checkout.frame
   if (returnUrl === null || !isWebAddress(returnUrl)) return null
   const name = merchant?.name ?? ''
-  if (!leadsBack(checkout)) {
+  if (!isReturnAllowed(checkout)) {
     const host = new URL(returnUrl).host
     return <p className="quiet">{t('checkout:wayBackRefused', { host, name })}</p>
   }
@@ -83,18 +85,18 @@ function WayBack({ checkout, isMain }: WayBackProps): ReactElement | null {
   )
 }
 
-type AccountProps = {
+type AccountLinkProps = {
   readonly checkout: Checkout
-  readonly account: WayToAccount
+  readonly account: AccountAccess
   readonly payment: string | undefined
 }
 
-function Account({ checkout, account, payment }: AccountProps): ReactElement | null {
+function AccountLink({ checkout, account, payment }: AccountLinkProps): ReactElement | null {
   const { t } = checkout.frame
   const label = t('checkout:openAccount')
   if (account.kind === 'portal') {
     // If the checkout was opened in the portal, its return link already leads there.
-    if (leadsBack(checkout) && checkout.session.returnUrl?.endsWith(account.path) === true)
+    if (isReturnAllowed(checkout) && checkout.session.returnUrl?.endsWith(account.path) === true)
       return null
     return (
       <a className="button" href={account.path}>

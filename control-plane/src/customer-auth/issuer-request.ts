@@ -2,16 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { countAuthAttempt, type AttemptKind } from '@tollgate/domain/customer-auth/attempts'
 import { networkOf } from '@tollgate/platform/service/network-of'
 import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
-import { errorAnswer, tooManyRequests } from './answers.ts'
+import { errorResponse, tooManyRequests } from './responses.ts'
 import type { CustomerAuth } from './customer-auth.ts'
 import { isDocumentStored } from './client-documents.ts'
 import { authorize, register } from './endpoints.ts'
 import type { Issuer } from './issuers.ts'
 import { headersOf, jsonOf } from './read-request.ts'
-import type { AuthAnswer } from './run-provider.ts'
+import type { AuthResponse } from './run-provider.ts'
 
 /** A request and the authorization server that it is for. */
-export type Served = {
+export type IssuerRequest = {
   readonly parts: AppParts
   readonly auth: CustomerAuth
   readonly issuer: Issuer
@@ -19,11 +19,11 @@ export type Served = {
 }
 
 /** Returns an error unless the body is a form. RFC 6749, section 4.1.3: parameters of the token endpoint are sent as a form. */
-export function requireForm({ headers }: FastifyRequest): AuthAnswer | undefined {
+export function requireForm({ headers }: FastifyRequest): AuthResponse | undefined {
   const type = headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return undefined
   const description = 'Send the parameters as application/x-www-form-urlencoded.'
-  return errorAnswer(400, 'invalid_request', description)
+  return errorResponse(400, 'invalid_request', description)
 }
 
 /**
@@ -31,15 +31,15 @@ export function requireForm({ headers }: FastifyRequest): AuthAnswer | undefined
  * client that publishes its metadata registers itself with its first request, which fetches a document and stores it.
  */
 export async function authorizeClient(
-  served: Served,
+  served: IssuerRequest,
   parameters: URLSearchParams,
-): Promise<AuthAnswer> {
+): Promise<AuthResponse> {
   const { issuer, request } = served
   if (!isNavigation(request)) {
-    return errorAnswer(400, 'invalid_request', 'Open this address in a window of the browser.')
+    return errorResponse(400, 'invalid_request', 'Open this address in a window of the browser.')
   }
-  const tooMany = await countAuthorization(served)
-  if (tooMany !== undefined) return tooMany
+  const tooManyPage = await countAuthorization(served)
+  if (tooManyPage !== undefined) return tooManyPage
   const clientId = parameters.get('client_id') ?? ''
   if (/^https:/i.test(clientId) && !(await isDocumentStored(issuer.store, clientId))) {
     const refused = await countRegistration(served)
@@ -57,24 +57,28 @@ function isNavigation({ headers }: FastifyRequest): boolean {
   return destination === undefined || destination === 'document'
 }
 
-export async function registerClient(served: Served): Promise<AuthAnswer> {
+export async function registerClient(served: IssuerRequest): Promise<AuthResponse> {
   const { auth, issuer, request } = served
   const refused = await countRegistration(served)
   return refused ?? register(issuer, jsonOf(request), headersOf(request), auth.policy)
 }
 
 /** Counts a registration. Returns the response for a network that has registered too many clients, otherwise undefined. */
-async function countRegistration(served: Served): Promise<AuthAnswer | undefined> {
+async function countRegistration(served: IssuerRequest): Promise<AuthResponse | undefined> {
   const { registrationsPerAddressMax } = served.auth.config
-  const waitMs = await countOfNetwork(served, 'register-address', registrationsPerAddressMax)
+  const waitMs = await countNetworkAttempt(served, 'register-address', registrationsPerAddressMax)
   return waitMs === undefined ? undefined : tooManyRequests(waitMs)
 }
 
 /** Counts a sign-in. Returns a page for people if too many sign-ins started from the same network, otherwise undefined. */
-async function countAuthorization(served: Served): Promise<AuthAnswer | undefined> {
+async function countAuthorization(served: IssuerRequest): Promise<AuthResponse | undefined> {
   const { auth, request } = served
   const { customerSignInsPerAddressMax } = auth.config
-  const waitMs = await countOfNetwork(served, 'authorize-address', customerSignInsPerAddressMax)
+  const waitMs = await countNetworkAttempt(
+    served,
+    'authorize-address',
+    customerSignInsPerAddressMax,
+  )
   if (waitMs === undefined) return undefined
   const { html, headers } = auth.problemPage(request.headers['accept-language'], 'too-many')
   const { headers: refusal } = tooManyRequests(waitMs)
@@ -86,8 +90,8 @@ async function countAuthorization(served: Served): Promise<AuthAnswer | undefine
 }
 
 /** Counts the request for its network. If there were too many, returns how many milliseconds to wait. */
-function countOfNetwork(
-  { parts, auth, issuer, request }: Served,
+function countNetworkAttempt(
+  { parts, auth, issuer, request }: IssuerRequest,
   kind: AttemptKind,
   max: number,
 ): Promise<number | undefined> {
@@ -101,7 +105,7 @@ function countOfNetwork(
  * Allows scripts of any origin to call the endpoints that read no cookie. The authorization endpoint is a page for people, so
  * scripts are not allowed there.
  */
-export function allowBrowsers(reply: FastifyReply, endpoint: string): void {
+export function allowCrossOrigin(reply: FastifyReply, endpoint: string): void {
   if (endpoint.startsWith('authorize')) return
   void reply
     .header('access-control-allow-origin', '*')

@@ -6,17 +6,17 @@ import type { TestStack } from './test-stack.ts'
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-export type MortalControlPlane = {
+export type KillableControlPlane = {
   readonly url: string
   /** Kills the process at once (-9). Resolves when it has exited. */
   kill(): Promise<void>
 }
 
 /** Starts a separate process on the stack's stores. Resolves when it serves. */
-export async function startMortalControlPlane(
+export async function startKillableControlPlane(
   { folder, databaseUrl }: Pick<TestStack, 'folder' | 'databaseUrl'>,
   settings: Record<string, string> = {},
-): Promise<MortalControlPlane> {
+): Promise<KillableControlPlane> {
   const child = fork(program, [], {
     // The arguments of a vitest worker are left out, because they resolve sources instead of built files.
     execArgv: [],

@@ -3,7 +3,7 @@ import type { Reader } from '../reader.ts'
 import type { Billing, PricedChoice } from './read-billing.ts'
 import { Sums, type SumLine } from './sums.tsx'
 
-type DueProps = {
+type AmountDueProps = {
   readonly lines: readonly SumLine[]
   readonly priced: Extract<PricedChoice, { kind: 'priced' }> | undefined
   readonly billing: Billing
@@ -12,7 +12,13 @@ type DueProps = {
 }
 
 /** The amount to pay: the part of a form that depends on its fields. */
-export function Due({ lines, priced, billing, reader, children }: DueProps): ReactElement {
+export function AmountDue({
+  lines,
+  priced,
+  billing,
+  reader,
+  children,
+}: AmountDueProps): ReactElement {
   const { t } = reader
   return (
     <div className="stack" data-part="due" aria-live="polite">

@@ -1,8 +1,8 @@
-import { typedBilling } from './billing-form.ts'
+import { billingFromForm } from './billing-form.ts'
 import type { TypedBilling } from './read-billing.ts'
 
 /** The customer's choices so far. */
-export type Asked = {
+export type Selection = {
   readonly planRef: string | undefined
   readonly currency: string | undefined
   /** Amount of the credits, as the customer typed it. */
@@ -25,16 +25,16 @@ const fieldNames = [
 type Fields = Readonly<Record<string, string>>
 
 /** Returns the fields of a form that are shown again. */
-export function choiceFields(form: Fields): Fields {
+export function selectionFields(form: Fields): Fields {
   return Object.fromEntries(
     fieldNames.flatMap((name) => (form[name] === undefined ? [] : [[name, form[name]]])),
   )
 }
 
 /** Reads the choices from a form. `isSent` means that the customer submitted it, so that missing fields are reported. */
-export function askedOf(form: Fields, isSent: boolean): Asked {
+export function selectionOf(form: Fields, isSent: boolean): Selection {
   const { plan, currency, amount, country } = form
-  const billing = { form: typedBilling(form), isComplete: isSent }
+  const billing = { form: billingFromForm(form), isComplete: isSent }
   return {
     planRef: plan,
     currency: currency?.toUpperCase().slice(0, 3),

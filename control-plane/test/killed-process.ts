@@ -1,6 +1,6 @@
 /*
  * A control plane, or one of the operator's commands, that kills itself (-9) at one of its writes to the hot state:
- * dying-process.ts <before|after> <number of the write> [command ...]
+ * killed-process.ts <before|after> <number of the write> [command ...]
  */
 import { join } from 'node:path'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
@@ -12,17 +12,17 @@ import { createCommandLine } from '@tollgate/platform/cli/command-line'
 import { addManagementCommands } from '../src/cli/program.ts'
 import { readControlPlaneConfig } from '../src/config.ts'
 import { createControlPlane } from '../src/service.ts'
-import { aroundWrites } from './around-writes.ts'
+import { hookWrites } from './around-writes.ts'
 
 const [moment, lastWrite, ...command] = process.argv.slice(2)
 const config = readControlPlaneConfig(process.env)
 let writes = 0
-const hotState = aroundWrites(
+const hotState = hookWrites(
   await openLmdbHotState({ folder: join(config.dataDir, 'hot'), role: 'publisher' }),
-  async (carryOut) => {
+  async (runWrite) => {
     const isLast = String(writes++) === lastWrite
     if (isLast && moment === 'before') process.kill(process.pid, 'SIGKILL')
-    await carryOut()
+    await runWrite()
     if (isLast) process.kill(process.pid, 'SIGKILL')
   },
 )

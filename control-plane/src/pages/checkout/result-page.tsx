@@ -1,44 +1,44 @@
 import type { ReactElement } from 'react'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
-import type { WayToAccount } from './account-routes.ts'
+import type { AccountAccess } from './account-routes.ts'
 import type { Checkout } from './checkout.ts'
-import { DoneCard } from './done-card.tsx'
-import { doneRows } from './done-rows.tsx'
-import type { Done, Given } from './read-done.ts'
+import { ResultCard } from './result-card.tsx'
+import { resultRows } from './result-rows.tsx'
+import type { CheckoutResult, CheckoutOutcome } from './read-result.ts'
 
-type DonePageProps = {
+type ResultPageProps = {
   readonly checkout: Checkout
-  readonly done: Done
-  readonly account: WayToAccount | undefined
+  readonly result: CheckoutResult
+  readonly account: AccountAccess | undefined
 }
 
 /** The page of a completed checkout. It shows what the customer got, what happens next, and where to continue. */
-export function DonePage({ checkout, done, account }: DonePageProps): ReactElement {
-  const { given } = done
-  const rows = doneRows(checkout, done)
-  const shown = { checkout, account, rows, ...givenWords(given, checkout.frame) }
-  if (given.kind !== 'plan' || given.needsCredits !== true) return <DoneCard {...shown} />
-  const isOpen = freeUnitsOf(given) === 0
+export function ResultPage({ checkout, result, account }: ResultPageProps): ReactElement {
+  const { outcome } = result
+  const rows = resultRows(checkout, result)
+  const shown = { checkout, account, rows, ...outcomeTexts(outcome, checkout.frame) }
+  if (outcome.kind !== 'plan' || outcome.needsCredits !== true) return <ResultCard {...shown} />
+  const isOpen = freeUnitsOf(outcome) === 0
   return (
-    <DoneCard {...shown} isOpen={isOpen}>
+    <ResultCard {...shown} isOpen={isOpen}>
       <PostForm page={checkout} path="/credits">
         <button className="button main" type="submit">
           {checkout.frame.t('checkout:addCredits')}
         </button>
       </PostForm>
-    </DoneCard>
+    </ResultCard>
   )
 }
 
-type Words = { readonly title: string; readonly text?: string }
+type ResultTexts = { readonly title: string; readonly text?: string }
 
-function givenWords(given: Given, { t, formats }: Reader): Words {
-  switch (given.kind) {
+function outcomeTexts(outcome: CheckoutOutcome, { t, formats }: Reader): ResultTexts {
+  switch (outcome.kind) {
     case 'plan':
-      return planWords(given, { t, formats })
+      return startedPlanTexts(outcome, { t, formats })
     case 'scheduled': {
-      const { plan, from, at } = given
+      const { plan, from, at } = outcome
       const names = { plan: plan.name, date: formats.date(at) }
       const held = from.planSnapshot?.name ?? from.productName
       return {
@@ -48,7 +48,7 @@ function givenWords(given: Given, { t, formats }: Reader): Words {
     }
     case 'credits':
       return {
-        title: t('checkout:creditsAdded', { count: Number(given.credits) }),
+        title: t('checkout:creditsAdded', { count: Number(outcome.credits) }),
         text: t('checkout:creditsUsable'),
       }
     case 'nothing':
@@ -56,10 +56,10 @@ function givenWords(given: Given, { t, formats }: Reader): Words {
   }
 }
 
-type GivenPlan = Extract<Given, { kind: 'plan' }>
+type StartedPlan = Extract<CheckoutOutcome, { kind: 'plan' }>
 
-function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Words {
-  const { purchase, plan, isRunning, needsCredits } = given
+function startedPlanTexts(outcome: StartedPlan, { t }: Pick<Reader, 't' | 'formats'>): ResultTexts {
+  const { purchase, plan, isRunning, needsCredits } = outcome
   const { productName: product } = purchase
   if (!isRunning) return { title: t('checkout:checkoutComplete') }
   if (purchase.status === 'trialing') {
@@ -70,7 +70,7 @@ function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Word
   // While the balance is unknown, the page does not tell the customer to start.
   if (needsCredits === undefined) return { title }
   if (!needsCredits) return { title, text: t('checkout:startUsing', { product }) }
-  const count = freeUnitsOf(given)
+  const count = freeUnitsOf(outcome)
   return count > 0
     ? { title, text: t('checkout:addCreditsAfterFree', { count }) }
     : {
@@ -79,6 +79,6 @@ function planWords(given: GivenPlan, { t }: Pick<Reader, 't' | 'formats'>): Word
       }
 }
 
-function freeUnitsOf({ plan }: GivenPlan): number {
+function freeUnitsOf({ plan }: StartedPlan): number {
   return plan.terms.freeUnits ?? 0
 }

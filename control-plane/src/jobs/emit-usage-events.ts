@@ -14,7 +14,7 @@ import { readRecordedUsage } from '../usage/read-recorded-usage.ts'
 import { repeating, reportFailure, type JobParts } from './repeating.ts'
 import type { UsageLag } from './usage-lag.ts'
 
-type TellingParts = JobParts & {
+type UsageEventParts = JobParts & {
   readonly eventLog: EventLog
   readonly usageStore: UsageStore
   readonly lag: UsageLag
@@ -34,12 +34,12 @@ type Stretch = {
  * events of each batch. Without a receiver the position still advances, so that a new endpoint gets only usage recorded after its
  * creation.
  */
-export function createUsageTelling(parts: TellingParts, intervalMs: number): Service {
-  const passed = new Map<Environment, LogPositions>()
+export function createUsageEventJob(parts: UsageEventParts, intervalMs: number): Service {
+  const skippedTo = new Map<Environment, LogPositions>()
   const round = async (): Promise<void> => {
     await Promise.all(
       environments.map((environment) =>
-        logFailure(parts, environment, 'all', () => tellAll(parts, environment, passed)),
+        logFailure(parts, environment, 'all', () => emitAll(parts, environment, skippedTo)),
       ),
     )
   }
@@ -55,7 +55,7 @@ export function createUsageTelling(parts: TellingParts, intervalMs: number): Ser
 }
 
 function logFailure(
-  { logger }: TellingParts,
+  { logger }: UsageEventParts,
   environment: Environment,
   partition: number | 'all',
   step: () => Promise<void>,
@@ -69,36 +69,36 @@ function logFailure(
   })
 }
 
-async function tellAll(
-  parts: TellingParts,
+async function emitAll(
+  parts: UsageEventParts,
   environment: Environment,
-  passed: Map<Environment, LogPositions>,
+  skippedTo: Map<Environment, LogPositions>,
 ): Promise<void> {
   const pool = parts.publisher.database.in(environment)
   // Read the positions before the endpoints: an endpoint that is created in between gets no usage before these positions.
   const stored = await storedPositions(parts, environment)
   const receivers = await listReceivingProviders(pool, 'usage.recorded')
   if (receivers.size === 0) {
-    parts.lag.note(environment, stored, stored)
-    if (isSame(stored, passed.get(environment))) return
+    parts.lag.record(environment, stored, stored)
+    if (arePositionsEqual(stored, skippedTo.get(environment))) return
     await passUsage(pool, stored)
-    passed.set(environment, stored)
+    skippedTo.set(environment, stored)
     return
   }
-  passed.delete(environment)
+  skippedTo.delete(environment)
   const positions = await beginTelling(pool, stored)
-  parts.lag.note(environment, stored, positions)
+  parts.lag.record(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // A failure in one partition must not delay the others.
     await logFailure(parts, environment, partition, async () => {
       const fromOffset = positions.get(partition)!
-      await tellStretch(parts, environment, { partition, fromOffset, toOffset }, receivers)
+      await emitRange(parts, environment, { partition, fromOffset, toOffset }, receivers)
     })
   }
 }
 
 async function storedPositions(
-  { eventLog, publisher }: TellingParts,
+  { eventLog, publisher }: UsageEventParts,
   environment: Environment,
 ): Promise<LogPositions> {
   const topic = usageTopic(environment)
@@ -110,7 +110,7 @@ async function storedPositions(
   return new Map(positions.map(({ offset, note }, at) => [at, note === '' ? 0 : offset]))
 }
 
-function isSame(one: LogPositions, other: LogPositions | undefined): boolean {
+function arePositionsEqual(one: LogPositions, other: LogPositions | undefined): boolean {
   return [...one].every(([partition, offset]) => other?.get(partition) === offset)
 }
 
@@ -118,8 +118,8 @@ function isSame(one: LogPositions, other: LogPositions | undefined): boolean {
  * Emits the events of a range. Stops at once if the sink stores the log again from before the position, or if the log is a
  * different one.
  */
-async function tellStretch(
-  parts: TellingParts,
+async function emitRange(
+  parts: UsageEventParts,
   environment: Environment,
   { partition, fromOffset, toOffset }: Stretch,
   receivers: ReadonlySet<string>,
@@ -131,9 +131,9 @@ async function tellStretch(
     const range = { topic, partition, fromOffset: offset, toOffset }
     const read = await readRecordedUsage(parts, environment, range, receivers)
     // No event can be emitted for these records. This happens only if the job was stopped for a long time.
-    for (const hole of read.holes) {
-      const gone = { environment, partition, ...hole }
-      parts.logger.error(gone, 'the log has deleted usage whose events were not emitted')
+    for (const gap of read.gaps) {
+      const deleted = { environment, partition, ...gap }
+      parts.logger.error(deleted, 'the log has deleted usage whose events were not emitted')
     }
     const events = read.records.map(({ event }) => event)
     const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }

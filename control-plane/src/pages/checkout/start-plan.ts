@@ -16,7 +16,7 @@ export type Start = 'activate' | 'trial'
  * Starts the plan that the checkout sells, or that the customer chose on it. Returns false if the plan cannot start in this way
  * now. Does nothing for a completed checkout, or for one that sells no plans.
  */
-export async function takePlan(
+export async function startCheckoutPlan(
   pages: ChangeParts & { readonly hostedUrl: string },
   request: FastifyRequest,
   chosen: string,
@@ -29,10 +29,10 @@ export async function takePlan(
   if (status === 'used' || !isForPlans) return true
   const planRef = session.planRef ?? chosen
   const { cycleMode, name } = await requireProvider(pages, caller)
-  const asked = { customer, productRef, planRef, cycleMode, seller: { name } }
+  const sale = { customer, productRef, planRef, cycleMode, seller: { name } }
   return commit(pages, operationOfCheckout(pages, request), async (work) => {
     if (!(await sellsPlan(work, session, planRef))) return false
-    const plan = await startOf(work, asked, start)
+    const plan = await startPlan(work, sale, start)
     if (plan === undefined) return false
     // Complete the checkout in the same transaction, so that a crash leaves neither a purchase nor a completed checkout.
     const result = { planRef, amountMinor: 0, currency: plan.currency }
@@ -42,15 +42,15 @@ export async function takePlan(
 }
 
 /** Starts the plan. Returns undefined if it cannot start. */
-async function startOf(
+async function startPlan(
   work: UnitOfWork,
-  asked: SoldRequest,
+  sale: SoldRequest,
   start: Start,
 ): Promise<Plan | undefined> {
   if (start === 'trial') {
-    const outcome = await startTrial(work, asked)
+    const outcome = await startTrial(work, sale)
     return outcome.kind === 'started' ? outcome.plan : undefined
   }
-  const outcome = await activatePlan(work, asked)
+  const outcome = await activatePlan(work, sale)
   return outcome.kind === 'activated' || outcome.kind === 'scheduled' ? outcome.plan : undefined
 }

@@ -22,23 +22,23 @@ import { chargeOfChange, nextChargeOfPurchase, type NextCharge } from './next-ch
 import { taxedCharge } from './taxed-charge.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 
-export type DoneParts = ReadParts & { readonly clock: Clock; readonly wallets: Wallets }
+export type ResultParts = ReadParts & { readonly clock: Clock; readonly wallets: Wallets }
 
 /** A payment that succeeded, with its invoice. */
 export type Receipt = { readonly intent: PaymentIntent; readonly invoice: Invoice | undefined }
 
 /** What the customer got from a completed checkout. */
-export type Done = {
+export type CheckoutResult = {
   /** Undefined if nothing was paid. */
   readonly receipt: Receipt | undefined
   /** The saved card that the next charge uses. */
   readonly savedCard: NamedCard | undefined
   /** The next charge for what the customer got. Undefined if there is none. */
   readonly next: NextCharge | undefined
-  readonly given: Given
+  readonly outcome: CheckoutOutcome
 }
 
-export type Given =
+export type CheckoutOutcome =
   | {
       readonly kind: 'plan'
       readonly purchase: Purchase
@@ -59,35 +59,37 @@ export type Given =
   /** The purchase no longer exists. */
   | { readonly kind: 'nothing' }
 
-export async function readDone(
-  pages: DoneParts,
+export async function readResult(
+  pages: ResultParts,
   checkout: Checkout,
   log: FastifyBaseLogger,
-): Promise<Done> {
+): Promise<CheckoutResult> {
   const { caller, session } = checkout
-  const { receipt, card, given } = await read(pages, caller, async (sql) => {
+  const { receipt, card, outcome } = await read(pages, caller, async (sql) => {
     const receipt = await readReceipt(
       sql,
       caller.providerId,
       await findPaidOnCheckout(sql, caller.providerId, session),
     )
     const card = await findCard(sql, caller.providerId, session.customerRef)
-    return { receipt, card, given: await readGiven(sql, checkout, receipt?.intent) }
+    return { receipt, card, outcome: await readOutcome(sql, checkout, receipt?.intent) }
   })
   const now = new Date(pages.clock.now())
   const savedCard = chargeable(card)
-  const isRunning = given.kind === 'plan' && givesAccess(given.purchase, now)
-  const next = await taxedCharge(pages, checkout, nextOf(given, isRunning))
-  const done = { receipt, savedCard, next }
-  if (given.kind !== 'plan') return { ...done, given }
+  const isRunning = outcome.kind === 'plan' && givesAccess(outcome.purchase, now)
+  const next = await taxedCharge(pages, checkout, nextChargeOfOutcome(outcome, isRunning))
+  const result = { receipt, savedCard, next }
+  if (outcome.kind !== 'plan') return { ...result, outcome }
   const needsCredits =
-    isRunning && isCreditBased(given.plan) && (await lacksCredits(pages, checkout, given.plan, log))
-  return { ...done, given: { ...given, isRunning, needsCredits } }
+    isRunning &&
+    isCreditBased(outcome.plan) &&
+    (await lacksCredits(pages, checkout, outcome.plan, log))
+  return { ...result, outcome: { ...outcome, isRunning, needsCredits } }
 }
 
-function nextOf(given: Found, isRunning: boolean): NextCharge | undefined {
-  if (given.kind === 'scheduled') return chargeOfChange(given)
-  return given.kind === 'plan' && isRunning ? nextChargeOfPurchase(given.purchase) : undefined
+function nextChargeOfOutcome(outcome: LoadedOutcome, isRunning: boolean): NextCharge | undefined {
+  if (outcome.kind === 'scheduled') return chargeOfChange(outcome)
+  return outcome.kind === 'plan' && isRunning ? nextChargeOfPurchase(outcome.purchase) : undefined
 }
 
 /** Returns the saved card if it may be charged without the customer. */
@@ -106,15 +108,15 @@ export async function readReceipt(
   return { intent, invoice }
 }
 
-type Found =
-  | Exclude<Given, { kind: 'plan' }>
-  | Pick<Extract<Given, { kind: 'plan' }>, 'kind' | 'purchase' | 'plan'>
+type LoadedOutcome =
+  | Exclude<CheckoutOutcome, { kind: 'plan' }>
+  | Pick<Extract<CheckoutOutcome, { kind: 'plan' }>, 'kind' | 'purchase' | 'plan'>
 
-async function readGiven(
+async function readOutcome(
   sql: Queryable,
   { caller, session }: Checkout,
   paid: PaymentIntent | undefined,
-): Promise<Found> {
+): Promise<LoadedOutcome> {
   const { customerRef, productRef, planRef } = session
   if (session.purpose === 'credit_topup') {
     const credits = paid?.credits ?? null
@@ -147,7 +149,7 @@ async function lacksCredits(
     const micros = await pages.wallets.read({ ...caller, customerRef })
     return paidUnits(micros, terms.creditsPerUnit ?? 0) <= 0
   } catch (error) {
-    log.error({ err: error }, 'the credits of a completed checkout could not be read')
+    log.error({ err: error }, 'could not read the credits of a completed checkout')
     return undefined
   }
 }

@@ -9,7 +9,7 @@ export type NoticeTable = Readonly<
 >
 
 /** Returns the notice for the `done` of the page's address, or undefined if the table does not contain it. */
-export function noticeOfDone(request: FastifyRequest, table: NoticeTable): Notice | undefined {
+export function doneNotice(request: FastifyRequest, table: NoticeTable): Notice | undefined {
   const { done } = request.query as { readonly done?: unknown }
   const found = typeof done === 'string' && Object.hasOwn(table, done) ? table[done] : undefined
   if (found === undefined) return undefined

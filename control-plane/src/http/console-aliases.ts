@@ -1,7 +1,7 @@
 import type { ApiServer } from '../access/api-server.ts'
 
 /** Operations that both console users and programs use. */
-const shared = [
+const sharedOperations = [
   /^POST \/v1\/sdk\/customers$/,
   /^\w+ \/v1\/sdk\/customers\/:reference(\/(balance|credits))?$/,
   /^\w+ \/v1\/sdk\/products(\/.*)?$/,
@@ -14,10 +14,12 @@ const shared = [
  * Also serves the shared operations that are registered on this instance afterwards under `/v1/ui`, where access tokens are
  * accepted. The API description contains each operation once.
  */
-export function offerToConsole(app: ApiServer): void {
+export function registerConsoleAliases(app: ApiServer): void {
   app.addHook('onRoute', (route) => {
     // Fastify registers HEAD itself for each GET route.
-    const isShared = shared.some((each) => each.test(`${String(route.method)} ${route.url}`))
+    const isShared = sharedOperations.some((each) =>
+      each.test(`${String(route.method)} ${route.url}`),
+    )
     if (!isShared || route.method === 'HEAD') return
     const url = route.url.replace(/^\/v1\/(sdk\/)?/, '/v1/ui/')
     app.route({ ...route, url, schema: { ...route.schema, hide: true } })

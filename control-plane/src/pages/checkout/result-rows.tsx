@@ -1,26 +1,29 @@
 import { invoiceName } from '../invoice-name.ts'
 import { cardName } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
-import type { DoneRow } from './done-card.tsx'
-import { chargeWords } from './next-charge.ts'
-import type { Done, Receipt } from './read-done.ts'
+import type { ResultRow } from './result-card.tsx'
+import { chargeText } from './next-charge.ts'
+import type { CheckoutResult, Receipt } from './read-result.ts'
 
 /** Returns the rows about the purchase, the payment and its card, the next charge, and the invoice. */
-export function doneRows(checkout: Checkout, { given, receipt, savedCard, next }: Done): DoneRow[] {
+export function resultRows(
+  checkout: Checkout,
+  { outcome, receipt, savedCard, next }: CheckoutResult,
+): ResultRow[] {
   const { t, formats } = checkout.frame
-  const name = given.kind === 'plan' ? given.purchase.productName : undefined
-  const plan = given.kind === 'plan' || given.kind === 'scheduled' ? given.plan : undefined
+  const name = outcome.kind === 'plan' ? outcome.purchase.productName : undefined
+  const plan = outcome.kind === 'plan' || outcome.kind === 'scheduled' ? outcome.plan : undefined
   const paidWith = receipt?.intent.paidWith ?? undefined
   const card = paidWith ?? (next === undefined ? undefined : savedCard)
-  const ends = given.kind === 'plan' && given.isRunning ? given.purchase.endDate : null
+  const ends = outcome.kind === 'plan' && outcome.isRunning ? outcome.purchase.endDate : null
   const trialEnds =
-    given.kind === 'plan' && given.purchase.status === 'trialing'
-      ? given.purchase.nextBillingDate
+    outcome.kind === 'plan' && outcome.purchase.status === 'trialing'
+      ? outcome.purchase.nextBillingDate
       : null
   return [
     ...(name === undefined ? [] : [{ label: t('checkout:product'), value: name }]),
     ...(plan === undefined ? [] : [{ label: t('checkout:plan'), value: plan.name }]),
-    ...(given.kind === 'nothing' && receipt === undefined ? [] : [paidRow(checkout, receipt)]),
+    ...(outcome.kind === 'nothing' && receipt === undefined ? [] : [paidRow(checkout, receipt)]),
     ...(trialEnds === null
       ? []
       : [{ label: t('checkout:trialEnds'), value: formats.date(trialEnds) }]),
@@ -31,7 +34,7 @@ export function doneRows(checkout: Checkout, { given, receipt, savedCard, next }
             label: t('checkout:nextCharge'),
             value: (
               <>
-                {chargeWords(next, checkout.frame)}
+                {chargeText(next, checkout.frame)}
                 {trialEnds !== null && savedCard === undefined && (
                   <span className="quiet"> · {t('checkout:pausesWithoutCard')}</span>
                 )}
@@ -47,7 +50,7 @@ export function doneRows(checkout: Checkout, { given, receipt, savedCard, next }
   ]
 }
 
-export function paidRow({ frame }: Checkout, receipt: Receipt | undefined): DoneRow {
+export function paidRow({ frame }: Checkout, receipt: Receipt | undefined): ResultRow {
   const { t, formats } = frame
   const value =
     receipt === undefined
@@ -56,7 +59,7 @@ export function paidRow({ frame }: Checkout, receipt: Receipt | undefined): Done
   return { label: t('checkout:paidToday'), value }
 }
 
-export function invoiceRows(checkout: Checkout, receipt: Receipt | undefined): DoneRow[] {
+export function invoiceRows(checkout: Checkout, receipt: Receipt | undefined): ResultRow[] {
   if (receipt?.invoice === undefined || receipt.invoice.status === 'draft') return []
   const { intent, invoice } = receipt
   const href = `${checkout.path}/paid/${intent.reference}/invoice`

@@ -17,7 +17,7 @@ type Parts = { readonly clock: Clock; readonly wallets: Wallets; readonly paymen
  * Registers the route that starts an automatic top-up. The data plane calls it after a debit that may have crossed the threshold.
  * Of many concurrent requests, only one starts the top-up, because the claim is a single row of the customer.
  */
-export function registerRechargeBeginningsRoute(app: ApiServer, parts: Parts): void {
+export function registerRechargeStartRoute(app: ApiServer, parts: Parts): void {
   app.post(
     rechargeBeginningsPath,
     {
@@ -32,22 +32,22 @@ export function registerRechargeBeginningsRoute(app: ApiServer, parts: Parts): v
       const { environment, providerId, now } = operationOf(request, parts.clock)
       const { customerRef } = request.body
       const { payments, wallets } = parts
-      if (payments.processors.of(environment) === undefined) return refuse('no_processor')
+      if (payments.processors.of(environment) === undefined) return notTriggered('no_processor')
       // Only counted usage starts a charge, because credits held by a limit check may be released.
       const hot = await wallets.readHot({ environment, providerId, customerRef })
-      if (hot === undefined) return refuse('counters_behind')
+      if (hot === undefined) return notTriggered('counters_behind')
       const name = { providerId, customerRef }
-      const begun = await beginRecharge(payments, environment, name, now, hot.usedMicros)
-      if (begun.kind === 'refused') return refuse(begun.reason)
+      const started = await beginRecharge(payments, environment, name, now, hot.usedMicros)
+      if (started.kind === 'refused') return notTriggered(started.reason)
       // The payment is stored, so the response does not wait for the processor. After a crash, the reconciliation job completes it.
-      begun.charge().catch((error: unknown) => {
-        request.log.warn({ err: error }, 'a recharge waits to be reconciled')
+      started.charge().catch((error: unknown) => {
+        request.log.warn({ err: error }, 'could not charge a recharge; reconciliation completes it')
       })
       return { triggered: true }
     },
   )
 }
 
-function refuse(reason: RechargeRefusal) {
+function notTriggered(reason: RechargeRefusal) {
   return { triggered: false, reason }
 }

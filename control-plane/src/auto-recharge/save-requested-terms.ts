@@ -21,18 +21,18 @@ import { commit } from '../access/commit.ts'
 import { read, type ReadParts } from '../access/read.ts'
 import { displayRateOf } from '../access/require.ts'
 
-export type AskedTerms =
+export type SaveTermsOutcome =
   | { readonly kind: 'saved'; readonly recharge: AutoRecharge }
   | { readonly kind: 'refused'; readonly reason: string; readonly fault: RechargeFault }
 
 /** Stores the requested terms of automatic recharge if they are allowed. Otherwise stores nothing and returns the reason. */
-export async function saveAskedTerms(
+export async function saveRequestedTerms(
   parts: CommitParts,
   operation: Operation,
   customerRef: string,
-  asked: AutoRechargeRequest,
-): Promise<AskedTerms> {
-  const decision = await decideAskedTerms(parts, operation, customerRef, asked)
+  request: AutoRechargeRequest,
+): Promise<SaveTermsOutcome> {
+  const decision = await decideRequestedTerms(parts, operation, customerRef, request)
   if (decision.kind === 'refuse') {
     const { reason, fault } = decision
     return { kind: 'refused', reason, fault }
@@ -46,13 +46,13 @@ export async function saveAskedTerms(
 /**
  * Decides on the requested terms: returns the terms as they would be stored, or the reason why they are refused. Writes nothing.
  */
-export async function decideAskedTerms(
+export async function decideRequestedTerms(
   parts: ReadParts,
   operation: Operation,
   customerRef: string,
-  asked: AutoRechargeRequest,
+  request: AutoRechargeRequest,
 ): Promise<AutoRechargeDecision> {
-  return decideTerms(asked, await readContext(parts, operation, customerRef, asked.currency))
+  return decideTerms(request, await readContext(parts, operation, customerRef, request.currency))
 }
 
 async function readContext(

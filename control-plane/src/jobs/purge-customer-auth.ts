@@ -11,7 +11,7 @@ const keySpareMs = 3_600_000
  * Deletes expired records of the sign-in of customers, and signing keys whose last token has expired. Several processes may run it
  * at the same time.
  */
-export function createCustomerAuthUpkeep(
+export function createCustomerAuthPurge(
   { publisher, logger }: JobParts,
   { accessTokenMs, intervalMs }: { readonly accessTokenMs: number; readonly intervalMs: number },
 ): Service {
@@ -23,5 +23,10 @@ export function createCustomerAuthUpkeep(
     const deleted = await deleteReplacedTokenKeys(sql, before)
     if (deleted > 0) logger.info({ environment, deleted }, 'replaced signing keys were deleted')
   }
-  return repeatingInEach(logger, 'expired sign-ins wait to be deleted', round, intervalMs)
+  return repeatingInEach(
+    logger,
+    'could not delete expired sign-ins; the next round retries',
+    round,
+    intervalMs,
+  )
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
-import { priceWords, purchaseWords, type Priced } from './purchase-words.ts'
+import { priceText, purchaseTexts, type Priced } from './purchase-texts.ts'
 import { readerOf } from './reader.ts'
 
 const now = new Date('2026-03-10T00:00:00Z')
@@ -10,7 +10,7 @@ const before = new Date('2026-03-01T00:00:00Z')
 const reader = readerOf('en-US')
 const german = readerOf('de')
 
-type Worded = Parameters<typeof purchaseWords>[0]
+type Worded = Parameters<typeof purchaseTexts>[0]
 
 function snapshot(priceMinor: number): PlanSnapshot {
   return {
@@ -55,7 +55,7 @@ describe('the state of a purchase', () => {
     ['cancelled for good', { status: 'cancelled', endedAt: before }, 'Ended', 'Ended'],
     ['refunded', { status: 'refunded', endedAt: before }, 'Refunded', 'Ended'],
   ])('%s', (_, of, label, dateLabel) => {
-    const words = purchaseWords(purchase(of), now, reader.t)
+    const words = purchaseTexts(purchase(of), now, reader.t)
     expect([words.label, words.date?.label]).toEqual([label, dateLabel])
   })
 })
@@ -101,7 +101,7 @@ describe('a price', () => {
       terms: {},
       ...of,
     }
-    expect(priceWords(plan, reader)).toBe(words)
+    expect(priceText(plan, reader)).toBe(words)
   })
 
   test('is written in the language of its reader', () => {
@@ -109,6 +109,6 @@ describe('a price', () => {
       ...{ type: 'recurring', priceMinor: 1_250, basePriceMinor: null, currency: 'EUR' },
       terms: { billingCycle: 'custom', billingCycleDays: 10 },
     }
-    expect(priceWords(plan, german)).toBe('12,50 € alle 10 Tage')
+    expect(priceText(plan, german)).toBe('12,50 € alle 10 Tage')
   })
 })

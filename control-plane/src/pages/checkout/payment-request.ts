@@ -1,17 +1,17 @@
 import { minorPerMajor } from '@tollgate/domain/money/currencies'
 import type { PaymentRequest } from '@tollgate/domain/settlement/payment-request'
-import { majorOf } from '../amount.ts'
+import { parseMajor } from '../amount.ts'
 import type { Checkout } from './checkout.ts'
-import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
+import { minimumTopUpMinor, maximumTopUpMinor } from './top-up-amounts.ts'
 
 /** Returns the payment that the form of a customer requests. */
-export function requestOf(
+export function paymentRequestOf(
   { session, customer }: Checkout,
   form: Readonly<Record<string, string>>,
 ): PaymentRequest {
   const currency = form['currency']?.toUpperCase().slice(0, 3)
   const isTopUp = session.purpose === 'credit_topup'
-  const amountMinor = isTopUp ? typedMinor(form['amount'], currency) : undefined
+  const amountMinor = isTopUp ? parseMinor(form['amount'], currency) : undefined
   const planRef = isTopUp ? undefined : (session.planRef ?? form['plan'] ?? '')
   return {
     customer,
@@ -36,19 +36,19 @@ export function faultOfAmount(
   text: string | undefined,
   currency: string | undefined,
 ): AmountFault | undefined {
-  const amountMinor = typedMinor(text, currency)
+  const amountMinor = parseMinor(text, currency)
   if (amountMinor === undefined || currency === undefined) return 'unreadable'
-  if (amountMinor < leastTopUpMinor(currency)) return 'too-small'
-  return amountMinor > mostTopUpMinor ? 'too-large' : undefined
+  if (amountMinor < minimumTopUpMinor(currency)) return 'too-small'
+  return amountMinor > maximumTopUpMinor ? 'too-large' : undefined
 }
 
 /**
  * Returns the typed amount in minor units, exactly. A typed amount has at most 2 decimals. Returns undefined if the text is no
  * amount, or if the currency has no minor unit that small.
  */
-function typedMinor(text: string | undefined, currency: string | undefined): bigint | undefined {
+function parseMinor(text: string | undefined, currency: string | undefined): bigint | undefined {
   const typed = text?.trim() ?? ''
-  if (majorOf(typed) === undefined || currency === undefined) return undefined
+  if (parseMajor(typed) === undefined || currency === undefined) return undefined
   const [whole = '0', decimals = ''] = typed.replace(',', '.').split('.')
   const hundredths = BigInt(whole) * 100n + BigInt(decimals.padEnd(2, '0'))
   const perMinor = 100n / minorPerMajor(currency)

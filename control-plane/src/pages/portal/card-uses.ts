@@ -8,15 +8,15 @@ import { shownPurchasesOf, type PurchaseViewParts } from '../../purchases/presen
 import type { Portal } from './portal.ts'
 
 /** Payments for which the saved card is charged without the customer. */
-export type UsesOfCard = {
+export type CardUses = {
   readonly renewing: readonly Purchase[]
   readonly hasAutoRecharge: boolean
 }
 
-export async function readUsesOfCard(
+export async function readCardUses(
   pages: PurchaseViewParts,
   { caller, customer }: Portal,
-): Promise<UsesOfCard> {
+): Promise<CardUses> {
   const { providerId } = caller
   const now = new Date(pages.clock.now())
   const shown = await shownPurchasesOf(pages, caller, { customerRef: customer.reference })

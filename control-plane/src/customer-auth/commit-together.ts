@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ProviderRows, Queryable } from '@tollgate/platform/database/database'
-import type { AuthAnswer } from './run-provider.ts'
+import type { AuthResponse } from './run-provider.ts'
 
 /*
  * The library writes one record at a time: it consumes a code, then stores a refresh token, and Tollgate stores the access token. A
@@ -10,33 +10,33 @@ import type { AuthAnswer } from './run-provider.ts'
 
 type Write = (sql: Queryable) => Promise<void>
 
-const collected = new AsyncLocalStorage<Write[]>()
+const collectedWrites = new AsyncLocalStorage<Write[]>()
 
 /** Another request has meanwhile used a record that may be used only once. */
-export class UsedBeforeError extends Error {}
+export class AlreadyUsedError extends Error {}
 
 /** Runs the write at once, or collects it with the other writes of the request. */
-export async function write(rows: ProviderRows, change: Write): Promise<void> {
-  const writes = collected.getStore()
+export async function writeOrCollect(rows: ProviderRows, change: Write): Promise<void> {
+  const writes = collectedWrites.getStore()
   if (writes === undefined) await rows.write(change)
   else writes.push(change)
 }
 
 /**
  * Returns the response after all writes of its request are committed, together with the writes that `last` adds. Rejects with
- * `UsedBeforeError` if another request was first, and then writes nothing.
+ * `AlreadyUsedError` if another request was first, and then writes nothing.
  */
-export async function writtenTogether(
+export async function commitTogether(
   rows: ProviderRows,
-  run: () => Promise<AuthAnswer>,
-  last?: (answer: AuthAnswer) => Write,
-): Promise<AuthAnswer> {
+  run: () => Promise<AuthResponse>,
+  addedWrite?: (response: AuthResponse) => Write,
+): Promise<AuthResponse> {
   const writes: Write[] = []
-  const answer = await collected.run(writes, run)
-  if (answer.status >= 400) return answer
-  if (last !== undefined) writes.push(last(answer))
+  const response = await collectedWrites.run(writes, run)
+  if (response.status >= 400) return response
+  if (addedWrite !== undefined) writes.push(addedWrite(response))
   await rows.write(async (sql) => {
     for (const change of writes) await change(sql)
   })
-  return answer
+  return response
 }
