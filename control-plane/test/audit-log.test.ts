@@ -58,7 +58,7 @@ async function send(
   return answer.body
 }
 
-describe('every route that changes something', () => {
+describe('the list of changing routes', () => {
   /** Earlier calls create the objects that later calls need. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
   const email = 'owner@example.com'
@@ -180,7 +180,7 @@ describe('every route that changes something', () => {
     'DELETE /v1/ui/customers/:reference': (path) => send(path, undefined, 'DELETE'),
   }
 
-  test('is known here', async () => {
+  test('contains every route that changes something', async () => {
     const usageStore = createClickHouseUsageStore({
       url: 'http://127.0.0.1:9',
       username: 'default',
@@ -205,7 +205,7 @@ describe('every route that changes something', () => {
     await usageStore.close()
   })
 
-  test('says who changed what', async () => {
+  test('records who changed what', async () => {
     for (const [route, call] of Object.entries(calls)) {
       const path = route
         .replace(/^\w+ /, '')
@@ -228,7 +228,7 @@ describe('every route that changes something', () => {
     }
   }, 120_000)
 
-  test('tells of a change which columns it changed, and no values', async () => {
+  test('records the changed columns but not their values', async () => {
     const { entries } = await auditPage(`reference=${refs['meterRef']}`)
     const [changed, made] = entries
     expect(entries).toHaveLength(2)
@@ -243,7 +243,7 @@ describe('every route that changes something', () => {
     expect(changed!.afterSha256).not.toBe(made!.afterSha256)
   })
 
-  test('is found page by page, in one order', async () => {
+  test('returns pages in a stable order', async () => {
     const whole = (await auditPage('limit=500')).entries
     expect(whole.some(({ id }) => id.startsWith('control-'))).toBe(true)
     const paged: AuditEntryBody[] = []
@@ -265,7 +265,7 @@ describe('every route that changes something', () => {
   })
 })
 
-test('a change that Tollgate did not make is told with the login of the database', async () => {
+test('records the database login of a change made outside Tollgate', async () => {
   const { providerId } = mcp.tenant
   await owner.in('sandbox')`
     insert into exchange_rates values (${providerId}, 'SEK', 10, now())`
@@ -274,7 +274,7 @@ test('a change that Tollgate did not make is told with the login of the database
 })
 
 test.each(['audit_log', 'audit_seals'])(
-  'the services can change nothing in %s, and requests add nothing',
+  'lets services change nothing in %s, and lets requests add nothing',
   async (table) => {
     const { database } = mcp.stack
     const refused = { code: '42501' }
@@ -345,7 +345,7 @@ describe('a sealed log', () => {
       `update audit_seals set sha256 = repeat('0', 64) where number = 1 and provider_id = 'PROVIDER'`,
       'altered',
     ],
-  ])('shows when somebody changed %s', async (_, change, reason) => {
+  ])('detects a change of %s', async (_, change, reason) => {
     const pool = mcp.stack.database.in('sandbox')
     await sealEntries(pool, 0n, new Date())
     await send('/v1/sdk/products', { name: 'One more' })
@@ -354,7 +354,7 @@ describe('a sealed log', () => {
     expect(await foundAfter(statement)).toBe(reason)
   })
 
-  test('waits for whoever has begun to append and not committed', async () => {
+  test('waits for open transactions that append entries', async () => {
     const started = await startTestDatabase(migrationsFolder)
     const pool = started.database.in('sandbox')
     const rate = (currency: string) => pool`
@@ -374,7 +374,7 @@ describe('a sealed log', () => {
     await started.stop()
   })
 
-  test('is verified and exported by command', async () => {
+  test('verifies and exports the log with CLI commands', async () => {
     const lines: string[] = []
     const { database } = mcp.stack
     const parts = { database, output: createOutput(() => 'text', lines.push.bind(lines)) }

@@ -27,7 +27,7 @@ type Runs = { readonly runs: readonly object[]; readonly total: number }
 const listRuns = async (key: string, query = '') =>
   (await stack.call<Runs>(key, 'GET', `/v1/ui/billing/runs${query}`)).body
 
-test('what jobs did for a provider is listed with the newest first', async () => {
+test("lists the runs of a provider's jobs, newest first", async () => {
   const renewals = {
     job: 'renewals',
     slot: '2026-03-01T10:00:00.000Z',
@@ -58,7 +58,7 @@ test('what jobs did for a provider is listed with the newest first', async () =>
   })
 })
 
-test('others see none of it', async () => {
+test('hides runs from other providers', async () => {
   expect((await listRuns(other.sandboxKey)).total).toBe(1)
   expect((await listRuns(tenant.liveKey)).total).toBe(0)
 })

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 test(
-  'no caller gains what its rights deny, and nothing that costs money begins without it',
+  'never lets a caller exceed its rights or start something unpaid',
   { timeout: 3_600_000 },
   async () => {
     const sequences = fc.sample(

@@ -59,7 +59,7 @@ async function answer({ sessionId }: Opened, how: 'complete' | 'cancel', as = to
   return (await stack.call(as, 'POST', `${path}/${sessionId}/${how}`, body)).status
 }
 
-test('a key is made in the environment that was chosen, and told once', async () => {
+test('creates a key in the chosen environment and returns it once', async () => {
   const opened = await open()
   expect(opened.authUrl).toMatch(new RegExp(`/console/cli/${opened.sessionId}$`))
   expect(opened.userCode.replace('-', '').toLowerCase()).toBe(opened.sessionId.slice(-8))
@@ -76,7 +76,7 @@ test('a key is made in the environment that was chosen, and told once', async ()
   expect(again).not.toHaveProperty('secretKey')
 })
 
-test('the secret is sealed until it is fetched, and by two at once it is fetched once', async () => {
+test('keeps the secret encrypted until it is fetched, and returns it to one of two concurrent requests', async () => {
   const opened = await open()
   await answer(opened, 'complete')
   const kept = JSON.stringify(await stack.database.control`select * from cli_session_outcomes`)
@@ -87,7 +87,7 @@ test('the secret is sealed until it is fetched, and by two at once it is fetched
   expect(text).not.toContain(opened.pollToken)
 })
 
-test('of two answers the first one stands, and no second key is made', async () => {
+test('keeps the first of two answers and creates no second key', async () => {
   const opened = await open()
   const statuses = await Promise.all([answer(opened, 'complete'), answer(opened, 'complete')])
   expect(statuses.sort()).toEqual([200, 409])
@@ -97,14 +97,14 @@ test('of two answers the first one stands, and no second key is made', async () 
   expect(keys.length).toBe(3)
 })
 
-test('a cancelled session gives no key', async () => {
+test('issues no key for a cancelled session', async () => {
   const opened = await open()
   expect(await answer(opened, 'cancel')).toBe(200)
   expect(await exchange(opened)).toEqual({ status: 'cancelled' })
   expect(await answer(opened, 'complete')).toBe(409)
 })
 
-test('a session expires after ten minutes, answered or not', async () => {
+test('expires a session after 10 minutes, answered or not', async () => {
   const [unanswered, fetched] = [await open(), await open()]
   await answer(fetched, 'complete')
   stack.clock.set('2026-03-01T00:10:00Z')
@@ -113,7 +113,7 @@ test('a session expires after ten minutes, answered or not', async () => {
   expect(await answer(unanswered, 'complete')).toBe(404)
 })
 
-test('nobody fetches with a token that is not the session’s own', async () => {
+test('refuses to exchange with the token of another session', async () => {
   const [one, other] = [await open(), await open()]
   await answer(one, 'complete')
   const refused = [
@@ -128,7 +128,7 @@ test('nobody fetches with a token that is not the session’s own', async () => 
   }
 })
 
-test('keys and members answer no session', async () => {
+test('refuses answers from secret keys and members', async () => {
   const opened = await open()
   for (const as of [tenant.liveKey, tenant.sandboxKey, await signedIn('member')]) {
     expect(await answer(opened, 'complete', as)).toBe(403)
@@ -136,7 +136,7 @@ test('keys and members answer no session', async () => {
   }
 })
 
-test('one address opens so many at a time', async () => {
+test('limits the open sessions of one network address', async () => {
   const openFrom = async () => {
     const headers = { 'x-forwarded-for': '203.0.113.1' }
     return (await stack.callRaw(undefined, 'POST', path, { headers })).status
@@ -148,7 +148,7 @@ test('one address opens so many at a time', async () => {
   expect(await openFrom()).toBe(201)
 })
 
-test('a key is fetched though the process that made it died before it was published', async () => {
+test('returns a key whose process died before publishing it', async () => {
   // The process that is killed uses the real time.
   stack.clock.set(new Date().toISOString())
   token = await signedIn('admin')

@@ -115,14 +115,14 @@ describe('customers', () => {
     ['lovelace', []],
     ['bob@example.com', ['bob@example.com']],
     ['shop_4', ['carol@example.com']],
-  ])('are found by how %s begins', async (search, emails) => {
+  ])('are found by the prefix %s', async (search, emails) => {
     const path = `/v1/ui/customers?search=${encodeURIComponent(search)}`
     const found = await get<Customers>(path)
     expect(found.customers.map(({ email }) => email)).toEqual(emails)
     expect(found.total).toBe(emails.length)
   })
 
-  test('are found by their reference, and not any more once they are deleted', async () => {
+  test('are found by their reference until they are deleted', async () => {
     const { reference } = await make<CustomerBody>('/v1/sdk/customers', {
       email: 'zoe@example.com',
       externalRef: 'zoe_1',
@@ -134,7 +134,7 @@ describe('customers', () => {
     for (const search of [reference, 'zoe@', 'zoe_']) expect(await find(search)).toBe(0)
   })
 
-  test('of one environment and one provider are seen there alone', async () => {
+  test('are listed only for their own provider and environment', async () => {
     for (const [key, email] of [
       [stranger.sandboxKey, 'ada@other.example'],
       [tenant.liveKey, 'ada@live.example'],
@@ -145,7 +145,7 @@ describe('customers', () => {
   })
 })
 
-test('what programs work with is looked at with an access token under a path of its own', async () => {
+test('are served under a console path with an access token', async () => {
   const customerRef = customers[0]?.reference ?? ''
   const paths = [
     '/products',
@@ -203,7 +203,7 @@ describe('purchases', () => {
 describe('movements of a wallet', () => {
   type Movements = { transactions: MovementBody[]; total: number }
 
-  test('are told newest first, exactly', async () => {
+  test('are listed newest first, with exact amounts', async () => {
     const path = `/v1/sdk/customers/user_1/credits`
     await make(path, { credits: 250, reason: 'welcome' })
     await make(path, { credits: 1_000_000_000_000 })
@@ -225,7 +225,7 @@ describe('movements of a wallet', () => {
 describe('events', () => {
   type Events = { events: EventSummaryBody[]; hasMore: boolean }
 
-  test('come newest first, page after page, each once', async () => {
+  test('are listed newest first, each on one page only', async () => {
     const whole = await get<Events>('/v1/ui/events?limit=100')
     expect(whole.events.at(-1)).toMatchObject({ type: 'product.created', livemode: false })
     expect(whole.hasMore).toBe(false)
@@ -239,7 +239,7 @@ describe('events', () => {
     expect(paged).toEqual(whole.events)
   })
 
-  test('are found by their type, and each has what was told', async () => {
+  test('are filtered by type and contain their payload', async () => {
     const { events } = await get<Events>('/v1/ui/events?type=plan.created')
     expect(events).toMatchObject([{ type: 'plan.created' }])
     const path = `/v1/ui/events/${events[0]?.id}`
@@ -301,7 +301,7 @@ describe('usage', () => {
 
   const march = 'from=2026-03-01&to=2026-03-04'
 
-  test('adds up over time, for whom and for what is asked', async () => {
+  test('adds up over time for the requested customer, product and meter', async () => {
     const sum = async (query: string) => {
       const { total, count } = await get<UsageOverTimeBody>(`/v1/ui/usage?${march}&${query}`)
       return [total, count]
@@ -319,7 +319,7 @@ describe('usage', () => {
     ])
   })
 
-  test('is told by the whole hours that were asked for', async () => {
+  test('covers the whole hours of the requested range', async () => {
     const query = 'from=2026-03-01T23:59:59Z&to=2026-03-02T04:00:01Z'
     expect(await get<UsageOverTimeBody>(`/v1/ui/usage?${query}`)).toMatchObject({
       from: '2026-03-01T23:00:00.000Z',
@@ -328,7 +328,7 @@ describe('usage', () => {
     })
   })
 
-  test('is broken down by customer, product and meter, the most first', async () => {
+  test('is broken down by customer, product and meter, largest first', async () => {
     const groups = async (query: string) => {
       const path = `/v1/ui/usage/breakdown?${march}&${query}`
       return (await get<UsageBreakdownBody>(path)).groups
@@ -361,11 +361,11 @@ describe('usage', () => {
     [`${march}&customerRef=nobody`, 404],
     [`${march}&productRef=prd_NONE`, 404],
     [`${march}&meterRef=mtr_NONE`, 404],
-  ])('%s is answered %i', async (query, status) => {
+  ])('responds to %s with %i', async (query, status) => {
     expect((await stack.call(token, 'GET', `/v1/ui/usage?${query}`)).status).toBe(status)
   })
 
-  test('of the last thirty days is part of the overview, beside what there is', async () => {
+  test('of the last 30 days is part of the overview, beside the counts', async () => {
     stack.clock.set('2026-03-04T12:00:00Z')
     const session = await signIn(stack, 'member@example.com')
     const overview = await get<{

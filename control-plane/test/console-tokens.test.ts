@@ -57,14 +57,14 @@ async function tokensLeft(): Promise<number> {
   return rows.length
 }
 
-test('signing out ends a token for the other environment that is asked for meanwhile', async () => {
+test('ends a token for the other environment that is requested while the user signs out', async () => {
   const { status } = await whileUncommitted(endTokens, () =>
     stack.call(token, 'POST', '/v1/ui/auth/environment', { environment: 'live' }),
   )
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('a password that is changed meanwhile signs nobody in', async () => {
+test('signs nobody in with a password that is changed meanwhile', async () => {
   const { status } = await whileUncommitted(
     async (sql) => {
       await changeHash(sql)
@@ -75,7 +75,7 @@ test('a password that is changed meanwhile signs nobody in', async () => {
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('a password that is changed meanwhile is not changed to another one', async () => {
+test('refuses a second change of a password that is changed meanwhile', async () => {
   const given = { currentPassword: password, newPassword: 'another password' }
   const { status } = await whileUncommitted(changeHash, () =>
     stack.call(token, 'PUT', '/v1/ui/auth/password', given),
@@ -83,7 +83,7 @@ test('a password that is changed meanwhile is not changed to another one', async
   expect([status, await tokensLeft()]).toEqual([400, 1])
 })
 
-test('of signing out and asking for tokens at once, none of them outlives the first', async () => {
+test('leaves no token valid after concurrent sign-outs and token requests', async () => {
   const ask = () =>
     stack.call<SignedInBody>(token, 'POST', '/v1/ui/auth/environment', { environment: 'live' })
   const answers = await Promise.all([

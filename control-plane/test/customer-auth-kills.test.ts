@@ -102,7 +102,7 @@ async function customersWith(email: string) {
 }
 
 describe('a process that is killed', () => {
-  test('after it enrolled the customer and before the answer is stored: the person answers again', async () => {
+  test('after enrolling the customer and before storing the answer: the person answers again', async () => {
     const email = 'enrolled@example.com'
     const { client, verifier, browser, consent } = await toConsent(email)
     await killAt('answer of the person', (_, fetchThere) =>
@@ -118,7 +118,7 @@ describe('a process that is killed', () => {
     ])
   })
 
-  test('between the answer and the code: the browser goes on where it was, and gets one code', async () => {
+  test('between the answer and the code: the browser continues and gets one code', async () => {
     const { client, verifier, browser, consent } = await toConsent('at-code@example.com')
     const answered = await caller.answer(browser, consent, 'allow')
     await killAt('code', (_, fetchThere) =>
@@ -131,7 +131,7 @@ describe('a process that is killed', () => {
     expect([again.status, again.location]).toEqual([400, undefined])
   })
 
-  test('while a code is redeemed: the code stays good, and a token is recorded before it is sent', async () => {
+  test('while a code is redeemed: the code stays valid, and a token is recorded before it is sent', async () => {
     const { client, verifier, browser, consent } = await toConsent('redeem@example.com')
     const end = await browser.follow(await caller.answer(browser, consent, 'allow'))
     const code = new URL(end.location!).searchParams.get('code')!
@@ -144,7 +144,7 @@ describe('a process that is killed', () => {
     expect((await caller.userinfo(body.access_token)).status).toBe(200)
   })
 
-  test('while a token is refreshed: the token stays good, also after the time for repeated requests', async () => {
+  test('while a token is refreshed: the token stays valid, also after the time for repeated requests', async () => {
     const { client, tokens } = await caller.connect('refresh@example.com')
     await killAt('kept answer', (controlPlane) =>
       controlPlane.refresh(client, tokens.refresh_token),
@@ -156,7 +156,7 @@ describe('a process that is killed', () => {
   })
 })
 
-test('a revocation that meets a refresh ends what the refresh stores', async () => {
+test('a revocation during a refresh revokes what the refresh stores', async () => {
   for (const how of ['refresh_token', 'access_token'] as const) {
     const { client, tokens } = await caller.connect('meets@example.com')
     const [{ body: next }] = await Promise.all([
@@ -181,7 +181,7 @@ describe('the authorization endpoint', () => {
     select expires_at, created_at from oauth_records
     where model = 'Interaction' and issuer = ${caller.world.issuer}`
 
-  test('counts the requests of each network, and says so on a page', async () => {
+  test('counts requests of each network, and explains the limit on a page', async () => {
     expect((await begin()).status).toBe(303)
     await sql`update customer_auth_attempts set attempts = 1000 where kind = 'authorize-address'`
     const before = (await interactions()).length
@@ -195,7 +195,7 @@ describe('the authorization endpoint', () => {
     expect((await begin()).status).toBe(303)
   })
 
-  test('does not count what a page of others loads from it', async () => {
+  test('does not count requests that pages of other sites load', async () => {
     await sql`delete from customer_auth_attempts where kind = 'authorize-address'`
     for (const destination of ['image', 'empty', 'iframe']) {
       expect((await begin({ 'sec-fetch-dest': destination })).status).toBe(400)

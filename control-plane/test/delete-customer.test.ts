@@ -77,7 +77,7 @@ async function entitlementOf(reference: string): Promise<Entitlement | undefined
   return document === undefined ? undefined : (JSON.parse(document) as Entitlement)
 }
 
-test('nobody finds a deleted customer any more', async () => {
+test('hides a deleted customer', async () => {
   const reference = await createCustomer()
   expect(await remove(reference)).toMatchObject({ status: 200, body: { success: true } })
   const queries = [`reference=${reference}`, 'externalRef=user_ada', `email=${ada.email}`]
@@ -92,7 +92,7 @@ test('nobody finds a deleted customer any more', async () => {
   }
 })
 
-test('what is personal is erased, and what is counted stays', async () => {
+test('erases personal data and keeps usage', async () => {
   const reference = await createCustomer()
   await activate(reference)
   await remove(reference)
@@ -107,7 +107,7 @@ test('what is personal is erased, and what is counted stays', async () => {
   ])
 })
 
-test('invoices and purchases are still found by the reference of the deleted customer', async () => {
+test('still finds invoices and purchases by the reference of the deleted customer', async () => {
   const reference = await createCustomer()
   await activate(reference)
   const { sandboxKey, providerId } = tenant
@@ -131,7 +131,7 @@ test('invoices and purchases are still found by the reference of the deleted cus
   expect(body.purchases, 'the external reference is free for another customer').toEqual([])
 })
 
-test('open purchases end, and the data plane lets nobody in by them', async () => {
+test('ends open purchases, and the data plane gives no access by them', async () => {
   const reference = await createCustomer()
   await activate('user_ada')
   expect((await entitlementOf(reference))!.endsAtMs).toBeNull()
@@ -146,7 +146,7 @@ test('open purchases end, and the data plane lets nobody in by them', async () =
   expect(deleted!['id']).toBe(reference)
 })
 
-test('deleting again changes nothing and is no error; who never was cannot be deleted', async () => {
+test('accepts a second deletion, and responds 404 for an unknown customer', async () => {
   const reference = await createCustomer()
   for (const each of [reference, reference, 'user_ada'])
     expect((await remove(each)).status).toBe(200)
@@ -157,7 +157,7 @@ test('deleting again changes nothing and is no error; who never was cannot be de
   expect((await stack.call(other.sandboxKey, 'DELETE', path)).status).toBe(404)
 })
 
-test('deletions that arrive together tell of one', async () => {
+test('emits one event for concurrent deletions', async () => {
   const reference = await createCustomer()
   await activate(reference)
   const answers = await Promise.all([1, 2, 3, 4].map(() => remove(reference)))
@@ -165,7 +165,7 @@ test('deletions that arrive together tell of one', async () => {
   expect(await eventsOf('customer.deleted')).toHaveLength(1)
 })
 
-test('who comes back is somebody new, under the same e-mail and external reference', async () => {
+test('creates a new customer with the same email and external reference', async () => {
   stack.clock.set('2031-03-05T12:00:00Z')
   const first = await createCustomer()
   await activate(first)
@@ -185,7 +185,7 @@ test('who comes back is somebody new, under the same e-mail and external referen
   expect((await entitlementOf('user_ada'))!.customerRef).toBe(second)
 })
 
-test('the own reference of a deleted customer is never given again', async () => {
+test('never reuses the own reference of a deleted customer', async () => {
   const reference = await createCustomer()
   await remove(reference)
   const { externalRef: _, ...anonymous } = ada
@@ -196,7 +196,7 @@ test('the own reference of a deleted customer is never given again', async () =>
   expect((await call('PATCH', `/v1/sdk/customers/${other}`, change)).status).toBe(409)
 })
 
-test('portals that were opened for the customer are closed', async () => {
+test('closes open portals of the customer', async () => {
   const customerRef = await createCustomer()
   const path = '/v1/sdk/customers/customer-sessions'
   const opened = await call<{ sessionId: string }>('POST', path, { customerRef })
@@ -204,7 +204,7 @@ test('portals that were opened for the customer are closed', async () => {
   expect((await call('GET', `${path}/${opened.body.sessionId}`)).status).toBe(404)
 })
 
-test('no event that was written before tells any more who it was', async () => {
+test("removes the customer's personal data from earlier events", async () => {
   const reference = await createCustomer()
   const other = await createCustomer({ email: 'bob@customers.test', name: 'Bob' })
   await call('PATCH', `/v1/sdk/customers/${reference}`, { name: 'Ada King' })

@@ -301,7 +301,7 @@ function bigText(_: string, value: unknown): unknown {
 }
 
 test.each(['another provider', 'the other environment'])(
-  'what belongs to %s is answered like what nobody has, by every operation',
+  'responds to references of %s as to unknown ones, in every operation',
   async (where) => {
     const before = await readForeignRows()
     const calls = operations.flatMap(callsOf)
@@ -317,7 +317,7 @@ test.each(['another provider', 'the other environment'])(
   },
 )
 
-test('the same references of its own lead somewhere', async () => {
+test("accepts the provider's own references in the same requests", async () => {
   // A key cannot use the route that returns the signed-in user.
   const checkedOperations = operations.filter(
     ({ method, path }) => method === 'GET' && path !== '/v1/ui/auth/me',
@@ -331,7 +331,7 @@ test('the same references of its own lead somewhere', async () => {
   }
 })
 
-test('an email and an external reference of others are free to take', async () => {
+test('allows an email and an external reference that another provider uses', async () => {
   const before = await readForeignRows()
   for (const { email, externalRef, customerRef } of Object.values(elsewhere)) {
     const path = '/v1/sdk/customers'

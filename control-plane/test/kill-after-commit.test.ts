@@ -235,7 +235,7 @@ test.each(killPoints)(
 )
 
 test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoked key'])(
-  '%s stays published when its process died before it could tell',
+  'keeps %s published when its process dies before the response',
   async (name) => {
     tenant = await stack.createTenant()
     const change = await changes[name]!()

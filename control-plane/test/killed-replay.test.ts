@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterEach(() => controlPlane?.kill())
 afterAll(() => stack.stop())
 
-test('a replay loses and doubles nothing, whoever dies while it is queued', async () => {
+test('queues each delivery of a replay once, whichever process dies', async () => {
   const { sandboxKey, providerId } = await stack.createTenant()
   const call = async <Body>(method: string, path: string, body?: object): Promise<Body> =>
     (await stack.call<Body>(sandboxKey, method, path, body)).body

@@ -138,7 +138,7 @@ async function expectWhole(tenant: Tenant, added: readonly Receiver[]): Promise<
 
 const random = new SeededRandom(20_260_401)
 
-test('each change has its event and each event its deliveries, wherever a control plane dies', async () => {
+test('stores each change with its event and deliveries, wherever a control plane dies', async () => {
   let left = kills
   const seen = { kills, answered: 0, unanswered: 0, repeated: 0, changes: 0, deliveries: 0 }
   const lane = async (): Promise<void> => {

@@ -91,7 +91,7 @@ const list = async (query = ''): Promise<Page> =>
 const idsOf = (page: Page): string[] => page.deliveries.map(({ id }) => id)
 
 describe('the log of deliveries', () => {
-  test('tells what was sent with its attempts, and of one what it was answered', async () => {
+  test('lists deliveries with their attempts, and a single one with the responses', async () => {
     const [first, second] = await emitEvents(
       ['payment.failed', 'payment.refunded'],
       '2026-03-01T09:00:00Z',
@@ -129,7 +129,7 @@ describe('the log of deliveries', () => {
     expect((await call('GET', `${deliveries}/dlv_nobodys`)).status).toBe(404)
   })
 
-  test('is looked through by endpoint, event, type, state and time', async () => {
+  test('is filtered by endpoint, event, type, state and time', async () => {
     const types = ['payment.failed', 'payment.refunded', 'payment.failed']
     const [a, b, c] = (await emitEvents(types, '2026-03-01T09:00:00Z')) as [string, string, string]
     await recordAttempt([b], 'failed', 500)
@@ -153,7 +153,7 @@ describe('the log of deliveries', () => {
     }
   })
 
-  test('is found page by page, in one order, for several endpoints', async () => {
+  test('returns pages in a stable order, for several endpoints', async () => {
     const types = Array.from({ length: 7 }, () => 'payment.failed')
     await createEndpoint()
     await emitEvents(types, '2026-03-01T09:00:00Z')
@@ -170,7 +170,7 @@ describe('the log of deliveries', () => {
   })
 })
 
-test('an endpoint tells of the last attempts at it, newest first', async () => {
+test('an endpoint shows its last attempts, newest first', async () => {
   const ids = await emitEvents(
     Array.from({ length: 25 }, () => 'payment.failed'),
     '2026-03-01T09:00:00Z',
@@ -186,7 +186,7 @@ test('an endpoint tells of the last attempts at it, newest first', async () => {
   expect(body.lastAttempts[0]).not.toHaveProperty('answer')
 })
 
-test('what was held since before a time is not sent when an endpoint is enabled', async () => {
+test('omits deliveries held before a given time when an endpoint is enabled', async () => {
   const endpoint = `/v1/webhook_endpoints/${endpointId}`
   const [pending] = (await emitEvents(['payment.failed'], '2026-03-01T08:00:00Z')) as [string]
   await call('PATCH', endpoint, { status: 'disabled' })
@@ -207,7 +207,7 @@ test('what was held since before a time is not sent when an endpoint is enabled'
 describe('a delivery', () => {
   const replay = (id: string) => call<WebhookDeliveryBody>('POST', `${deliveries}/${id}/replay`)
 
-  test('is sent anew as often as it is asked for, each time under an id of its own', async () => {
+  test('is resent on each request, with a new id each time', async () => {
     const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
     await recordAttempt([id], 'succeeded', 200)
     const [one, two] = [await replay(id), await replay(id)]
@@ -228,13 +228,13 @@ describe('a delivery', () => {
     expect(body).toMatchObject({ deliveryId: id, state: 'finished', queued: 1 })
   })
 
-  test('that waits to be sent is not', async () => {
+  test('is not resent while it is pending', async () => {
     const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
     expect((await replay(id)).status).toBe(409)
     expect((await replay('dlv_nobodys')).status).toBe(404)
   })
 
-  test('to a disabled endpoint waits for that, and to a deleted one is not', async () => {
+  test('waits for a disabled endpoint, and is not resent to a deleted one', async () => {
     const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
     await recordAttempt([id], 'failed', 500)
     const endpoint = `/v1/webhook_endpoints/${endpointId}`
@@ -273,7 +273,7 @@ describe('a replay', () => {
   const manyTypes = (count: number): string[] =>
     Array.from({ length: count }, () => 'payment.failed')
 
-  test('sends anew what was sent in a time, each event once and in order, and not what waits', async () => {
+  test('resends the deliveries of a time range, each event once and in order, but no pending ones', async () => {
     const ids = await emitEvents(manyTypes(40), '2026-03-01T09:00:00Z')
     await recordAttempt(ids.slice(0, 20), 'succeeded', 200)
     await recordAttempt(ids.slice(20, 38), 'failed', 500)
@@ -298,7 +298,7 @@ describe('a replay', () => {
     expect((await call<{ total: number }>('GET', replays)).body).toMatchObject({ total: 1 })
   })
 
-  test('of what failed leaves out what was taken since, and what is on its way again', async () => {
+  test('of failed deliveries omits those that succeeded since or are pending again', async () => {
     const ids = await emitEvents(manyTypes(3), '2026-03-01T09:00:00Z')
     await recordAttempt(ids, 'failed', 500)
     const taken = await call<WebhookDeliveryBody>('POST', `${deliveries}/${ids[1]}/replay`)
@@ -319,7 +319,7 @@ describe('a replay', () => {
     expect(await until(third.body.id, isFinished)).toMatchObject({ queued: 1 })
   })
 
-  test('is gone on with by whoever is there, and nothing is queued twice', async () => {
+  test('is continued by any process, and queues nothing twice', async () => {
     const other = stack.createService()
     await other.start()
     const ids = await emitEvents(manyTypes(200), '2026-03-01T09:00:00Z')
@@ -332,7 +332,7 @@ describe('a replay', () => {
     expect(made.map(({ event_id: eventId }) => eventId)).toEqual(eventsOf(ids))
   })
 
-  test('waits while much waits at its endpoint', async () => {
+  test('waits while its endpoint has a backlog', async () => {
     const ids = await emitEvents(manyTypes(300), '2026-03-01T09:00:00Z')
     await recordAttempt(ids, 'succeeded', 200)
     const { body } = await begin({ from: '2026-03-01T09:00:00Z' })
@@ -349,7 +349,7 @@ describe('a replay', () => {
     expect(await until(body.id, isFinished)).toMatchObject({ queued: 300 })
   })
 
-  test('waits while its endpoint is disabled, and stops when that is deleted', async () => {
+  test('waits while its endpoint is disabled, and stops when it is deleted', async () => {
     const ids = await emitEvents(manyTypes(3), '2026-03-01T09:00:00Z')
     await recordAttempt(ids, 'failed', 500)
     const endpoint = `/v1/webhook_endpoints/${endpointId}`
@@ -367,7 +367,7 @@ describe('a replay', () => {
     expect((await begin({ onlyFailed: true })).status).toBe(404)
   })
 
-  test('is the only one of its endpoint, and ends when it is cancelled', async () => {
+  test('is the only running one of its endpoint, and ends when it is cancelled', async () => {
     await call('PATCH', `/v1/webhook_endpoints/${endpointId}`, { status: 'disabled' })
     const both = await Promise.all([begin({ onlyFailed: true }), begin({ onlyFailed: true })])
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
@@ -389,7 +389,7 @@ describe('a replay', () => {
     { from: '2026-03-01T09:00:00Z', to: '2026-03-01T09:00:00Z' },
     { onlyFailed: true, from: '2026-03-01T09:00:00Z', to: '2026-02-01T09:00:00Z' },
     { from: '2026-03-01T10:00:00.000Z' },
-  ])('is not begun with %j', async (body) => {
+  ])('is refused with %j', async (body) => {
     expect((await begin(body)).status).toBe(400)
   })
 })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('who asked for all types receives one that is added later, and who named all that there are does not', async () => {
+test('sends a type that is added later to endpoints for all types, and not to endpoints that list all types', async () => {
   const { providerId, sandboxKey } = await stack.createTenant()
   const create = async (fields: object): Promise<string> => {
     const all = { url: 'https://hooks.example.com', ...fields }

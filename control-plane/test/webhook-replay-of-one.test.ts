@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('a delivery is not deleted while it is sent anew, however old', async () => {
+test('keeps a delivery of any age while it is resent', async () => {
   const { sandboxKey, providerId } = await stack.createTenant()
   const endpoint = { url: 'https://hooks.example.com' }
   const { body } = await stack.call<WebhookEndpointBody>(

@@ -10,7 +10,7 @@ const secondsAfter = (passedMs: number): number => {
   return lag.seconds('live')
 }
 
-test('is the time since the sink stood where telling stands', () => {
+test('returns the time since the sink was at the emitted position', () => {
   expect(secondsAfter(5_000)).toBe(5)
   lag.record('live', at(10, 20), at(10, 20))
   expect(secondsAfter(1_000)).toBe(6)
@@ -30,11 +30,11 @@ test('is the time since the sink stood where telling stands', () => {
   expect(lag.seconds('live')).toBe(1)
 })
 
-test('knows nothing of the other space', () => {
+test('measures each environment separately', () => {
   expect(lag.seconds('sandbox')).toBe(nowMs / 1_000)
 })
 
-test('does not mind a sink that begins anew', () => {
+test('continues after the sink restarts from the beginning', () => {
   lag.record('live', at(0, 0), at(200, 300))
   nowMs += 2_000
   lag.record('live', at(50, 0), at(200, 300))

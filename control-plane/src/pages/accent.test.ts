@@ -8,7 +8,7 @@ const hexColor = fc
   .map((value): HexColor => `#${value.toString(16).padStart(6, '0')}`)
 const scheme = fc.constantFrom<ColorScheme>('light', 'dark')
 
-test('text and links stay readable, whatever the colour', () => {
+test('keeps text and links readable for any color', () => {
   fc.assert(
     fc.property(hexColor, scheme, (accent, of) => {
       const { main, onAccent, accentHover } = tonesOf(accent, of)
@@ -26,11 +26,11 @@ test.each<[HexColor, ColorScheme, HexColor, HexColor]>([
   ['#2f4fd0', 'light', '#2f4fd0', '#ffffff'],
   ['#000000', 'light', '#000000', '#ffffff'],
   ['#ffff00', 'dark', '#ffff00', '#000000'],
-])('%s is kept in %s mode where it can be read', (accent, of, main, onAccent) => {
+])('keeps %s in %s mode if it is readable', (accent, of, main, onAccent) => {
   expect(tonesOf(accent, of)).toMatchObject({ main, accent, onAccent })
 })
 
-test('the grounds are those of the stylesheet', () => {
+test('uses the backgrounds of the stylesheet', () => {
   const css = readFileSync(new URL('../../public/pages.css', import.meta.url), 'utf8')
   for (const [of, part] of [
     ['light', css.slice(0, css.indexOf('@media'))],
@@ -43,7 +43,7 @@ test('the grounds are those of the stylesheet', () => {
   }
 })
 
-test('contrast is that of WCAG', () => {
+test('computes the contrast of WCAG', () => {
   expect(contrastOf('#000000', '#ffffff')).toBe(21)
   expect(contrastOf('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
 })

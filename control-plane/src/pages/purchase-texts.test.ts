@@ -29,7 +29,7 @@ const purchase = (of: Partial<Worded>): Worded => ({
   ...of,
 })
 
-describe('the state of a purchase', () => {
+describe('purchaseTexts', () => {
   test.each<[string, Partial<Worded>, string, string | undefined]>([
     ['renewing', { nextBillingDate: later }, 'Active', 'Renews'],
     [
@@ -60,7 +60,7 @@ describe('the state of a purchase', () => {
   })
 })
 
-describe('a price', () => {
+describe('priceText', () => {
   test.each<[string, Partial<Priced>]>([
     ['Free', { type: 'recurring', terms: { billingCycle: 'monthly' } }],
     ['$12.50 / month', { priceMinor: 1_250, terms: { billingCycle: 'monthly' } }],
@@ -104,7 +104,7 @@ describe('a price', () => {
     expect(priceText(plan, reader)).toBe(words)
   })
 
-  test('is written in the language of its reader', () => {
+  test("returns texts in the reader's language", () => {
     const plan: Priced = {
       ...{ type: 'recurring', priceMinor: 1_250, basePriceMinor: null, currency: 'EUR' },
       terms: { billingCycle: 'custom', billingCycleDays: 10 },

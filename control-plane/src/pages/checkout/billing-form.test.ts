@@ -44,7 +44,7 @@ test.each<[string, Partial<BillingForm>, boolean, string]>([
   expect(decision.kind === 'accept' ? 'accept' : decision.field).toBe(expected)
 })
 
-test('what was told before is told again as it was', () => {
+test('sends stored details unchanged', () => {
   const decision = decideBilling(billingFromStored(known), known, true)
   expect(decision).toEqual({ kind: 'accept', details: known })
   const somewhere = { ...known, isBusiness: false, country: null }
@@ -55,7 +55,7 @@ test('what was told before is told again as it was', () => {
   })
 })
 
-test('a form is read as people fill it in', () => {
+test('reads a form as people fill it in', () => {
   const form = { isBusiness: 'yes', country: 'DE', taxId: '  de 123 ', businessName: ' Acme ' }
   expect(billingFromForm(form)).toEqual({
     isBusiness: true,

@@ -60,13 +60,13 @@ test.each<[string, Purchase, Partial<NextCharge> | undefined]>([
     bought(aPlan(4_900), { scheduledPlan: dearer, scheduledPlanAt: secondEnd }),
     { at: firstEnd, priceMinor: 4_900n },
   ],
-])('the next charge of a purchase %s', (_, purchase, expected) => {
+])('returns the next charge of a purchase %s', (_, purchase, expected) => {
   const next = nextChargeOfPurchase(purchase)
   if (expected === undefined) expect(next).toBeUndefined()
   else expect(next).toMatchObject(expected)
 })
 
-test('a change that waits for a notice is charged after the renewal in between', () => {
+test('is after the renewal for a change that waits for a notice period', () => {
   const from = bought(aPlan(4_900))
   expect(chargeOfChange({ from, plan: dearer, at: secondEnd })).toMatchObject({
     ...{ at: firstEnd, priceMinor: 4_900n },

@@ -14,7 +14,7 @@ function aPlan(priceMinor: number, setupFeeMinor = 0): PlanSnapshot {
   }
 }
 
-test('shows what the rest of the period costs and what is given back for the plan before', () => {
+test('shows the price of the rest of the period and the credit for the old plan', () => {
   const after = aPlan(9_900, 500)
   const changedAt = new Date('2026-03-16T12:00:00Z')
   const lines = [
@@ -26,7 +26,7 @@ test('shows what the rest of the period costs and what is given back for the pla
   })
 })
 
-test('the shares come to what is charged, to the cent', () => {
+test('returns shares that add up to the charge, to the cent', () => {
   const price = fc.integer({ min: 0, max: 1_000_000 })
   const second = fc.integer({ min: 0, max: 31 * 86_400 - 1 })
   fc.assert(
