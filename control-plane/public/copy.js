@@ -1,7 +1,7 @@
-/* Pages work without this: it adds buttons that copy code. */
+/* Adds buttons that copy code. Pages work without this script. */
 
 async function copy(text) {
-  // Browsers offer the clipboard to https and to this machine alone.
+  // Browsers offer the clipboard only over https and on this machine.
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
@@ -15,7 +15,7 @@ for (const block of document.querySelectorAll('[data-copied-as]')) {
   const button = document.createElement('button')
   button.type = 'button'
   button.className = 'button copy'
-  // People who speak to their computer say what they see: the label begins with it.
+  // The label begins with the visible text, so that people can activate the button by voice.
   const show = (text) => {
     button.textContent = text
     button.setAttribute('aria-label', `${text}: ${block.dataset.copiedAs}`)

@@ -1,9 +1,9 @@
-/* The pages work without this. */
+/* Pages work without this script. */
 
-// The page that a link leads to only exists to be sent on.
+// A page that consists of such a form sends it as soon as it is loaded.
 document.querySelector('form[data-send="at-once"]')?.requestSubmit()
 
-// Sent twice, the second time would be refused or, worse, be another one.
+// Prevent a second submission, which would be refused or would count as another request.
 document.addEventListener('submit', (event) => {
   const form = event.target
   if (form.dataset.sendsItself !== undefined) return
@@ -12,7 +12,7 @@ document.addEventListener('submit', (event) => {
   form.setAttribute('aria-busy', 'true')
 })
 
-// Back from the page that it led to, a form is ready again.
+// A form can be sent again when the browser returns to its page.
 addEventListener('pageshow', () => {
   for (const form of document.querySelectorAll('form[data-sent]')) {
     delete form.dataset.sent
@@ -20,7 +20,7 @@ addEventListener('pageshow', () => {
   }
 })
 
-// A link that suggests a value fills it in where a script can, and keeps the rest of the form.
+// A link that suggests a value fills it into its field, and keeps the other fields.
 document.addEventListener('click', (event) => {
   const link = event.target.closest?.('a[data-fills]')
   if (!link) return
@@ -39,44 +39,44 @@ document.addEventListener('input', ({ target: { id, value } }) => {
   }
 })
 
-// What follows from the fields of a form, such as the total, is asked for as soon as they change.
+// Update the parts of a form that depend on its fields, such as the total, when a field changes.
 for (const form of document.querySelectorAll('form[data-updated]')) {
-  let last
+  let lastRequest
   form.addEventListener('change', async () => {
-    last?.abort()
-    const { signal } = (last = new AbortController())
+    lastRequest?.abort()
+    const { signal } = (lastRequest = new AbortController())
     const body = new URLSearchParams(new FormData(form))
     body.set('step', 'update')
     try {
-      const answer = await fetch(form.action, { method: 'POST', body, signal })
-      if (answer.ok)
-        showParts(form, new DOMParser().parseFromString(await answer.text(), 'text/html'))
+      const response = await fetch(form.action, { method: 'POST', body, signal })
+      if (response.ok)
+        replaceParts(form, new DOMParser().parseFromString(await response.text(), 'text/html'))
     } catch {
-      // It is shown on the next page.
+      // The next page shows the current values.
     }
   })
 }
 
-function showParts(form, fresh) {
+function replaceParts(form, updated) {
   for (const part of form.querySelectorAll('[data-part]')) {
-    const other = fresh.querySelector(`[data-part="${part.dataset.part}"]`)
-    if (other === null || other.innerHTML === part.innerHTML) continue
-    part.replaceChildren(...other.childNodes)
+    const replacement = updated.querySelector(`[data-part="${part.dataset.part}"]`)
+    if (replacement === null || replacement.innerHTML === part.innerHTML) continue
+    part.replaceChildren(...replacement.childNodes)
     const field = document.getElementById(part.dataset.of)
     field?.setAttribute('aria-invalid', String(part.textContent !== ''))
   }
 }
 
-// A page that waits for a bank changes once there is something to tell.
-const lookAgainMs = 5_000
-if (document.querySelector('[data-looks-again]') !== null) setTimeout(lookAgain, lookAgainMs)
+// A page that waits for a bank polls its address, and reloads when there is a result.
+const pollIntervalMs = 5_000
+if (document.querySelector('[data-polls]') !== null) setTimeout(poll, pollIntervalMs)
 
-async function lookAgain() {
+async function poll() {
   try {
-    const answer = await fetch(location.href)
-    if (answer.ok && !(await answer.text()).includes('data-looks-again')) return location.reload()
+    const response = await fetch(location.href)
+    if (response.ok && !(await response.text()).includes('data-polls')) return location.reload()
   } catch {
-    // Asked again in a while.
+    // The next poll tries again.
   }
-  setTimeout(lookAgain, lookAgainMs)
+  setTimeout(poll, pollIntervalMs)
 }

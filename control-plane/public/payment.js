@@ -1,11 +1,11 @@
-/* Stripe's element on a page where a card is entered. Card data goes to Stripe, and to nobody else. */
+/* Shows Stripe's element on a page where a card is entered. Card data goes only to Stripe. */
 
 const form = document.querySelector('form[data-client-secret]')
 const { act, clientSecret, publishableKey, returnUrl, notLoaded } = form.dataset
-const complaint = document.querySelector('#complaint')
+const errorText = document.querySelector('#complaint')
 const button = form.querySelector('button')
 
-if (window.Stripe === undefined) complain(undefined)
+if (window.Stripe === undefined) showError(undefined)
 else showElement(window.Stripe(publishableKey))
 
 function showElement(stripe) {
@@ -17,19 +17,19 @@ function showElement(stripe) {
   })
   const element = elements.create('payment')
   element.on('ready', () => (button.disabled = false))
-  element.on('loaderror', ({ error }) => complain(error))
+  element.on('loaderror', ({ error }) => showError(error))
   element.mount('#card')
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     setBusy(true)
-    complaint.textContent = ''
+    errorText.textContent = ''
     const confirm = act === 'save' ? stripe.confirmSetup : stripe.confirmPayment
     const confirmation = { elements, confirmParams: { return_url: returnUrl } }
-    // Answers only where something was wrong: else the browser is on its way to the return address.
+    // Resolves only if there was an error. Otherwise the browser leaves for the return address.
     const { error } = await confirm.call(stripe, confirmation)
     if (error === undefined) return
-    complain(error)
+    showError(error)
     setBusy(false)
   })
 }
@@ -39,11 +39,11 @@ function setBusy(isBusy) {
   form.toggleAttribute('aria-busy', isBusy)
 }
 
-function complain(error) {
-  complaint.textContent = error?.message ?? notLoaded
+function showError(error) {
+  errorText.textContent = error?.message ?? notLoaded
 }
 
-/** The element is in a frame, where our style does not reach: it is told of it. */
+/** Returns the appearance of the element, because the styles of the page do not apply inside its frame. */
 function appearanceOf(body) {
   const isDark = matchMedia('(prefers-color-scheme: dark)').matches
   const style = getComputedStyle(body)

@@ -1,6 +1,6 @@
 import { customerAuthSettings } from './customer-auth/customer-auth-settings.ts'
 import {
-  requireWholeUpstreams,
+  requireCompleteUpstreams,
   upstreamSettings,
 } from './customer-auth/upstream/upstream-settings.ts'
 import { reservationSettings } from '@tollgate/domain/reservations/reservation-settings'
@@ -43,55 +43,60 @@ export const controlPlaneSettings = {
   ...clickHouseSettings,
   clickhouseTimeoutMs: integerSetting(
     'TOLLGATE_USAGE_QUERY_TIMEOUT_MS',
-    'Milliseconds ClickHouse may take for one usage query',
+    'Maximum duration of one usage query in ClickHouse, in milliseconds',
     15_000,
     milliseconds,
   ),
-  host: textSetting('TOLLGATE_CONTROL_PLANE_HOST', 'Address the API listens on', '127.0.0.1'),
+  host: textSetting('TOLLGATE_CONTROL_PLANE_HOST', 'Address on which the API listens', '127.0.0.1'),
   port: integerSetting(
     'TOLLGATE_CONTROL_PLANE_PORT',
-    'Port of the API; 0 takes any free one',
+    'Port of the API. 0 uses any free port',
     0,
     port,
   ),
   trustedProxies: textSetting(
     'TOLLGATE_TRUSTED_PROXIES',
-    'Whose X-Forwarded-For is believed: addresses, networks, or the names loopback, linklocal and uniquelocal, with commas between',
+    'Proxies whose X-Forwarded-For header is trusted: addresses, networks, or the names loopback, linklocal and uniquelocal, separated by commas',
     'loopback,linklocal,uniquelocal',
   ),
   ...operatorSettings,
   databaseConnectionsMax: integerSetting(
     'TOLLGATE_DATABASE_CONNECTIONS_MAX',
-    'Connections to each of the three schemas of PostgreSQL, for requests and for jobs each',
+    'Maximum number of connections to each of the three PostgreSQL schemas. Requests and jobs have a pool of this size each',
     8,
     { min: 1, max: 500 },
   ),
-  bodyBytesMax: integerSetting('TOLLGATE_BODY_BYTES_MAX', 'Bytes of a request body', 1_048_576, {
-    min: 1_024,
-    max: 67_108_864,
-  }),
+  bodyBytesMax: integerSetting(
+    'TOLLGATE_BODY_BYTES_MAX',
+    'Maximum size of a request body, in bytes',
+    1_048_576,
+    {
+      min: 1_024,
+      max: 67_108_864,
+    },
+  ),
   requestTimeoutMs: integerSetting(
     'TOLLGATE_REQUEST_TIMEOUT_MS',
-    'Milliseconds a client may take to send its request',
+    'How long a client may take to send its request, in milliseconds',
     15_000,
     milliseconds,
   ),
   idleConnectionMs: integerSetting(
     'TOLLGATE_IDLE_CONNECTION_MS',
-    'Milliseconds an idle connection is kept; longer than the data plane keeps one',
+    'How long an idle connection stays open, in milliseconds. It must be longer than in the data plane',
     75_000,
     milliseconds,
   ),
   countersWaitMs: integerSetting(
     'TOLLGATE_COUNTERS_WAIT_MS',
-    'Milliseconds a limit check waits for usage that was just accepted to be counted',
+    'How long a limit check waits until accepted usage is counted, in milliseconds',
     2_000,
     milliseconds,
   ),
   ...tailSettings,
   storedUsageChecksMax: integerSetting(
     'TOLLGATE_STORED_USAGE_CHECKS_MAX',
-    'Limit checks, and balances of wallets, at a time that are answered from ClickHouse and the log; one more of either is answered 503',
+    'Maximum number of concurrent limit checks, and of concurrent wallet balances, that are read from ClickHouse and the log. More of either get 503',
     64,
     { min: 1, max: 10_000 },
   ),
@@ -102,13 +107,13 @@ export const controlPlaneSettings = {
   ...mcpUrlSettings,
   mcpDiscoveryTimeoutMs: integerSetting(
     'TOLLGATE_MCP_DISCOVERY_TIMEOUT_MS',
-    'Milliseconds that an MCP server may take to tell all its tools',
+    'How long an MCP server may take to list all its tools, in milliseconds',
     10_000,
     milliseconds,
   ),
   mcpAnswerBytesMax: integerSetting(
     'TOLLGATE_MCP_ANSWER_BYTES_MAX',
-    'Bytes of one answer of an MCP server that is asked for its tools',
+    'Maximum size of one response of an MCP server that lists its tools, in bytes',
     4_194_304,
     { min: 1_024, max: 67_108_864 },
   ),
@@ -118,146 +123,151 @@ export const controlPlaneSettings = {
   hostedUrl: hostedUrlSetting,
   demoFile: textSetting(
     'TOLLGATE_DEMO_FILE',
-    'File that `npm start` writes for the page at `/`: the demo provider with its sandbox key, which browsers of the same machine are shown; empty shows no key to anyone',
+    'File that `npm start` writes for the page at `/`: the demo provider with its sandbox key, which is shown only to browsers on the same machine. If empty, no key is shown',
     '',
   ),
   ...stripeSettings,
   paymentWaitMs: integerSetting(
     'TOLLGATE_PAYMENT_WAIT_MS',
-    'Milliseconds a payment is waited for that the customer has confirmed',
+    'How long a request waits for the outcome of a payment that the customer has confirmed, in milliseconds',
     10_000,
     { min: 0, max: 25_000 },
   ),
   paymentsIntervalMs: integerSetting(
     'TOLLGATE_PAYMENTS_INTERVAL_MS',
-    'Milliseconds between two looks at what the payment processor has told, at payments that are due to be looked at, and at wallets that have run low',
+    'How often events of the payment processor are processed, pending payments are reconciled, and wallets with a low balance are recharged, in milliseconds',
     1_000,
     milliseconds,
   ),
   processorPollSeconds: integerSetting(
     'TOLLGATE_PROCESSOR_POLL_SECONDS',
-    "Seconds between two readings of the payment processor's own list of what happened, for what no webhook told of",
+    "How often the payment processor's list of events is read, to find events without a webhook, in seconds",
     300,
     { min: 1, max: 86_400 },
   ),
   processorEventsKeptDays: integerSetting(
     'TOLLGATE_PROCESSOR_EVENTS_KEPT_DAYS',
-    'Days that an event of the payment processor is remembered, so that one told again is dropped',
+    'How long events of the payment processor are stored, in days. Duplicates are dropped during that time',
     30,
     { min: 4, max: 3_660 },
   ),
   usageStoreWaitMs: integerSetting(
     'TOLLGATE_USAGE_STORE_WAIT_MS',
-    'Milliseconds a usage query waits for usage that was just accepted to be stored',
+    'How long a usage query waits until accepted usage is stored, in milliseconds',
     3_000,
     milliseconds,
   ),
   publishIntervalMs: integerSetting(
     'TOLLGATE_PUBLISH_INTERVAL_MS',
-    'Milliseconds between two looks for publications that were left undone',
+    'How often pending publications are completed, in milliseconds',
     2_000,
     milliseconds,
   ),
   ledgerIntervalMs: integerSetting(
     'TOLLGATE_LEDGER_INTERVAL_MS',
-    'Milliseconds between two postings of what wallets paid for usage',
+    'How often debits of wallets for usage are posted to the ledger, in milliseconds',
     1_000,
     milliseconds,
   ),
   usageEventsIntervalMs: integerSetting(
     'TOLLGATE_USAGE_EVENTS_INTERVAL_MS',
-    'Milliseconds between two looks for stored usage that endpoints are to be told of',
+    'How often `usage.recorded` events are emitted for stored usage, in milliseconds',
     1_000,
     milliseconds,
   ),
   creditExpiryIntervalMs: integerSetting(
     'TOLLGATE_CREDIT_EXPIRY_INTERVAL_MS',
-    'Milliseconds between two looks for credits that have expired',
+    'How often due credits are expired, in milliseconds',
     1_000,
     milliseconds,
   ),
   eventsKeptDays: integerSetting(
     'TOLLGATE_EVENTS_KEPT_DAYS',
-    'Days that events are kept; one that a webhook delivery is kept of stays as long as that',
+    'How long events are stored, in days. An event with a stored webhook delivery is stored as long as the delivery',
     90,
     { min: 30, max: 3_650 },
   ),
   eventRetentionIntervalMs: integerSetting(
     'TOLLGATE_EVENT_RETENTION_INTERVAL_MS',
-    'Milliseconds between two looks for events that are older',
+    'How often older events are deleted, in milliseconds',
     600_000,
     milliseconds,
   ),
   answerErasureIntervalMs: integerSetting(
     'TOLLGATE_ANSWER_ERASURE_INTERVAL_MS',
-    'Milliseconds between two looks for what receivers of webhooks have answered about customers who were erased',
+    'How often responses of webhook receivers about erased customers are erased, in milliseconds',
     10_000,
     milliseconds,
   ),
   auditSealIntervalMs: integerSetting(
     'TOLLGATE_AUDIT_SEAL_INTERVAL_MS',
-    'Milliseconds between two looks for entries of the audit log and the ledger that are not sealed yet',
+    'How often new entries of the audit log and the ledger are sealed, in milliseconds',
     5_000,
     milliseconds,
   ),
   portalOpenMinutes: integerSetting(
     'TOLLGATE_PORTAL_OPEN_MINUTES',
-    'Minutes that the customer portal stays open after its link was used',
+    'How long the customer portal stays open after its link was used, in minutes',
     30,
     { min: 1, max: 1_440 },
   ),
   openCheckoutsMax: integerSetting(
     'TOLLGATE_OPEN_CHECKOUTS_MAX',
-    'Open checkouts of one customer that keys have issued, and the same number for each portal session; one more is answered 429',
+    'Maximum number of open checkouts of one customer that were opened with keys, and of each portal session. More get 429',
     10,
     { min: 1, max: 10_000 },
   ),
   openPortalLinksMax: integerSetting(
     'TOLLGATE_OPEN_PORTAL_LINKS_MAX',
-    'Unused portal links of one customer; one more is answered 429',
+    'Maximum number of unused portal links of one customer. More get 429',
     50,
     { min: 1, max: 10_000 },
   ),
   purchasesMax: integerSetting(
     'TOLLGATE_PURCHASES_MAX',
-    'Purchases in one list, the newest ones',
+    'Maximum number of purchases in one list. The newest ones are listed',
     1_000,
     { min: 1, max: 100_000 },
   ),
   webhookEndpointsMax: integerSetting(
     'TOLLGATE_WEBHOOK_ENDPOINTS_MAX',
-    'Webhook endpoints of one provider in one environment',
+    'Maximum number of webhook endpoints of one provider in one environment',
     50,
     { min: 1, max: 1_000 },
   ),
   webhookTestIntervalMs: integerSetting(
     'TOLLGATE_WEBHOOK_TEST_INTERVAL_MS',
-    'Milliseconds between two test events to one endpoint',
+    'Minimum time between two test events to one endpoint, in milliseconds',
     1_000,
     milliseconds,
   ),
   webhookReplayIntervalMs: integerSetting(
     'TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS',
-    'Milliseconds between two batches of deliveries that a replay of webhooks queues',
+    'How often a webhook replay queues a batch of deliveries, in milliseconds',
     1_000,
     milliseconds,
   ),
   webhookReplayBatchMax: integerSetting(
     'TOLLGATE_WEBHOOK_REPLAY_BATCH_MAX',
-    'Deliveries in one such batch',
+    'Maximum number of deliveries that a webhook replay queues in one batch',
     500,
     { min: 1, max: 20_000 },
   ),
   webhookReplayWaitingMax: integerSetting(
     'TOLLGATE_WEBHOOK_REPLAY_WAITING_MAX',
-    'Deliveries that may wait for their first attempt at one endpoint with those of a replay; beyond them, the replay waits',
+    'Maximum number of deliveries, including those of a replay, that may wait for their first attempt at one endpoint. Above it, the replay waits',
     1_000,
     { min: 1, max: 1_000_000 },
   ),
-  bucketsMax: integerSetting('TOLLGATE_USAGE_BUCKETS_MAX', 'Buckets in one usage answer', 10_000, {
-    min: 1,
-    max: 100_000,
-  }),
+  bucketsMax: integerSetting(
+    'TOLLGATE_USAGE_BUCKETS_MAX',
+    'Maximum number of buckets in one usage response',
+    10_000,
+    {
+      min: 1,
+      max: 100_000,
+    },
+  ),
 }
 
 export type ControlPlaneConfig = SettingValues<typeof controlPlaneSettings>
@@ -267,6 +277,6 @@ export function readControlPlaneConfig(
   environment: Readonly<Record<string, string | undefined>>,
 ): ControlPlaneConfig {
   const config = readSettings(controlPlaneSettings, environment)
-  requireWholeUpstreams(config)
+  requireCompleteUpstreams(config)
   return config
 }

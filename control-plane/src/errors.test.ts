@@ -15,7 +15,7 @@ const given: Readonly<Record<string, readonly unknown[]>> = {
   mcp: ['NO_MCP_SERVER', 'none'],
 }
 
-test.each(Object.entries(refusals))('%s has a code that comes with its status', (name, refuse) => {
+test.each(Object.entries(refusals))('gives %s a code that has its status', (name, refuse) => {
   const make = refuse as (...parameters: readonly unknown[]) => RefusalError
   const { statusCode, body } = make(...(given[name] ?? ['1000', '2']))
   expect(body).toMatchObject({ statusCode, message: expect.anything() as unknown })

@@ -59,7 +59,12 @@ export class InvalidRequestError extends Error {
   }
 }
 
-function refuse(
+/** Returns the refusal of a request with one invalid field. */
+export function invalidField(field: string, message: string): InvalidRequestError {
+  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
+}
+
+function refusal(
   code: ErrorCode,
   message: string,
   headers?: Readonly<Record<string, string | number>>,
@@ -72,12 +77,12 @@ function phraseOf(statusCode: number): string {
   return STATUS_CODES[statusCode] ?? 'Error'
 }
 
-function refuseForNow(code: ErrorCode, message: string): RefusalError {
-  return refuse(code, message, { 'retry-after': 1 })
+function temporaryRefusal(code: ErrorCode, message: string): RefusalError {
+  return refusal(code, message, { 'retry-after': 1 })
 }
 
-function refuseFor(code: ErrorCode, message: string, waitMs: number): RefusalError {
-  return refuse(code, message, { 'retry-after': Math.max(1, Math.ceil(waitMs / 1_000)) })
+function refusalWithWait(code: ErrorCode, message: string, waitMs: number): RefusalError {
+  return refusal(code, message, { 'retry-after': Math.max(1, Math.ceil(waitMs / 1_000)) })
 }
 
 const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string) => string> = {
@@ -92,31 +97,31 @@ const reactivateMessages: Record<ReactivateRefusal, (ref: string, status: string
  * another provider or environment is refused with the same text as an object that does not exist.
  */
 export const refusals = {
-  badKey: (fault: KeyFault) => refuse(fault, keyMessages[fault]),
-  scopeMissing: (scope: KeyScope) => refuse('missing_scope', missingScopeMessage(scope)),
-  badAccessToken: () => refuse('invalid_access_token', 'Invalid or expired access token'),
-  badSignIn: () => refuse('invalid_credentials', 'Wrong email or password'),
-  wrongPassword: () => refuse('wrong_password', 'The current password is another one'),
+  badKey: (fault: KeyFault) => refusal(fault, keyMessages[fault]),
+  scopeMissing: (scope: KeyScope) => refusal('missing_scope', missingScopeMessage(scope)),
+  badAccessToken: () => refusal('invalid_access_token', 'Invalid or expired access token'),
+  badSignIn: () => refusal('invalid_credentials', 'Wrong email or password'),
+  wrongPassword: () => refusal('wrong_password', 'The current password is another one'),
   tooManySignIns: (waitMs: number) =>
-    refuseFor('too_many_attempts', 'Too many attempts to sign in. Wait a while', waitMs),
+    refusalWithWait('too_many_attempts', 'Too many attempts to sign in. Wait a while', waitMs),
   roleTooLow: (role: ConsoleRole) =>
-    refuse('missing_role', `A user with the role ${role} may not do this`),
+    refusal('missing_role', `A user with the role ${role} may not do this`),
   notSignedIn: () =>
-    refuse('user_required', 'This takes a user who is signed in, not a secret key'),
-  passwordLinkBad: () =>
-    refuse('password_link_invalid', 'This link has expired, or was used already'),
+    refusal('user_required', 'This takes a user who is signed in, not a secret key'),
+  passwordLinkInvalid: () =>
+    refusal('password_link_invalid', 'This link has expired, or was used already'),
   consoleUserNotFound: (userId: string) =>
-    refuse('console_user_not_found', `User ${userId} not found`),
+    refusal('console_user_not_found', `User ${userId} not found`),
   consoleUserEmailTaken: (email: string) =>
-    refuse('email_taken', `User with email ${email} already exists`),
-  badPollToken: () => refuse('invalid_poll_token', 'Invalid or expired poll token'),
+    refusal('email_taken', `User with email ${email} already exists`),
+  badPollToken: () => refusal('invalid_poll_token', 'Invalid or expired poll token'),
   tooManyCliSessions: () =>
-    refuseFor('too_many_attempts', 'Too many sessions are open. Wait a while', 60_000),
+    refusalWithWait('too_many_attempts', 'Too many sessions are open. Wait a while', 60_000),
   cliSessionNotFound: (sessionId: string) =>
-    refuse('cli_session_not_found', `Session ${sessionId} is not there any more`),
+    refusal('cli_session_not_found', `Session ${sessionId} is not there any more`),
   cliSessionAnswered: (sessionId: string) =>
-    refuse('cli_session_answered', `Session ${sessionId} was answered already`),
-  lastOwner: () => refuse('last_owner', 'A provider keeps at least one owner'),
+    refusal('cli_session_answered', `Session ${sessionId} was answered already`),
+  lastOwner: () => refusal('last_owner', 'A provider keeps at least one owner'),
   keyMisplaced: () => {
     const { statusCode, ...body } = keyMismatchBody
     return new RefusalError(statusCode, body)
@@ -131,19 +136,19 @@ export const refusals = {
     const message = { ...facts, message: 'The provider is not set up in the live environment' }
     return new RefusalError(404, { error: 'Not Found', ...facts, message })
   },
-  keyNotFound: (keyId: string) => refuse('api_key_not_found', `Key ${keyId} not found`),
-  keyExpired: (keyId: string) => refuse('api_key_expired', `Key ${keyId} has expired`),
-  keyRevoked: (keyId: string) => refuse('api_key_revoked', `Key ${keyId} is revoked`),
-  keyExpiresInThePast: () => refuse('expiry_in_past', 'expiresAt is in the past'),
+  keyNotFound: (keyId: string) => refusal('api_key_not_found', `Key ${keyId} not found`),
+  keyExpired: (keyId: string) => refusal('api_key_expired', `Key ${keyId} has expired`),
+  keyRevoked: (keyId: string) => refusal('api_key_revoked', `Key ${keyId} is revoked`),
+  keyExpiresInThePast: () => refusal('expiry_in_past', 'expiresAt is in the past'),
   routeNotFound: (method: string, path: string) =>
-    refuse('route_not_found', `Cannot ${method} ${path}`),
+    refusal('route_not_found', `Cannot ${method} ${path}`),
   methodNotAllowed: (allowed: readonly string[]) =>
-    refuse('method_not_allowed', methodMessage(allowed), { allow: allowed.join(', ') }),
-  badBody: (fault: BodyFault) => refuse(fault, bodyMessages[fault]),
+    refusal('method_not_allowed', methodMessage(allowed), { allow: allowed.join(', ') }),
+  badBody: (fault: BodyFault) => refusal(fault, bodyMessages[fault]),
   unsafeJson: () =>
-    refuse('unsafe_json', 'The body has a key that could change a prototype. Rename the key'),
-  bodyTooLarge: (bytesMax: number) => refuse('body_too_large', bodyTooLargeMessage(bytesMax)),
-  unsupportedMediaType: () => refuse('unsupported_media_type', unsupportedMediaTypeMessage),
+    refusal('unsafe_json', 'The body has a key that could change a prototype. Rename the key'),
+  bodyTooLarge: (bytesMax: number) => refusal('body_too_large', bodyTooLargeMessage(bytesMax)),
+  unsupportedMediaType: () => refusal('unsupported_media_type', unsupportedMediaTypeMessage),
   /** A refusal by Fastify itself, before or without a route. The message is the one of Fastify. */
   malformedRequest: (statusCode: number, message: string) =>
     new RefusalError(statusCode, {
@@ -151,26 +156,26 @@ export const refusals = {
       message,
       code: 'malformed_request',
     }),
-  internalError: () => refuse('internal_error', 'Internal server error'),
+  internalError: () => refusal('internal_error', 'Internal server error'),
 
   customerQueryAmbiguous: () =>
-    refuse(
+    refusal(
       'ambiguous_customer_query',
       'Must provide exactly one of reference, externalRef, or email',
     ),
-  customerQueryNotFound: () => refuse('customer_not_found', 'Customer not found'),
+  customerQueryNotFound: () => refusal('customer_not_found', 'Customer not found'),
   customerNotFound: (reference: string) =>
-    refuse('customer_not_found', `Customer with reference ${reference} not found`),
-  invalidEmail: () => refuse('invalid_email', invalidEmailMessage),
+    refusal('customer_not_found', `Customer with reference ${reference} not found`),
+  invalidEmail: () => refusal('invalid_email', invalidEmailMessage),
   emailTaken: (email: string) =>
-    refuse('email_taken', `Customer with identifier email ${email} already exists`),
+    refusal('email_taken', `Customer with identifier email ${email} already exists`),
   emailLinkedElsewhere: (email: string) =>
-    refuse(
+    refusal(
       'email_taken',
       `Customer with identifier email ${email} already exists and is linked to another externalRef`,
     ),
   externalRefTaken: (externalRef: string) =>
-    refuse(
+    refusal(
       'external_ref_taken',
       `Customer with identifier externalRef ${externalRef} already exists`,
     ),
@@ -193,52 +198,52 @@ export const refusals = {
       uncharged,
     })
   },
-  customerBusy: () => refuse('customer_busy', 'The customer is being billed. Retry in a moment'),
+  customerBusy: () => refusal('customer_busy', 'The customer is being billed. Retry in a moment'),
 
   productNotFound: (reference: string) =>
-    refuse('product_not_found', `Product with reference ${reference} not found`),
+    refusal('product_not_found', `Product with reference ${reference} not found`),
   planNotFound: (reference: string) =>
-    refuse('plan_not_found', `Plan with reference ${reference} not found`),
-  planInvalid: (message: string) => refuse('plan_invalid', message),
+    refusal('plan_not_found', `Plan with reference ${reference} not found`),
+  planInvalid: (message: string) => refusal('plan_invalid', message),
   purchaseNotFound: (reference: string) =>
-    refuse('purchase_not_found', `Purchase with reference ${reference} not found`),
+    refusal('purchase_not_found', `Purchase with reference ${reference} not found`),
   purchaseNotCancellable: (reference: string, status: string) =>
-    refuse(
+    refusal(
       'purchase_not_cancellable',
       `Purchase ${reference} is ${status} and cannot be cancelled`,
     ),
   purchaseNotReactivable: (reference: string, reason: ReactivateRefusal, status: string) =>
-    refuse('purchase_not_reactivable', reactivateMessages[reason](reference, status)),
+    refusal('purchase_not_reactivable', reactivateMessages[reason](reference, status)),
   customerSessionNotFound: (sessionId: string) =>
-    refuse('customer_session_not_found', `Customer session not found: ${sessionId}`),
+    refusal('customer_session_not_found', `Customer session not found: ${sessionId}`),
   tooManySessions: (waitMs: number) =>
-    refuseFor(
+    refusalWithWait(
       'too_many_sessions',
       'The customer has too many hosted pages open. Use one of them, or wait',
       waitMs,
     ),
   checkoutNeedsProduct: () =>
-    refuse('product_required', 'productRef is required unless purpose is credit_topup'),
+    refusal('product_required', 'productRef is required unless purpose is credit_topup'),
   productUnavailable: (reference: string) =>
-    refuse('product_unavailable', `Product ${reference} is not active`),
-  planSoldOut: (reference: string) => refuse('plan_unavailable', `Plan ${reference} is sold out`),
+    refusal('product_unavailable', `Product ${reference} is not active`),
+  planSoldOut: (reference: string) => refusal('plan_unavailable', `Plan ${reference} is sold out`),
   planUnavailable: (reference: string) =>
-    refuse('plan_unavailable', `Plan ${reference} cannot be bought`),
+    refusal('plan_unavailable', `Plan ${reference} cannot be bought`),
 
   idempotencyKeyReused: () =>
-    refuse('idempotency_key_reused', 'This idempotency key was used with another request'),
+    refusal('idempotency_key_reused', 'This idempotency key was used with another request'),
   walletFull: (creditsMax: string) =>
-    refuse('wallet_full', `A wallet is given no more than ${creditsMax} credits in all`),
+    refusal('wallet_full', `A wallet is given no more than ${creditsMax} credits in all`),
   walletTooSmall: (balance: number) =>
-    refuse(
+    refusal(
       'wallet_too_small',
       `No more than the ${balance} credits of the wallet can be taken out`,
     ),
-  creditsExpireInThePast: () => refuse('expiry_in_past', 'expiresAt is in the past'),
+  creditsExpireInThePast: () => refusal('expiry_in_past', 'expiresAt is in the past'),
   idempotencyKeyMissing: () =>
-    refuse('idempotency_key_required', 'idempotency-key header is required'),
+    refusal('idempotency_key_required', 'idempotency-key header is required'),
   idempotencyKeyInvalid: (charsMax: number) =>
-    refuse('invalid_idempotency_key', idempotencyKeyMessage(charsMax)),
+    refusal('invalid_idempotency_key', idempotencyKeyMessage(charsMax)),
   /** Existing clients expect this shape. */
   paymentIntentNotFound: () =>
     new RefusalError(404, {
@@ -247,108 +252,108 @@ export const refusals = {
       code: 'PAYMENT_INTENT_NOT_FOUND',
       message: 'Payment intent not found',
     }),
-  paymentRefused: (message: string) => refuse('payment_refused', message),
+  paymentRefused: (message: string) => refusal('payment_refused', message),
   paymentNotSucceeded: (status: string) =>
-    refuse('payment_not_succeeded', `Payment not succeeded. Status: ${status}`),
+    refusal('payment_not_succeeded', `Payment not succeeded. Status: ${status}`),
   paymentNotOpen: () =>
-    refuse('payment_not_open', 'The payment is not open any more: its amount cannot be changed'),
-  paymentOfAnotherCustomer: (customerRef: string) =>
-    refuse('payment_mismatch', `The payment is not of customer ${customerRef}`),
-  paymentOfAnother: (kind: 'product' | 'plan', reference: string) =>
-    refuse('payment_mismatch', `The payment is not for ${kind} ${reference}`),
+    refusal('payment_not_open', 'The payment is not open any more: its amount cannot be changed'),
+  paymentCustomerMismatch: (customerRef: string) =>
+    refusal('payment_mismatch', `The payment is not of customer ${customerRef}`),
+  paymentSaleMismatch: (kind: 'product' | 'plan', reference: string) =>
+    refusal('payment_mismatch', `The payment is not for ${kind} ${reference}`),
   usageBillingNotOnRequest: () =>
-    refuse(
+    refusal(
       'usage_billed_at_period_end',
       'Payments of usage are made when their billing period ends',
     ),
   webhookRejected: (reason: string) =>
-    refuse('processor_webhook_refused', `The webhook was refused: ${reason}`),
+    refusal('processor_webhook_refused', `The webhook was refused: ${reason}`),
   processorUnavailable: () =>
-    refuseForNow(
+    temporaryRefusal(
       'processor_unavailable',
       'The payment processor did not answer. Retry in a moment',
     ),
   paymentsNotConfigured: () =>
-    refuseForNow(
+    temporaryRefusal(
       'payments_not_configured',
       'This installation takes no payments: its operator has to set a key of Stripe',
     ),
-  autoRechargeInvalid: (message: string) => refuse('auto_recharge_invalid', message),
+  autoRechargeInvalid: (message: string) => refusal('auto_recharge_invalid', message),
   dollarHasNoRate: () =>
-    refuse('exchange_rate_fixed', 'USD is what other currencies are counted in'),
+    refusal('exchange_rate_fixed', 'USD is what other currencies are counted in'),
 
-  assetNotFound: (sha256: string) => refuse('image_not_found', `There is no picture ${sha256}`),
-  notAPicture: () => refuse('unsupported_media_type', 'Expected a PNG, JPEG, WebP or GIF picture'),
+  assetNotFound: (sha256: string) => refusal('image_not_found', `There is no picture ${sha256}`),
+  notAnImage: () => refusal('unsupported_media_type', 'Expected a PNG, JPEG, WebP or GIF picture'),
 
   /** Clients match the code. */
   mcp: (code: McpRefusalCode, message: string) => new RefusalError(400, { code, message }),
   originUnusable: (message: string) =>
-    refuse('origin_unusable', `The origin did not tell its tools. ${message}`),
+    refusal('origin_unusable', `The origin did not tell its tools. ${message}`),
   originChanged: () =>
-    refuse('origin_changed', 'The origin was changed while it was asked: discover again'),
+    refusal('origin_changed', 'The origin was changed while it was asked: discover again'),
   secretsUnavailable: () =>
-    refuse(
+    refusal(
       'secrets_unavailable',
       'This installation cannot keep secrets: its operator has to set TOLLGATE_SECRET_KEYS',
     ),
 
   reconciliationNotFound: (reference: string) =>
-    refuse('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
+    refusal('reconciliation_not_found', `Reconciliation with reference ${reference} not found`),
   invoiceNotFound: (reference: string) =>
-    refuse('invoice_not_found', `Invoice with reference ${reference} not found`),
+    refusal('invoice_not_found', `Invoice with reference ${reference} not found`),
   creditNoteNotFound: (reference: string) =>
-    refuse('credit_note_not_found', `Credit note with reference ${reference} not found`),
+    refusal('credit_note_not_found', `Credit note with reference ${reference} not found`),
   webhookEndpointNotFound: (endpointId: string) =>
-    refuse('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
-  webhookUrlRefused: (reason: string) => refuse('webhook_url_refused', `url ${reason}`),
+    refusal('webhook_endpoint_not_found', `Webhook endpoint ${endpointId} not found`),
+  webhookUrlRefused: (reason: string) => refusal('webhook_url_refused', `url ${reason}`),
   tooManyWebhookEndpoints: (endpointsMax: number) =>
-    refuse(
+    refusal(
       'too_many_webhook_endpoints',
       `A provider has no more than ${endpointsMax} webhook endpoints`,
     ),
   tooManyWebhookSecrets: (secretsMax: number, freeAt: Date) =>
-    refuse(
+    refusal(
       'too_many_webhook_secrets',
       `${secretsMax} secrets of the endpoint sign already. One of them ends at ${freeAt.toISOString()}; with an overlap of 0 hours, all of them end at once`,
     ),
   webhookTestedTooSoon: (waitMs: number) =>
-    refuseFor('too_many_attempts', 'The endpoint was sent a test a moment ago', waitMs),
+    refusalWithWait('too_many_attempts', 'The endpoint was sent a test a moment ago', waitMs),
   webhookEndpointDeleted: () =>
-    refuse('webhook_endpoint_deleted', 'The endpoint of the delivery was deleted'),
+    refusal('webhook_endpoint_deleted', 'The endpoint of the delivery was deleted'),
   webhookDeliveryNotFound: (deliveryId: string) =>
-    refuse('webhook_delivery_not_found', `Webhook delivery ${deliveryId} not found`),
+    refusal('webhook_delivery_not_found', `Webhook delivery ${deliveryId} not found`),
   webhookPageUnknown: (deliveryId: string) =>
-    refuse('webhook_page_unknown', `before: webhook delivery ${deliveryId} is not kept`),
-  webhookReplayOfLater: () =>
-    refuse('replay_in_future', 'from has not come yet: there is nothing to send anew'),
-  webhookDeliveryWaits: (deliveryId: string) =>
-    refuse('webhook_delivery_pending', `Webhook delivery ${deliveryId} waits to be sent`),
+    refusal('webhook_page_unknown', `before: webhook delivery ${deliveryId} is not kept`),
+  webhookReplayInFuture: () =>
+    refusal('replay_in_future', 'from has not come yet: there is nothing to send anew'),
+  webhookDeliveryPending: (deliveryId: string) =>
+    refusal('webhook_delivery_pending', `Webhook delivery ${deliveryId} waits to be sent`),
   webhookReplayNotFound: (replayId: string) =>
-    refuse('webhook_replay_not_found', `Webhook replay ${replayId} not found`),
+    refusal('webhook_replay_not_found', `Webhook replay ${replayId} not found`),
   webhookReplayRunning: (replayId: string) =>
-    refuse(
+    refusal(
       'webhook_replay_running',
       `Webhook replay ${replayId} to the endpoint is running: cancel it, or let it finish`,
     ),
-  eventNotFound: (eventId: string) => refuse('event_not_found', `Event ${eventId} not found`),
+  eventNotFound: (eventId: string) => refusal('event_not_found', `Event ${eventId} not found`),
   meterNotFound: (reference: string) =>
-    refuse('meter_not_found', `Meter with reference ${reference} not found`),
+    refusal('meter_not_found', `Meter with reference ${reference} not found`),
   meterNameTaken: (name: string) =>
-    refuse('meter_name_taken', `Meter with name ${name} already exists`),
-  meterPermanent: (name: string) => refuse('meter_permanent', `Meter ${name} cannot be archived`),
+    refusal('meter_name_taken', `Meter with name ${name} already exists`),
+  meterPermanent: (name: string) => refusal('meter_permanent', `Meter ${name} cannot be archived`),
 
   usageBehind: () =>
-    refuseForNow(
+    temporaryRefusal(
       'usage_behind',
       'Usage that was just accepted is not stored yet. Retry in a moment',
     ),
   countersBehind: () =>
-    refuseForNow(
+    temporaryRefusal(
       'usage_behind',
       'Usage that was just accepted is not counted yet. Retry in a moment',
     ),
   reservationsFull: () =>
-    refuseForNow('reservations_full', 'Too many reservations are held. Retry in a moment'),
+    temporaryRefusal('reservations_full', 'Too many reservations are held. Retry in a moment'),
   partUnavailable: () =>
-    refuseForNow('unavailable', 'A part of the service is not available. Retry in a moment'),
+    temporaryRefusal('unavailable', 'A part of the service is not available. Retry in a moment'),
 } as const

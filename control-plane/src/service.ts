@@ -21,9 +21,9 @@ import { withoutSlash } from '@tollgate/domain/sessions/hosted-url'
 import { createCreditExpiry } from './jobs/expire-credits.ts'
 import { createCreditTakeBacks } from './jobs/take-back-credits.ts'
 import { createDebitPosting } from './jobs/post-debits.ts'
-import { createAnswerErasure, createEventRetention } from './jobs/forget-events.ts'
-import { createUsageTelling } from './jobs/tell-usage.ts'
-import { createCustomerAuthUpkeep } from './jobs/customer-auth-upkeep.ts'
+import { createResponseErasure, createEventRetention } from './jobs/event-retention.ts'
+import { createUsageEventJob } from './jobs/emit-usage-events.ts'
+import { createCustomerAuthPurge } from './jobs/purge-customer-auth.ts'
 import { createPaymentJobs } from './jobs/payments.ts'
 import { createAuditSealing, createLedgerSealing } from './jobs/seal-audit-log.ts'
 import { createPublishPendingJob } from './jobs/publish-pending.ts'
@@ -55,11 +55,13 @@ export function createControlPlane(
   config: ControlPlaneConfig,
   overrides: Partial<Parts> = {},
 ): ControlPlane {
-  return hostService<Facts>(config, { port: config.port }, (host) => open(config, overrides, host))
+  return hostService<Facts>(config, { port: config.port }, (host) =>
+    openControlPlane(config, overrides, host),
+  )
 }
 
 /** Publications that a crash left pending are completed before the service accepts its first request. */
-async function open(
+async function openControlPlane(
   config: ControlPlaneConfig,
   overrides: Partial<Parts>,
   host: Host,
@@ -145,13 +147,13 @@ function createJobs(
   return [
     createPublishPendingJob(publisher, logger, config.publishIntervalMs),
     createDebitPosting(parts, config.ledgerIntervalMs),
-    createUsageTelling(parts, config.usageEventsIntervalMs),
+    createUsageEventJob(parts, config.usageEventsIntervalMs),
     createEventRetention(parts, {
       keptMs: config.eventsKeptDays * 86_400_000,
       intervalMs: config.eventRetentionIntervalMs,
     }),
-    createAnswerErasure(parts, config.answerErasureIntervalMs),
-    createCustomerAuthUpkeep(parts, {
+    createResponseErasure(parts, config.answerErasureIntervalMs),
+    createCustomerAuthPurge(parts, {
       accessTokenMs: config.accessTokenMinutes * 60_000,
       intervalMs: config.customerAuthIntervalMs,
     }),

@@ -69,7 +69,7 @@ function operations(): [string, Operation][] {
   )
 }
 
-test('is valid OpenAPI 3.1', async () => {
+test('serves valid OpenAPI 3.1', async () => {
   expect(description.openapi).toBe('3.1.0')
   // Copy the document, because the validator resolves references in place.
   const document = structuredClone(description) as unknown as Parameters<typeof validate>[0]
@@ -78,21 +78,21 @@ test('is valid OpenAPI 3.1', async () => {
   expect(outcome.warnings).toEqual([])
 })
 
-test('describes what is sent of every type of event', () => {
+test('describes the webhook body of every event type', () => {
   expect(Object.keys(description.webhooks).sort()).toEqual(eventTypes.toSorted())
   const { requestBody } = description.webhooks['purchase.plan_changed']!['post']!
   const { data } = requestBody!.content['application/json'].schema.properties!
   expect(data!.properties!['previous_attributes']!.properties).toHaveProperty('plan')
 })
 
-test('describes every route, and nothing that is none', () => {
+test('describes every route and nothing else', () => {
   const names = operations().map(([name]) => name)
   expect(names.sort()).toEqual(Object.keys(describedOperations).sort())
   const ids = Object.values(describedOperations).map(({ operationId }) => operationId)
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('says of every operation what it is and to what it belongs', () => {
+test('gives every operation an id, a summary and a tag', () => {
   const tags = new Set(describedTags.map(({ name }) => name))
   for (const [name, { summary, tags: [tag] = [] }] of operations()) {
     expect([name, summary]).toEqual([name, describedOperations[name]?.summary])
@@ -100,7 +100,7 @@ test('says of every operation what it is and to what it belongs', () => {
   }
 })
 
-test('describes every operation in sentences, and no operation that does not exist', () => {
+test('describes every existing operation in whole sentences', () => {
   const ids = operations().map(([, { operationId }]) => operationId)
   expect(Object.keys(operationDescriptions).sort()).toEqual(ids.sort())
   for (const [name, { operationId, description: words }] of operations()) {
@@ -109,7 +109,7 @@ test('describes every operation in sentences, and no operation that does not exi
   }
 })
 
-test('shows the refusals that an operation makes, and no others', () => {
+test('lists exactly the refusals that an operation returns', () => {
   const refusalsOf = (name: string) => {
     const { responses } = new Map(operations()).get(name)!
     return Object.entries(responses).flatMap(([status, { $ref }]) =>
@@ -162,7 +162,7 @@ test('shows the refusals that an operation makes, and no others', () => {
   ])
 })
 
-test('shows an example of every parameter, body, answer and refusal', () => {
+test('has an example of every parameter, body, response and refusal', () => {
   const bare: string[] = []
   const look = (what: string, body: Partial<Content> | undefined): void => {
     const json = body?.content?.['application/json']
@@ -182,7 +182,7 @@ test('shows an example of every parameter, body, answer and refusal', () => {
   expect(bare).toEqual([])
 })
 
-test('leaves out no route of the API but those between our own services', async () => {
+test("omits only the routes between Tollgate's own services", async () => {
   const usageStore = createClickHouseUsageStore({
     url: 'http://127.0.0.1:9',
     username: 'default',
@@ -225,7 +225,7 @@ describe('the documentation', () => {
       link!.replaceAll('&amp;', '&'),
     )
 
-  test('shows every operation, event and error code, and each link leads to its place', async () => {
+  test('shows every operation, event and error code, with working links', async () => {
     const pages = new Map<string, string>()
     const links = new Set<string>()
     const left = ['/docs', '/docs/errors', ...documentationPaths()]
@@ -260,7 +260,7 @@ describe('the documentation', () => {
     expect(expected.filter((id) => !ids.includes(id))).toEqual([])
   })
 
-  test('runs no inline script or style, and loads from here alone', async () => {
+  test('contains no inline script or style and loads nothing from other origins', async () => {
     const { headers } = await stack.fetch('/docs')
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'; style-src 'self'")
@@ -280,7 +280,7 @@ describe('the documentation', () => {
     }
   })
 
-  test('finds operations, events and errors by words of their text', async () => {
+  test('finds operations, events and errors by words of their texts', async () => {
     const found = async (query: string): Promise<string> =>
       (await stack.fetch(`/docs/search?q=${encodeURIComponent(query)}`)).text()
     const refunds = await found('refund')
@@ -293,7 +293,7 @@ describe('the documentation', () => {
     expect(headers.get('content-encoding')).toBeNull()
   })
 
-  test('has links in the guide that work here', async () => {
+  test('has working links in the guide', async () => {
     const html = await (await stack.fetch('/docs/')).text()
     const main = linksOf(html.split('<main')[1]!)
     expect(main).toEqual(expect.arrayContaining(['/docs/reference/limits', '/v1/openapi.json']))
@@ -302,7 +302,7 @@ describe('the documentation', () => {
     }
   })
 
-  test('answers an unknown page with 404 and a way back', async () => {
+  test('responds to an unknown page with 404 and a link back', async () => {
     for (const path of ['/docs/nothing', '/docs/reference/nothing']) {
       const answer = await stack.fetch(path)
       expect([path, answer.status]).toEqual([path, 404])
@@ -317,7 +317,7 @@ describe('the documentation', () => {
       .map((placed) => codeSamples(placed, stack.baseUrl))
       .map((samples) => samples.find((sample) => sample.language === language)!.code)
 
-  test('has an example of each operation in three languages, without gaps and in valid syntax', () => {
+  test('has a complete, valid sample of each operation in three languages', () => {
     const [curl, typescript, python] = ['curl', 'TypeScript', 'Python'].map(samplesIn)
     const count = operations().length
     expect([curl!.length, typescript!.length, python!.length]).toEqual([count, count, count])
@@ -335,7 +335,7 @@ describe('the documentation', () => {
     if (checked.error === undefined) expect(checked.stderr.toString()).toBe('')
   })
 
-  test('has an example that works as it stands', async () => {
+  test('has a sample that works unchanged', async () => {
     const { sandboxKey } = await stack.createTenant()
     const code = samplesIn('curl').find((each) =>
       each.includes("POST '" + stack.baseUrl + "/v1/sdk/products'"),
@@ -351,7 +351,7 @@ describe('the documentation', () => {
   })
 })
 
-test('every reference leads somewhere', () => {
+test('resolves every reference', () => {
   const references = JSON.stringify(description).match(/(?<="\$ref":")[^"]+/g) ?? []
   expect(references.length).toBeGreaterThan(0)
   for (const reference of new Set(references)) {
@@ -364,7 +364,7 @@ test('every reference leads somewhere', () => {
   }
 })
 
-test('says which bodies may be missing', () => {
+test('marks bodies that may be missing as optional', () => {
   const optional = operations().filter(([, { requestBody }]) => requestBody?.required === false)
   expect(optional.map(([name]) => name)).toEqual([
     'delete /v1/ui/customers/{reference}',
@@ -375,18 +375,18 @@ test('says which bodies may be missing', () => {
   ])
 })
 
-test('forbids no field: answers may gain some, and requests may have more than we know', () => {
+test('allows additional fields in requests and responses', () => {
   expect(JSON.stringify(description)).not.toContain('"additionalProperties":false')
 })
 
-test('shows pages as the whole numbers that they are', () => {
+test('describes page parameters as integers', () => {
   const { parameters } = description.paths['/v1/sdk/products']?.['get'] ?? {}
   const schemaOf = (name: string) => parameters?.find((each) => each.name === name)?.schema
   expect(schemaOf('limit')).toMatchObject({ type: 'integer', default: 50 })
   expect(schemaOf('offset')).toMatchObject({ type: 'integer', default: 0 })
 })
 
-test('shows what a config means', () => {
+test("describes the fields of a product's config", () => {
   const body = description.paths['/v1/sdk/products']?.['post']?.requestBody
   const config = body?.content['application/json'].schema.properties?.['config']
   expect(config).toMatchObject({

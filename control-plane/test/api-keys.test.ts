@@ -48,7 +48,7 @@ async function statusOf(secretKey: string, method = 'GET', at = '/v1/sdk/product
   return (await call(method, at, body, secretKey)).status
 }
 
-test('a new key works at once, belongs to the caller’s environment, and is shown once', async () => {
+test("accepts a new key at once, in the caller's environment, and shows it once", async () => {
   const { status, body } = await call<Issued>('POST', path, { name: 'ci' })
   expect(status).toBe(201)
   expect(body).toMatchObject({ name: 'ci', environment: 'sandbox', status: 'active' })
@@ -62,7 +62,7 @@ test('a new key works at once, belongs to the caller’s environment, and is sho
 })
 
 describe('scopes', () => {
-  test('a key for reading changes nothing', async () => {
+  test('refuses changes with a key for reading', async () => {
     const { secretKey } = await issue({ scopes: ['read'] })
     expect(await statusOf(secretKey)).toBe(200)
     const refused = await call<object>('POST', '/v1/sdk/products', { name: 'X' }, secretKey)
@@ -76,7 +76,7 @@ describe('scopes', () => {
     })
   })
 
-  test('a key for ingest checks limits, and reads and changes nothing', async () => {
+  test('allows only limit checks with a key for ingest', async () => {
     const { secretKey } = await issue({ scopes: ['ingest'] })
     const check = { customerRef: 'nobody', productRef: 'prd_NONE' }
     expect(await statusOf(secretKey, 'POST', '/v1/sdk/limits', check)).toBe(404)
@@ -86,7 +86,7 @@ describe('scopes', () => {
     expect(await statusOf(secretKey, 'GET', path)).toBe(403)
   })
 
-  test('a key makes none that may do more than itself', async () => {
+  test("refuses to create a key with more scopes than the caller's", async () => {
     const { secretKey } = await issue({ scopes: ['manage', 'read'] })
     const wider = await call<object>('POST', path, { scopes: ['ingest'] }, secretKey)
     expect(wider.status).toBe(403)
@@ -94,12 +94,12 @@ describe('scopes', () => {
     expect(same.body.scopes).toEqual(['read', 'manage'])
   })
 
-  test.each([[[]], [['everything']]])('none are %j', async (scopes) => {
+  test.each([[[]], [['everything']]])('refuses the scopes %j', async (scopes) => {
     expect((await call('POST', path, { scopes })).status).toBe(400)
   })
 })
 
-test('a key is taken from X-API-Key where there is no Authorization header', async () => {
+test('reads the key from X-API-Key if there is no Authorization header', async () => {
   const statusWith = async (headers: Record<string, string>): Promise<number> =>
     (await stack.fetch('/v1/sdk/products', { headers })).status
   const { sandboxKey } = tenant
@@ -112,7 +112,7 @@ test('a key is taken from X-API-Key where there is no Authorization header', asy
   ).toBe(200)
 })
 
-test('a key ends when it was said to', async () => {
+test('refuses a key after its expiry', async () => {
   const { secretKey } = await issue({ expiresAt: '2026-03-02T00:00:00Z' })
   expect(await statusOf(secretKey)).toBe(200)
   stack.clock.set('2026-03-02T00:00:00Z')
@@ -120,7 +120,7 @@ test('a key ends when it was said to', async () => {
   expect((await call('POST', path, { expiresAt: '2026-03-01T23:59:59Z' })).status).toBe(400)
 })
 
-test('a successor has the same scopes, and the old key works for the overlap', async () => {
+test('gives a successor the same scopes, and accepts the old key during the overlap', async () => {
   const old = await issue({ scopes: ['read'], name: 'reports' })
   const { status, body } = await call<Issued>('POST', `${path}/${old.keyId}/rotate`, {
     overlapHours: 1,
@@ -132,7 +132,7 @@ test('a successor has the same scopes, and the old key works for the overlap', a
   expect([await statusOf(old.secretKey), await statusOf(body.secretKey)]).toEqual([401, 200])
 })
 
-test('no key makes or rotates one that may do more, or that lives longer, than itself', async () => {
+test("refuses to create or rotate a key that has more scopes or a later expiry than the caller's", async () => {
   const narrow = await issue({ scopes: ['manage'], expiresAt: '2026-03-02T00:00:00Z' })
   const wide = await issue()
   expect(await statusOf(narrow.secretKey, 'POST', `${path}/${wide.keyId}/rotate`)).toBe(403)
@@ -144,7 +144,7 @@ test('no key makes or rotates one that may do more, or that lives longer, than i
   expect((await call('POST', `${path}/${narrow.keyId}/rotate`)).status).toBe(400)
 })
 
-test('a key that expires rotates no other key into one that outlives it', async () => {
+test("refuses to rotate another key into one that outlives the caller's", async () => {
   const expiresAt = '2026-03-02T00:00:00.000Z'
   const expiring = await issue({ scopes: ['manage'], expiresAt })
   const lasting = await issue({ scopes: ['manage'] })
@@ -158,7 +158,7 @@ test('a key that expires rotates no other key into one that outlives it', async 
   expect([await statusOf(body.secretKey), await statusOf(next.body.secretKey)]).toEqual([401, 401])
 })
 
-test('a revoked key is refused at once, and cannot be rotated', async () => {
+test('refuses a revoked key at once, and does not rotate it', async () => {
   const { keyId, secretKey } = await issue()
   const { body } = await call<ApiKeyBody>('DELETE', `${path}/${keyId}`)
   expect(body.status).toBe('revoked')
@@ -167,7 +167,7 @@ test('a revoked key is refused at once, and cannot be rotated', async () => {
   expect((await call('POST', `${path}/${keyId}/rotate`)).status).toBe(400)
 })
 
-test('the secret of a new key is told, and a key is revoked, also while the hot state is away', async () => {
+test('returns the secret of a new key and revokes keys while the hot state is down', async () => {
   isAway = true
   try {
     const made = await call<Issued>('POST', path, {})
@@ -186,7 +186,7 @@ test('the secret of a new key is told, and a key is revoked, also while the hot 
   }
 })
 
-test('keys of others are not there', async () => {
+test('responds 404 for keys of other providers and environments', async () => {
   const { keyId } = await issue()
   const stranger = await stack.createTenant()
   for (const key of [stranger.sandboxKey, tenant.liveKey]) {
@@ -204,7 +204,7 @@ describe('a key of another service', () => {
       ...holder,
     })
 
-  test('acts for the provider that it names, is in no list, and is named in the audit log', async () => {
+  test('acts for the provider that it names, is not listed, and appears in the audit log', async () => {
     const key = await keyFor()
     const { status } = await call('POST', '/v1/sdk/products', { name: 'By service' }, key)
     expect(status).toBe(201)
@@ -226,12 +226,12 @@ describe('a key of another service', () => {
     })
   })
 
-  test('is no user of the console', async () => {
+  test('does not count as a console user', async () => {
     const { status, body } = await call('GET', '/v1/ui/auth/me', undefined, await keyFor())
     expect([status, body.code]).toEqual([403, 'user_required'])
   })
 
-  test('opens nothing for a provider that does not exist, is not live yet, or is another than it names', async () => {
+  test('is refused for a provider that does not exist, is not live yet, or differs from the named one', async () => {
     const [other, unknown, live] = await Promise.all([
       keyFor({ providerId: 'prv_OTHER' }),
       keyFor({ providerId: 'prv_UNKNOWN' }),

@@ -8,9 +8,9 @@ const writes: ReadonlySet<string | symbol> = new Set([
 ])
 
 /** Wraps the real hot state: `around` is called instead of each write of a publisher, and decides whether to run the write. */
-export function aroundWrites(
+export function hookWrites(
   hotState: HotState,
-  around: (carryOut: () => Promise<void>, given: readonly unknown[]) => Promise<void>,
+  around: (runWrite: () => Promise<void>, given: readonly unknown[]) => Promise<void>,
 ): HotState {
   return new Proxy(hotState, {
     get(target, name) {

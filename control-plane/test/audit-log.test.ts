@@ -42,7 +42,7 @@ async function auditPage(query: string): Promise<Page> {
   return answer.body
 }
 
-async function make(
+async function send(
   path: string,
   body: unknown,
   method = 'POST',
@@ -58,17 +58,17 @@ async function make(
   return answer.body
 }
 
-describe('every route that changes something', () => {
+describe('the list of changing routes', () => {
   /** Earlier calls create the objects that later calls need. */
   const refs: Record<string, string> = { sessionId: 'none-yet' }
   const email = 'owner@example.com'
   const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
   const calls: Record<string, (path: string) => Promise<unknown>> = {
     'POST /v1/sdk/products': async (path) => {
-      refs['productRef'] = (await make(path, { name: 'Search' }))['reference']!
+      refs['productRef'] = (await send(path, { name: 'Search' }))['reference']!
     },
-    'PUT /v1/sdk/products/:productRef': (path) => make(path, { name: 'Find' }, 'PUT'),
-    'POST /v1/sdk/products/:productRef/clone': (path) => make(path, {}),
+    'PUT /v1/sdk/products/:productRef': (path) => send(path, { name: 'Find' }, 'PUT'),
+    'POST /v1/sdk/products/:productRef/clone': (path) => send(path, {}),
     'POST /v1/sdk/products/:productRef/plans': async (path) => {
       const plan = {
         name: 'Monthly',
@@ -77,28 +77,28 @@ describe('every route that changes something', () => {
         limit: 5,
         billingCycle: 'monthly',
       }
-      refs['planRef'] = (await make(path, plan))['reference']!
+      refs['planRef'] = (await send(path, plan))['reference']!
     },
-    'PUT /v1/sdk/products/:productRef/plans/:planRef': (path) => make(path, { name: 'M' }, 'PUT'),
+    'PUT /v1/sdk/products/:productRef/plans/:planRef': (path) => send(path, { name: 'M' }, 'PUT'),
     'POST /v1/sdk/customers': async (path) => {
-      refs['reference'] = (await make(path, { email: 'ada@example.com' }))['reference']!
+      refs['reference'] = (await send(path, { email: 'ada@example.com' }))['reference']!
     },
     'POST /v1/sdk/checkout-sessions': (path) =>
-      make(path, { customerRef: refs['reference'], productRef: refs['productRef'] }),
+      send(path, { customerRef: refs['reference'], productRef: refs['productRef'] }),
     'POST /v1/sdk/customers/customer-sessions': (path) =>
-      make(path, { customerRef: refs['reference'] }),
-    'PATCH /v1/sdk/customers/:reference': (path) => make(path, { name: 'Ada' }, 'PATCH'),
-    'POST /v1/sdk/customers/:reference/credits': (path) => make(path, { credits: 100 }),
+      send(path, { customerRef: refs['reference'] }),
+    'PATCH /v1/sdk/customers/:reference': (path) => send(path, { name: 'Ada' }, 'PATCH'),
+    'POST /v1/sdk/customers/:reference/credits': (path) => send(path, { credits: 100 }),
     'POST /v1/ui/customers/:reference/credits/adjustments': (path) =>
-      make(path, { amount: -40, reason: 'a mistake' }),
+      send(path, { amount: -40, reason: 'a mistake' }),
     'POST /v1/sdk/activate': async (path) => {
       const { productRef, planRef, reference: customerRef } = refs
-      refs['purchaseRef'] = (await make(path, { customerRef, productRef, planRef }))['purchaseRef']!
+      refs['purchaseRef'] = (await send(path, { customerRef, productRef, planRef }))['purchaseRef']!
     },
-    'POST /v1/sdk/purchases/:purchaseRef/cancel': (path) => make(path, {}),
-    'POST /v1/sdk/purchases/:purchaseRef/reactivate': (path) => make(path, {}),
+    'POST /v1/sdk/purchases/:purchaseRef/cancel': (path) => send(path, {}),
+    'POST /v1/sdk/purchases/:purchaseRef/reactivate': (path) => send(path, {}),
     'PUT /v1/sdk/auto-recharge': (path) =>
-      make(
+      send(
         path,
         { customerRef: refs['reference'], enabled: false, triggerType: 'balance', currency: 'USD' },
         'PUT',
@@ -106,18 +106,18 @@ describe('every route that changes something', () => {
     'DELETE /v1/sdk/auto-recharge': async (path) => {
       // Set the status as after a first payment, because terms that are already disabled cannot be disabled.
       await mcp.stack.database.in('sandbox')`update auto_recharges set status = 'active'`
-      await make(`${path}?customerRef=${refs['reference']}`, undefined, 'DELETE')
+      await send(`${path}?customerRef=${refs['reference']}`, undefined, 'DELETE')
     },
     'POST /v1/ui/meters': async (path) => {
-      refs['meterRef'] = (await make(path, { name: 'tokens' }))['reference']!
+      refs['meterRef'] = (await send(path, { name: 'tokens' }))['reference']!
     },
-    'PATCH /v1/ui/meters/:meterRef': (path) => make(path, { displayName: 'Tokens' }, 'PATCH'),
+    'PATCH /v1/ui/meters/:meterRef': (path) => send(path, { displayName: 'Tokens' }, 'PATCH'),
     'POST /v1/ui/api-keys': async (path) => {
-      refs['keyId'] = (await make(path, {}))['keyId']!
+      refs['keyId'] = (await send(path, {}))['keyId']!
     },
-    'POST /v1/ui/api-keys/:keyId/rotate': (path) => make(path, {}),
-    'DELETE /v1/ui/api-keys/:keyId': (path) => make(path, undefined, 'DELETE'),
-    'PATCH /v1/ui/merchant': (path) => make(path, { legalName: 'Acme Ltd' }, 'PATCH'),
+    'POST /v1/ui/api-keys/:keyId/rotate': (path) => send(path, {}),
+    'DELETE /v1/ui/api-keys/:keyId': (path) => send(path, undefined, 'DELETE'),
+    'PATCH /v1/ui/merchant': (path) => send(path, { legalName: 'Acme Ltd' }, 'PATCH'),
     'PUT /v1/ui/merchant/:kind': async (path) => {
       const answer = await mcp.stack.callRaw(mcp.tenant.sandboxKey, 'PUT', path, {
         body: png,
@@ -125,21 +125,21 @@ describe('every route that changes something', () => {
       })
       expect(answer.status).toBe(200)
     },
-    'PUT /v1/ui/exchange-rates/:currency': (path) => make(path, { unitsPerDollar: '0.9' }, 'PUT'),
-    'DELETE /v1/ui/exchange-rates/:currency': (path) => make(path, undefined, 'DELETE'),
+    'PUT /v1/ui/exchange-rates/:currency': (path) => send(path, { unitsPerDollar: '0.9' }, 'PUT'),
+    'DELETE /v1/ui/exchange-rates/:currency': (path) => send(path, undefined, 'DELETE'),
     'POST /v1/sdk/products/mcp/bootstrap': async () => {
       const made = await mcp.bootstrap({ name: 'Tools', tools: [{ name: 'ping', noPlan: true }] })
       refs['mcpProductRef'] = made.body.product.reference
     },
     'PUT /v1/sdk/products/:productRef/mcp/plans': () =>
-      make(
+      send(
         `/v1/sdk/products/${refs['mcpProductRef']}/mcp/plans`,
         { plans: [{ key: 'free', name: 'Free', price: 0, currency: 'USD' }] },
         'PUT',
       ),
     'POST /v1/ui/products/:productRef/mcp/discover': () =>
-      make(`/v1/ui/products/${refs['mcpProductRef']}/mcp/discover`, {}),
-    ...customerAuthCalls(refs, make),
+      send(`/v1/ui/products/${refs['mcpProductRef']}/mcp/discover`, {}),
+    ...customerAuthCalls(refs, send),
     'POST /v1/ui/auth/password': async () => {
       await createUser(mcp.stack, mcp.tenant, email)
     },
@@ -147,20 +147,20 @@ describe('every route that changes something', () => {
       refs['token'] = (await signIn(mcp.stack, email)).accessToken
     },
     'POST /v1/ui/auth/environment': (path) =>
-      make(path, { environment: 'sandbox' }, 'POST', refs['token']),
+      send(path, { environment: 'sandbox' }, 'POST', refs['token']),
     'POST /v1/ui/users': async (path) => {
       const invited = { email: 'bob@example.com', role: 'member' }
-      await make(path, invited, 'POST', refs['token'])
+      await send(path, invited, 'POST', refs['token'])
       const all = await auditPage('limit=500')
       refs['userId'] = all.entries.find(({ operation }) => operation === `POST ${path}`)!.reference
     },
-    'PATCH /v1/ui/users/:userId': (path) => make(path, { name: 'Bob' }, 'PATCH', refs['token']),
-    'POST /v1/ui/users/:userId/password-link': (path) => make(path, {}, 'POST', refs['token']),
-    'DELETE /v1/ui/users/:userId': (path) => make(path, undefined, 'DELETE', refs['token']),
+    'PATCH /v1/ui/users/:userId': (path) => send(path, { name: 'Bob' }, 'PATCH', refs['token']),
+    'POST /v1/ui/users/:userId/password-link': (path) => send(path, {}, 'POST', refs['token']),
+    'DELETE /v1/ui/users/:userId': (path) => send(path, undefined, 'DELETE', refs['token']),
     'POST /v1/ui/provider/auth/cli-init/sessions/:sessionId/complete': async (path) => {
       const sessions = path.replace(/\/[^/]+\/complete$/, '')
-      const { sessionId } = await make(sessions, {})
-      await make(
+      const { sessionId } = await send(sessions, {})
+      await send(
         `${sessions}/${sessionId}/complete`,
         { environment: 'sandbox' },
         'POST',
@@ -168,19 +168,19 @@ describe('every route that changes something', () => {
       )
     },
     'PUT /v1/ui/auth/password': (path) =>
-      make(
+      send(
         path,
         { currentPassword: password, newPassword: 'quite another battery' },
         'PUT',
         refs['token'],
       ),
-    ...webhookCalls(refs, make, () => mcp.stack.database.in('sandbox')),
-    'DELETE /v1/sdk/products/:productRef/plans/:planRef': (path) => make(path, undefined, 'DELETE'),
-    'DELETE /v1/sdk/products/:productRef': (path) => make(path, undefined, 'DELETE'),
-    'DELETE /v1/ui/customers/:reference': (path) => make(path, undefined, 'DELETE'),
+    ...webhookCalls(refs, send, () => mcp.stack.database.in('sandbox')),
+    'DELETE /v1/sdk/products/:productRef/plans/:planRef': (path) => send(path, undefined, 'DELETE'),
+    'DELETE /v1/sdk/products/:productRef': (path) => send(path, undefined, 'DELETE'),
+    'DELETE /v1/ui/customers/:reference': (path) => send(path, undefined, 'DELETE'),
   }
 
-  test('is known here', async () => {
+  test('contains every route that changes something', async () => {
     const usageStore = createClickHouseUsageStore({
       url: 'http://127.0.0.1:9',
       username: 'default',
@@ -205,7 +205,7 @@ describe('every route that changes something', () => {
     await usageStore.close()
   })
 
-  test('says who changed what', async () => {
+  test('records who changed what', async () => {
     for (const [route, call] of Object.entries(calls)) {
       const path = route
         .replace(/^\w+ /, '')
@@ -228,7 +228,7 @@ describe('every route that changes something', () => {
     }
   }, 120_000)
 
-  test('tells of a change which columns it changed, and no values', async () => {
+  test('records the changed columns but not their values', async () => {
     const { entries } = await auditPage(`reference=${refs['meterRef']}`)
     const [changed, made] = entries
     expect(entries).toHaveLength(2)
@@ -243,7 +243,7 @@ describe('every route that changes something', () => {
     expect(changed!.afterSha256).not.toBe(made!.afterSha256)
   })
 
-  test('is found page by page, in one order', async () => {
+  test('returns pages in a stable order', async () => {
     const whole = (await auditPage('limit=500')).entries
     expect(whole.some(({ id }) => id.startsWith('control-'))).toBe(true)
     const paged: AuditEntryBody[] = []
@@ -265,7 +265,7 @@ describe('every route that changes something', () => {
   })
 })
 
-test('a change that Tollgate did not make is told with the login of the database', async () => {
+test('records the database login of a change made outside Tollgate', async () => {
   const { providerId } = mcp.tenant
   await owner.in('sandbox')`
     insert into exchange_rates values (${providerId}, 'SEK', 10, now())`
@@ -274,7 +274,7 @@ test('a change that Tollgate did not make is told with the login of the database
 })
 
 test.each(['audit_log', 'audit_seals'])(
-  'the services can change nothing in %s, and requests add nothing',
+  'lets services change nothing in %s, and lets requests add nothing',
   async (table) => {
     const { database } = mcp.stack
     const refused = { code: '42501' }
@@ -345,16 +345,16 @@ describe('a sealed log', () => {
       `update audit_seals set sha256 = repeat('0', 64) where number = 1 and provider_id = 'PROVIDER'`,
       'altered',
     ],
-  ])('shows when somebody changed %s', async (_, change, reason) => {
+  ])('detects a change of %s', async (_, change, reason) => {
     const pool = mcp.stack.database.in('sandbox')
     await sealEntries(pool, 0n, new Date())
-    await make('/v1/sdk/products', { name: 'One more' })
+    await send('/v1/sdk/products', { name: 'One more' })
     await sealEntries(pool, 0n, new Date())
-    const asked = change.replaceAll('PROVIDER', mcp.tenant.providerId)
-    expect(await foundAfter(asked)).toBe(reason)
+    const statement = change.replaceAll('PROVIDER', mcp.tenant.providerId)
+    expect(await foundAfter(statement)).toBe(reason)
   })
 
-  test('waits for whoever has begun to append and not committed', async () => {
+  test('waits for open transactions that append entries', async () => {
     const started = await startTestDatabase(migrationsFolder)
     const pool = started.database.in('sandbox')
     const rate = (currency: string) => pool`
@@ -374,7 +374,7 @@ describe('a sealed log', () => {
     await started.stop()
   })
 
-  test('is verified and exported by command', async () => {
+  test('verifies and exports the log with CLI commands', async () => {
     const lines: string[] = []
     const { database } = mcp.stack
     const parts = { database, output: createOutput(() => 'text', lines.push.bind(lines)) }

@@ -31,7 +31,7 @@ const path = '/v1/sdk/auto-recharge'
 const read = async () =>
   (await call<AutoRechargeResponse>('GET', `${path}?customerRef=${customerRef}`)).body
 
-const asked = {
+const terms = {
   enabled: true,
   triggerType: 'balance',
   currency: 'sek',
@@ -41,17 +41,17 @@ const asked = {
 }
 
 function put(fields: object = {}) {
-  const body = { customerRef, ...asked, ...fields }
+  const body = { customerRef, ...terms, ...fields }
   return call<AutoRechargeResponse>('PUT', path, body)
 }
 
-async function giveCard(reusable: boolean): Promise<void> {
+async function saveCard(reusable: boolean): Promise<void> {
   await stack.database.in('sandbox')`
     insert into customer_cards values
       (${tenant.providerId}, ${customerRef}, 'visa', '4242', 12, 2030, ${reusable}, null, now())`
 }
 
-test('without a configuration there is none, but what forms must know', async () => {
+test('returns only the limits for forms if nothing is configured', async () => {
   expect(await read()).toEqual({
     config: null,
     validation: {
@@ -67,7 +67,7 @@ test('without a configuration there is none, but what forms must know', async ()
   expect(status).toBe(400)
 })
 
-test('what is asked for waits for a card that may be charged', async () => {
+test('waits for a card that may be charged', async () => {
   const { status, body } = await put()
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -92,16 +92,16 @@ test('what is asked for waits for a card that may be charged', async () => {
     },
   })
   expect(await read()).toMatchObject(body)
-  await giveCard(true)
+  await saveCard(true)
   expect((await put()).body.config?.status).toBe('active')
 })
 
-test('a card on file alone is not charged', async () => {
-  await giveCard(false)
+test('does not charge a card that may not be charged without the customer', async () => {
+  await saveCard(false)
   expect((await put()).body.config?.status).toBe('pending_setup')
 })
 
-test('another currency is shown in the one of the balance', async () => {
+test('shows amounts of another currency in the currency of the balance', async () => {
   const { body } = await put({
     currency: 'JPY',
     topupAmountMajor: 1500,
@@ -112,7 +112,7 @@ test('another currency is shown in the one of the balance', async () => {
   expect(body.display).toMatchObject({ topupAmountMajor: 94.6, currency: 'SEK' })
 })
 
-test('a rate that comes or goes changes what is shown, not what was asked for', async () => {
+test('changes what is shown, not the stored terms, when a rate is added or removed', async () => {
   await put()
   await call('PUT', '/v1/ui/exchange-rates/SEK', { unitsPerDollar: '20' })
   expect((await read()).config?.trigger.thresholdAmountMinor).toBe(5_000)
@@ -149,14 +149,14 @@ describe('refuses', () => {
     expect((await read()).config).toBeNull()
   })
 
-  test('what is malformed', async () => {
+  test('refuses a malformed body', async () => {
     expect((await put({ triggerType: 'schedule' })).status).toBe(400)
     expect((await put({ thresholdAmountMajor: -1 })).status).toBe(400)
     expect((await put({ customerRef: 'nobody' })).status).toBe(404)
   })
 })
 
-test('switching off keeps what was asked for, by either way, as often as wanted', async () => {
+test('keeps the terms when it is turned off in either way, any number of times', async () => {
   await put()
   const off = { customerRef, enabled: false, triggerType: 'balance', currency: 'SEK' }
   const { body } = await call<AutoRechargeResponse>('PUT', path, off)
@@ -173,16 +173,16 @@ test('switching off keeps what was asked for, by either way, as often as wanted'
   }
 })
 
-test('switching off what never was on is no error', async () => {
+test('accepts turning off automatic recharge that was never on', async () => {
   expect((await call('DELETE', `${path}?customerRef=${customerRef}`)).status).toBe(200)
   expect((await read()).config).toBeNull()
 })
 
-test('the payment method is what is known of the card', async () => {
+test('returns the stored facts of the card as the payment method', async () => {
   const ask = () =>
     call<PaymentMethodBody>('GET', `/v1/sdk/payment-method?customerRef=user_${sequence}`)
   expect((await ask()).body).toEqual({ kind: 'none' })
-  await giveCard(true)
+  await saveCard(true)
   expect((await ask()).body).toEqual({
     kind: 'card',
     brand: 'visa',
@@ -196,7 +196,7 @@ test('the payment method is what is known of the card', async () => {
 describe('exchange rates', () => {
   const rates = '/v1/ui/exchange-rates'
 
-  test('are the provider’s own', async () => {
+  test('belong to one provider', async () => {
     const other = await stack.createTenant('SEK')
     for (const key of [other.sandboxKey, tenant.liveKey]) {
       expect((await stack.call(key, 'GET', rates)).body).toEqual({ exchangeRates: [] })
@@ -205,18 +205,21 @@ describe('exchange rates', () => {
     expect((await call('GET', rates)).body).toEqual({ exchangeRates: [sek] })
   })
 
-  test('can be taken back', async () => {
+  test('can be removed', async () => {
     const set = await call('PUT', `${rates}/NOK`, { unitsPerDollar: '10.500000000' })
     expect(set.body).toEqual({ currency: 'NOK', unitsPerDollar: '10.5', source: 'db' })
     expect((await call('DELETE', `${rates}/nok`)).body).toEqual({ success: true })
     expect(JSON.stringify((await call('GET', rates)).body)).not.toContain('NOK')
   })
 
-  test.each(['0', '0.000', '-1', '1e3', '', '9,46'])('cannot be %j', async (unitsPerDollar) => {
-    expect((await call('PUT', `${rates}/SEK`, { unitsPerDollar })).status).toBe(400)
-  })
+  test.each(['0', '0.000', '-1', '1e3', '', '9,46'])(
+    'refuses the rate %j',
+    async (unitsPerDollar) => {
+      expect((await call('PUT', `${rates}/SEK`, { unitsPerDollar })).status).toBe(400)
+    },
+  )
 
-  test('are not had for the dollar', async () => {
+  test('refuses a rate for the dollar', async () => {
     expect((await call('PUT', `${rates}/usd`, { unitsPerDollar: '2' })).status).toBe(400)
   })
 })

@@ -24,10 +24,10 @@ beforeAll(async () => {
 afterAll(() => stack.stop())
 
 type Runs = { readonly runs: readonly object[]; readonly total: number }
-const look = async (key: string, query = '') =>
+const listRuns = async (key: string, query = '') =>
   (await stack.call<Runs>(key, 'GET', `/v1/ui/billing/runs${query}`)).body
 
-test('what jobs did for a provider is listed with the newest first', async () => {
+test("lists the runs of a provider's jobs, newest first", async () => {
   const renewals = {
     job: 'renewals',
     slot: '2026-03-01T10:00:00.000Z',
@@ -36,7 +36,7 @@ test('what jobs did for a provider is listed with the newest first', async () =>
     counts: { done: 5, postponed: 1, failed: 1 },
     failure: 'lost',
   }
-  const { runs, total } = await look(tenant.sandboxKey)
+  const { runs, total } = await listRuns(tenant.sandboxKey)
   expect(total).toBe(2)
   expect(runs).toEqual([
     {
@@ -48,17 +48,17 @@ test('what jobs did for a provider is listed with the newest first', async () =>
     },
     renewals,
   ])
-  expect(await look(tenant.sandboxKey, '?job=renewals')).toMatchObject({
+  expect(await listRuns(tenant.sandboxKey, '?job=renewals')).toMatchObject({
     runs: [renewals],
     total: 1,
   })
-  expect(await look(tenant.sandboxKey, '?limit=1&offset=1')).toMatchObject({
+  expect(await listRuns(tenant.sandboxKey, '?limit=1&offset=1')).toMatchObject({
     runs: [renewals],
     total: 2,
   })
 })
 
-test('others see none of it', async () => {
-  expect((await look(other.sandboxKey)).total).toBe(1)
-  expect((await look(tenant.liveKey)).total).toBe(0)
+test('hides runs from other providers', async () => {
+  expect((await listRuns(other.sandboxKey)).total).toBe(1)
+  expect((await listRuns(tenant.liveKey)).total).toBe(0)
 })

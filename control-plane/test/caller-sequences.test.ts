@@ -9,12 +9,13 @@ import { CallerWorld } from './caller-world.ts'
  * start, because these tests make no payment.
  */
 
-const asked = process.env['TOLLGATE_TEST_SEQUENCES']
-const sequencesMax = Number(asked ?? 10)
+const requestedCount = process.env['TOLLGATE_TEST_SEQUENCES']
+const sequencesMax = Number(requestedCount ?? 10)
 const stepsPerSequence = 14
 
 /** The sequences are the same in every run, unless the environment sets their number. */
-const seed = asked === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
+const seed =
+  requestedCount === undefined ? 14 : Number(process.env['TOLLGATE_TEST_SEED'] ?? Date.now())
 
 let world: CallerWorld
 
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 test(
-  'no caller gains what its rights deny, and nothing that costs money begins without it',
+  'never lets a caller exceed its rights or start something unpaid',
   { timeout: 3_600_000 },
   async () => {
     const sequences = fc.sample(
@@ -49,7 +50,7 @@ async function play(steps: readonly CallerStep[], served: Map<CallerName, number
     const texts = await world.play(players, step)
     served.set(step.caller, (served.get(step.caller) ?? 0) + texts.length)
     const after = await world.read()
-    const told = `seed ${seed}\n${done.join('\n')}`
-    world.expectNothingGained(players, step, { before, after, texts }, told)
+    const description = `seed ${seed}\n${done.join('\n')}`
+    world.expectNothingGained(players, step, { before, after, texts }, description)
   }
 }

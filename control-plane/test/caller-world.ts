@@ -134,17 +134,17 @@ export class CallerWorld {
     return texts
   }
 
-  /** Fails if a caller gained what its rights deny. `told` describes the sequence in failure messages. */
+  /** Fails if a caller gained what its rights deny. `description` describes the sequence in failure messages. */
   expectNothingGained(
     players: readonly [Player, Player],
     { caller, act, customer }: CallerStep,
     { before, after, texts }: Played,
-    told: string,
+    description: string,
   ): void {
     if (caller !== 'manage') {
-      if (act === 'issue key') expect(after.keys, told).toBe(before.keys)
+      if (act === 'issue key') expect(after.keys, description).toBe(before.keys)
       for (const secret of caller === 'portal' ? [] : before.secrets) {
-        for (const text of texts) expect(text.includes(secret), told).toBe(false)
+        for (const text of texts) expect(text.includes(secret), description).toBe(false)
       }
     }
     const changed = before.purchases.filter(
@@ -156,38 +156,40 @@ export class CallerWorld {
       ({ reference }) => !before.purchases.some((purchase) => purchase.reference === reference),
     )
     const own = players[customer].customerRef
-    for (const { customer_ref: whose } of [...changed, ...begun]) expect(whose, told).toBe(own)
-    this.#expectRights(caller, changed, begun, told)
-    this.#expectUnpaid(after.purchases, told)
+    for (const { customer_ref: whose } of [...changed, ...begun])
+      expect(whose, description).toBe(own)
+    this.#expectRights(caller, changed, begun, description)
+    this.#expectUnpaid(after.purchases, description)
   }
 
   #expectRights(
     caller: CallerStep['caller'],
     changed: readonly Purchase[],
     begun: readonly Purchase[],
-    told: string,
+    description: string,
   ): void {
     if (caller === 'manage' || caller === 'portal') return
     // The caller ended or changed no purchase that gives access.
     expect(
       changed.filter(({ status }) => openStatuses.includes(status)),
-      told,
+      description,
     ).toEqual([])
-    if (caller !== 'bound') expect(begun, told).toEqual([])
+    if (caller !== 'bound') expect(begun, description).toEqual([])
   }
 
   /** Fails unless every purchase with access is free, or is the only trial of its customer, because no payment was made. */
-  #expectUnpaid(purchases: readonly Purchase[], told: string): void {
+  #expectUnpaid(purchases: readonly Purchase[], description: string): void {
     const trials = new Map<string, number>()
     const holders = new Map<string, number>()
     for (const { plan_ref: planRef, status, customer_ref: whose } of purchases) {
       const name = this.#nameOf(planRef)
       if (name === 'trial') trials.set(whose, (trials.get(whose) ?? 0) + 1)
-      if (status === 'active') expect(plans[name].price, told).toBe(0)
-      if (status === 'trialing') expect(name, told).toBe('trial')
+      if (status === 'active') expect(plans[name].price, description).toBe(0)
+      if (status === 'trialing') expect(name, description).toBe('trial')
       if (openStatuses.includes(status)) holders.set(whose, (holders.get(whose) ?? 0) + 1)
     }
-    for (const count of [...trials.values(), ...holders.values()]) expect(count, told).toBe(1)
+    for (const count of [...trials.values(), ...holders.values()])
+      expect(count, description).toBe(1)
   }
 
   #nameOf(planRef: string): PlanName {

@@ -75,9 +75,9 @@ export type Opened = {
 }
 
 export async function open(customerRef: string): Promise<Opened> {
-  const asked = { customerRef, productRef }
+  const requestBody = { customerRef, productRef }
   const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, requestBody)
   const link = `/customer/checkout?id=${sessionId}`
   const answer = await stack.fetch(link, { redirect: 'manual' })
   expect(answer.status).toBe(303)

@@ -26,19 +26,22 @@ useCheckoutPages()
 test.each([
   ['activate', 'free', 'active'],
   ['trial', 'trial', 'trialing'],
-])('pressing the button ten times at once (%s) gives one purchase', async (how, plan, status) => {
-  const customerRef = await createCustomer()
-  const opened = await open(customerRef)
-  const times = Array.from({ length: 10 }, () => take(opened, how, plans[plan]))
-  const statuses = await Promise.all(times)
-  expect(statuses).toContain(303)
-  const purchases = await purchasesOf(customerRef)
-  expect(purchases.map((purchase) => purchase.status)).toEqual([status])
-  const told = await stack.database.in('sandbox')`
+])(
+  'creates one purchase when the button is pressed 10 times at once (%s)',
+  async (how, plan, status) => {
+    const customerRef = await createCustomer()
+    const opened = await open(customerRef)
+    const times = Array.from({ length: 10 }, () => take(opened, how, plans[plan]))
+    const statuses = await Promise.all(times)
+    expect(statuses).toContain(303)
+    const purchases = await purchasesOf(customerRef)
+    expect(purchases.map((purchase) => purchase.status)).toEqual([status])
+    const events = await stack.database.in('sandbox')`
     select 1 from outbox where type = 'checkout_session.completed'
       and object ->> 'customer' = ${customerRef}`
-  expect(told).toHaveLength(1)
-})
+    expect(events).toHaveLength(1)
+  },
+)
 
 test.each([
   ['activate', 'paid'],
@@ -47,7 +50,7 @@ test.each([
   ['activate', 'none'],
   ['trial', 'paid'],
   ['trial', 'free'],
-])('no form gives what has to be paid or is not offered: %s %s', async (how, plan) => {
+])('starts no plan that must be paid or is not offered: %s %s', async (how, plan) => {
   const customerRef = await createCustomer()
   const opened = await open(customerRef)
   const { path } = await refuse(opened, how, plan)
@@ -55,7 +58,7 @@ test.each([
   expect(await purchasesOf(customerRef)).toEqual([])
 })
 
-test('a refused form is shown again as often as its page is loaded, and on no other page', async () => {
+test('shows a refused form again on each reload, and on no other page', async () => {
   const opened = await open(await createCustomer())
   const { path, kept } = await refuse(opened, 'trial', 'free')
   for (let times = 0; times < 2; times += 1) {
@@ -69,7 +72,7 @@ test('a refused form is shown again as often as its page is loaded, and on no ot
   expect(await pageOf(again.path, opened.cookie, again.kept)).toContain(refusedText)
 })
 
-describe('a checkout that was issued with a key for ingest alone', () => {
+describe('a checkout that was opened with a key for ingest', () => {
   let ingestKey: string
 
   beforeAll(async () => {
@@ -78,14 +81,14 @@ describe('a checkout that was issued with a key for ingest alone', () => {
   })
 
   async function openWithIngestKey(customerRef: string): Promise<Opened> {
-    const asking = { customerRef, productRef, includeCheckoutSession: true }
+    const limitsBody = { customerRef, productRef, includeCheckoutSession: true }
     const path = '/v1/sdk/limits'
-    const { body } = await stack.call<LimitsResponse>(ingestKey, 'POST', path, asking)
+    const { body } = await stack.call<LimitsResponse>(ingestKey, 'POST', path, limitsBody)
     expect(body.withinLimits).toBe(false)
     return openLink(body.checkoutSessionId!)
   }
 
-  test('offers and takes no plan that ends another purchase', async () => {
+  test('neither offers nor starts a plan that ends another purchase', async () => {
     const customerRef = await createCustomer()
     expect(await take(await open(customerRef), 'trial', plans['capped'])).toBe(303)
     const of = { providerId: tenant.providerId, customerRef, productRef, units: 1 }
@@ -111,7 +114,7 @@ describe('a checkout that was issued with a key for ingest alone', () => {
     expect(await purchasesOf(customerRef)).toHaveLength(2)
   })
 
-  test('lets a customer without a purchase take a plan', async () => {
+  test('lets a customer without a purchase start a plan', async () => {
     const customerRef = await createCustomer()
     const bound = await openWithIngestKey(customerRef)
     expect(await pageOf(bound.path, bound.cookie)).toContain('aria-label="Choose free"')
@@ -122,11 +125,11 @@ describe('a checkout that was issued with a key for ingest alone', () => {
   })
 })
 
-test('a checkout for credits takes no plan, whatever product it names', async () => {
+test('starts no plan on a checkout for credits, whatever product it names', async () => {
   const customerRef = await createCustomer()
-  const asked = { customerRef, productRef, purpose: 'credit_topup' }
+  const requestBody = { customerRef, productRef, purpose: 'credit_topup' }
   const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, requestBody)
   const opened = await openLink(sessionId)
   for (const [how, name] of [
     ['activate', 'free'],
@@ -137,11 +140,11 @@ test('a checkout for credits takes no plan, whatever product it names', async ()
   expect(await purchasesOf(customerRef)).toEqual([])
 })
 
-test('shows prices in a currency that is sold, whatever the address asks for', async () => {
+test('shows prices in a currency of the plan, whatever the address requests', async () => {
   const customerRef = await createCustomer()
-  const asked = { customerRef, purpose: 'credit_topup' }
+  const requestBody = { customerRef, purpose: 'credit_topup' }
   const path = '/v1/sdk/checkout-sessions'
-  const { sessionId } = await call<{ sessionId: string }>('POST', path, asked)
+  const { sessionId } = await call<{ sessionId: string }>('POST', path, requestBody)
   const credits = await openLink(sessionId)
   const page = await pageOf(`${credits.path}?amount=25&currency=%3Cb`, credits.cookie)
   expect(page).toContain('You will receive 250,000 credits.')
@@ -150,7 +153,7 @@ test('shows prices in a currency that is sold, whatever the address asks for', a
   expect(choice).toContain('aria-label="Choose free"')
 })
 
-test('nobody else puts words on a page', async () => {
+test('shows no text that another site put into a form', async () => {
   const opened = await open(await createCustomer())
   const { path, kept } = await refuse(opened, 'trial', 'free')
   const [name, value] = kept.split('=') as [string, string]
@@ -175,7 +178,7 @@ test('nobody else puts words on a page', async () => {
 
 const refusedText = 'This plan can no longer be started in this way.'
 
-test('a plan is tried once', async () => {
+test('allows one trial of a plan', async () => {
   const customerRef = await createCustomer()
   expect(await take(await open(customerRef), 'trial', plans['trial'])).toBe(303)
   expect(await take(await open(customerRef), 'activate', plans['free'])).toBe(303)
@@ -184,7 +187,7 @@ test('a plan is tried once', async () => {
   expect(purchases.map(({ status }) => status).sort()).toEqual(['active', 'expired'])
 })
 
-test('nothing is bought when the time is up, or without the page’s own token', async () => {
+test('sells nothing after the expiry, or without the token of the page', async () => {
   const customerRef = await createCustomer()
   const opened = await open(customerRef)
   expect(await take({ ...opened, formToken: 'x' }, 'activate', plans['free'])).toBe(403)

@@ -4,7 +4,7 @@ import type { CliSessionExchangeBody } from '@tollgate/schemas/http/cli-sessions
 import { sha256OfSecretKey } from '@tollgate/domain/api-keys/secret-key'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { untilDead } from './until-dead.ts'
+import { runUntilKilled } from './run-until-killed.ts'
 
 /* A command line requests a key, a signed-in user approves it, and the command line fetches the key once. */
 
@@ -59,14 +59,14 @@ async function answer({ sessionId }: Opened, how: 'complete' | 'cancel', as = to
   return (await stack.call(as, 'POST', `${path}/${sessionId}/${how}`, body)).status
 }
 
-test('a key is made in the environment that was chosen, and told once', async () => {
+test('creates a key in the chosen environment and returns it once', async () => {
   const opened = await open()
   expect(opened.authUrl).toMatch(new RegExp(`/console/cli/${opened.sessionId}$`))
   expect(opened.userCode.replace('-', '').toLowerCase()).toBe(opened.sessionId.slice(-8))
   expect(await exchange(opened)).toEqual({ status: 'pending' })
   expect(await answer(opened, 'complete')).toBe(200)
-  const told = await exchange(opened)
-  const { secretKey = '', email, ...rest } = told
+  const exchanged = await exchange(opened)
+  const { secretKey = '', email, ...rest } = exchanged
   expect(email).toMatch(/^admin\d+@example.com$/)
   expect(rest).toEqual({ status: 'complete', environment: 'live' })
   expect(secretKey).toMatch(/^sk_live_/)
@@ -76,18 +76,18 @@ test('a key is made in the environment that was chosen, and told once', async ()
   expect(again).not.toHaveProperty('secretKey')
 })
 
-test('the secret is sealed until it is fetched, and by two at once it is fetched once', async () => {
+test('keeps the secret encrypted until it is fetched, and returns it to one of two concurrent requests', async () => {
   const opened = await open()
   await answer(opened, 'complete')
   const kept = JSON.stringify(await stack.database.control`select * from cli_session_outcomes`)
   expect(kept).not.toContain('sk_live_')
-  const told = await Promise.all([exchange(opened), exchange(opened), exchange(opened)])
-  expect(told.filter(({ secretKey }) => secretKey !== undefined).length).toBe(1)
+  const exchanged = await Promise.all([exchange(opened), exchange(opened), exchange(opened)])
+  expect(exchanged.filter(({ secretKey }) => secretKey !== undefined).length).toBe(1)
   const text = JSON.stringify(await stack.database.control`select * from cli_sessions`)
   expect(text).not.toContain(opened.pollToken)
 })
 
-test('of two answers the first one stands, and no second key is made', async () => {
+test('keeps the first of two answers and creates no second key', async () => {
   const opened = await open()
   const statuses = await Promise.all([answer(opened, 'complete'), answer(opened, 'complete')])
   expect(statuses.sort()).toEqual([200, 409])
@@ -97,23 +97,23 @@ test('of two answers the first one stands, and no second key is made', async () 
   expect(keys.length).toBe(3)
 })
 
-test('a cancelled session gives no key', async () => {
+test('issues no key for a cancelled session', async () => {
   const opened = await open()
   expect(await answer(opened, 'cancel')).toBe(200)
   expect(await exchange(opened)).toEqual({ status: 'cancelled' })
   expect(await answer(opened, 'complete')).toBe(409)
 })
 
-test('a session expires after ten minutes, answered or not', async () => {
-  const [asked, fetched] = [await open(), await open()]
+test('expires a session after 10 minutes, answered or not', async () => {
+  const [unanswered, fetched] = [await open(), await open()]
   await answer(fetched, 'complete')
   stack.clock.set('2026-03-01T00:10:00Z')
-  expect(await exchange(asked)).toEqual({ status: 'expired' })
+  expect(await exchange(unanswered)).toEqual({ status: 'expired' })
   expect(await exchange(fetched)).toEqual({ status: 'expired' })
-  expect(await answer(asked, 'complete')).toBe(404)
+  expect(await answer(unanswered, 'complete')).toBe(404)
 })
 
-test('nobody fetches with a token that is not the session’s own', async () => {
+test('refuses to exchange with the token of another session', async () => {
   const [one, other] = [await open(), await open()]
   await answer(one, 'complete')
   const refused = [
@@ -128,7 +128,7 @@ test('nobody fetches with a token that is not the session’s own', async () => 
   }
 })
 
-test('keys and members answer no session', async () => {
+test('refuses answers from secret keys and members', async () => {
   const opened = await open()
   for (const as of [tenant.liveKey, tenant.sandboxKey, await signedIn('member')]) {
     expect(await answer(opened, 'complete', as)).toBe(403)
@@ -136,7 +136,7 @@ test('keys and members answer no session', async () => {
   }
 })
 
-test('one address opens so many at a time', async () => {
+test('limits the open sessions of one network address', async () => {
   const openFrom = async () => {
     const headers = { 'x-forwarded-for': '203.0.113.1' }
     return (await stack.callRaw(undefined, 'POST', path, { headers })).status
@@ -148,14 +148,14 @@ test('one address opens so many at a time', async () => {
   expect(await openFrom()).toBe(201)
 })
 
-test('a key is fetched though the process that made it died before it was published', async () => {
+test('returns a key whose process died before publishing it', async () => {
   // The process that is killed uses the real time.
   stack.clock.set(new Date().toISOString())
   token = await signedIn('admin')
   const opened = await open()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ environment: 'sandbox' })
-  await untilDead(stack, { moment: 'before', write: 0 }, [], (port) =>
+  await runUntilKilled(stack, { moment: 'before', write: 0 }, [], (port) =>
     fetch(`http://127.0.0.1:${port}${path}/${opened.sessionId}/complete`, {
       method: 'POST',
       headers,

@@ -67,7 +67,7 @@ function published(secretKey: string): Promise<string | undefined> {
 }
 
 describe('providers', () => {
-  test('are made with a meter in both environments, and listed', async () => {
+  test('are created with a meter in both environments, and listed', async () => {
     expect(await rows('provider', 'list')).toContainEqual([
       providerId,
       'Acme',
@@ -91,7 +91,7 @@ describe('providers', () => {
     }
   })
 
-  test('made for sandbox alone are refused in live until they are enabled', async () => {
+  test('are refused in live until they are enabled, if created for sandbox only', async () => {
     const [newcomer = ''] = await tollgate(
       ...['provider', 'create', '--name', 'Newcomer', '--environments', 'sandbox', '-q'],
     )
@@ -141,7 +141,7 @@ describe('providers', () => {
     expect(await listed()).toContainEqual([newcomer, 'Newcomer', 'USD', 'sandbox,live'])
   })
 
-  test('get the name that they are given last, in both environments', async () => {
+  test('show the latest name in both environments', async () => {
     const [renamed = ''] = await tollgate('provider', 'create', '--name', 'Old', '--quiet')
     const keyFor = async (environment: string) => {
       const options = ['--provider', renamed, '--environment', environment]
@@ -171,7 +171,7 @@ describe('providers', () => {
     }
   })
 
-  test('are live or not, and nothing else', async () => {
+  test('accept only sandbox, or sandbox,live', async () => {
     await expect(tollgate('provider', 'enable-live', 'prv_NOBODY')).rejects.toThrow(
       'There is no provider prv_NOBODY.',
     )
@@ -181,7 +181,7 @@ describe('providers', () => {
     }
   })
 
-  test('need a name, a currency code and an email address that is one', async () => {
+  test('require a name, a currency code and a valid email address', async () => {
     const email = tollgate('provider', 'create', '--name', 'A', '--email', 'ada.example.com')
     await expect(email).rejects.toThrow('--email ada.example.com is not an email address.')
     await expect(tollgate('provider', 'create', '--name', ' ')).rejects.toThrow(CliError)
@@ -191,7 +191,7 @@ describe('providers', () => {
 })
 
 describe('keys', () => {
-  test('open both planes at once, and only their hash is kept', async () => {
+  test('work in both planes at once, and are stored as hashes only', async () => {
     const { keyId, secretKey } = await createKey('--name', 'ci')
     expect(secretKey).toMatch(/^sk_sandbox_[0-9A-Za-z]{49}$/)
     expect(await statusWith(secretKey)).toBe(200)
@@ -212,7 +212,7 @@ describe('keys', () => {
     )
   })
 
-  test('that are strict refuse unknown names in both planes, and so do their successors', async () => {
+  test('refuse unknown names in both planes if they are strict, as do their successors', async () => {
     const { keyId, secretKey } = await createKey('--strict')
     const successor = await json<{ keyId: string; secretKey: string }>('key', 'rotate', keyId)
     for (const key of [secretKey, successor.secretKey]) {
@@ -226,7 +226,7 @@ describe('keys', () => {
     ])
   })
 
-  test('stop when they expire', async () => {
+  test('are refused after their expiry', async () => {
     const { secretKey } = await createKey('--expires', '2026-03-02')
     expect(await statusWith(secretKey)).toBe(200)
     stack.clock.set('2026-03-02T00:00:00Z')
@@ -234,7 +234,7 @@ describe('keys', () => {
     stack.clock.set('2026-03-01T00:00:00Z')
   })
 
-  test('are revoked in both planes, and again without harm', async () => {
+  test('are revoked in both planes, and can be revoked again', async () => {
     const { keyId, secretKey } = await createKey()
     for (const _ of ['once', 'twice']) {
       expect(await tollgate('key', 'revoke', keyId)).toEqual([`Revoked key ${keyId}.`])
@@ -264,7 +264,7 @@ describe('keys', () => {
     stack.clock.set('2026-03-01T00:00:00Z')
   })
 
-  test('a rotation never makes a key last longer', async () => {
+  test('never outlive the old expiry after a rotation', async () => {
     const { keyId } = await createKey('--expires', '2026-03-01T01:00:00Z')
     const lines = await tollgate('key', 'rotate', keyId, '--overlap-hours', '24')
     expect(lines).toContain(`Key ${keyId} works until 2026-03-01T01:00:00.000Z.`)
@@ -287,14 +287,14 @@ describe('keys', () => {
     await expect(tollgate(...given)).rejects.toThrow(message)
   })
 
-  test('cannot be issued with an end in the past', async () => {
+  test('cannot be issued with an expiry in the past', async () => {
     await expect(createKey('--expires', '2026-02-28')).rejects.toThrow('is in the past')
     await expect(createKey('--expires', 'soon')).rejects.toThrow('is not a date')
   })
 })
 
 describe('users of the console', () => {
-  test('are let in with a link, listed and removed', async () => {
+  test('set a password with a link, and are listed and removed', async () => {
     const ofProvider = ['--provider', providerId]
     const create = (email: string, ...more: string[]) =>
       tollgate('user', 'create', ...ofProvider, '--email', email, ...more)
@@ -327,7 +327,7 @@ describe('users of the console', () => {
   })
 })
 
-test('the ledger is found to agree with itself, or where it does not', async () => {
+test('reports whether the ledger agrees with itself, and where it does not', async () => {
   expect(await tollgate('ledger', 'verify')).toEqual([
     'Every transaction, wallet and invoice agrees with the ledger, and the ledger with its seals.',
   ])

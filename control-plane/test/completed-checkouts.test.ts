@@ -32,7 +32,7 @@ describe('from a completed checkout to the portal', () => {
     return opened
   }
 
-  test('lets one browser in, once', async () => {
+  test('opens the portal in one browser, once', async () => {
     const opened = await complete()
     expect(await pageOf(opened.path, opened.cookie)).toContain(accountForm)
     const answers = await Promise.all(
@@ -47,7 +47,7 @@ describe('from a completed checkout to the portal', () => {
     expect(await pageOf(opened.path, opened.cookie)).not.toContain(accountForm)
   })
 
-  test('lets in the browser that has completed the checkout, and no other with the same link', async () => {
+  test('opens the portal only in the browser that completed the checkout', async () => {
     const opened = await open(await createCustomer())
     const other = await openLink(opened.sessionId)
     const [withoutBrowser = ''] = opened.cookie.split('; ')
@@ -63,7 +63,7 @@ describe('from a completed checkout to the portal', () => {
     expect(await take(opened, 'account', undefined)).toBe(303)
   })
 
-  test('lets nobody in when two browsers have sent forms', async () => {
+  test('opens no portal if two browsers have sent forms', async () => {
     const opened = await open(await createCustomer())
     const other = await openLink(opened.sessionId)
     await refuse(other, 'pay', 'free')
@@ -80,7 +80,7 @@ describe('from a completed checkout to the portal', () => {
     return session?.['may_change_plan'] as boolean
   }
 
-  test('leads back to the portal that it was opened in', async () => {
+  test('links back to the portal in which it was opened', async () => {
     const before = await complete()
     const letIn = await answerTo(before, 'account', undefined)
     const portal = letIn.headers.get('location') ?? ''
@@ -90,8 +90,8 @@ describe('from a completed checkout to the portal', () => {
       plan: '',
     })
     const init = { method: 'POST', body, headers: { cookie }, redirect: 'manual' } as const
-    const asked = await stack.fetch(`${portal}/products/${productRef}/plans`, init)
-    const link = new URL(asked.headers.get('location') ?? '', 'http://localhost')
+    const redirect = await stack.fetch(`${portal}/products/${productRef}/plans`, init)
+    const link = new URL(redirect.headers.get('location') ?? '', 'http://localhost')
     const opened = await openLink(link.searchParams.get('id') ?? '')
     expect(await take(opened, 'activate', plans['untaken'])).toBe(303)
     // The browser does not send the portal's cookie to a checkout.
@@ -105,7 +105,7 @@ describe('from a completed checkout to the portal', () => {
     expect(page).toContain(`href="${portal}"`)
   })
 
-  test('does not lead there before it is completed, or later than a link would', async () => {
+  test('opens no portal before completion, or after the validity of a link', async () => {
     const unused = await open(await createCustomer())
     expect(await take(unused, 'account', undefined)).toBe(410)
     const opened = await complete()
@@ -115,7 +115,7 @@ describe('from a completed checkout to the portal', () => {
     expect(await take(opened, 'account', undefined)).toBe(410)
   })
 
-  test('names the checkout and its customer in the audit log', async () => {
+  test('records the checkout and its customer in the audit log', async () => {
     const opened = await complete()
     expect(await take(opened, 'account', undefined)).toBe(303)
     const reference = opened.path.split('/').at(-1) ?? ''
@@ -143,7 +143,7 @@ describe('a plan that is paid from credits', () => {
   test.each([
     [99, 'Add credits to start'],
     [100, 'You can use API right away.'],
-  ])('with %s credits, where a request costs 100, shows %s', async (credits, text) => {
+  ])('with %s credits, if a request costs 100, shows %s', async (credits, text) => {
     const { path, cookie } = await takeWithCredits(credits)
     expect(await pageOf(path, cookie)).toContain(text)
   })
@@ -160,7 +160,7 @@ describe('a plan that is paid from credits', () => {
   })
 })
 
-test('the last page of a trial without a card says that the plan pauses', async () => {
+test('says on the last page of a trial without a card that the plan pauses', async () => {
   const opened = await open(await createCustomer())
   expect(await take(opened, 'trial', plans['trial'])).toBe(303)
   const page = await pageOf(opened.path, opened.cookie)
@@ -172,8 +172,13 @@ test('names the tax that is added to the charge after a trial', async () => {
   const merchant = { country: 'SE', vatNumber: 'SE556012579001' }
   await call('PATCH', '/v1/ui/merchant', merchant)
   const customerRef = await createCustomer()
-  const told = { isBusiness: false, businessName: null, customerName: null, country: 'SE' }
-  const details = { ...told, taxId: null, taxIdType: null }
+  const requiredFields = {
+    isBusiness: false,
+    businessName: null,
+    customerName: null,
+    country: 'SE',
+  }
+  const details = { ...requiredFields, taxId: null, taxIdType: null }
   const now = new Date(stack.clock.now())
   await saveTaxDetails(stack.database.in('sandbox'), tenant.providerId, customerRef, details, now)
   const opened = await open(customerRef)
@@ -184,14 +189,14 @@ test('names the tax that is added to the charge after a trial', async () => {
   await call('PATCH', '/v1/ui/merchant', { country: null, vatNumber: null })
 })
 
-test('a payment with a malformed reference is not found', async () => {
+test('responds 404 to a malformed payment reference', async () => {
   const { path, cookie, formToken } = await open(await createCustomer())
   const body = new URLSearchParams({ formToken, payment: 'pi_\0' })
   const answer = await stack.fetch(`${path}/account`, { method: 'POST', body, headers: { cookie } })
   expect(answer.status).toBe(404)
 })
 
-test('a completed checkout leads to one that sells credits', async () => {
+test('leads to a checkout that sells credits', async () => {
   const opened = await open(await createCustomer())
   expect(await take(opened, 'activate', plans['free'])).toBe(303)
   const answer = await answerTo(opened, 'credits', undefined)

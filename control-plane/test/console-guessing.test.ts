@@ -39,7 +39,7 @@ function trySignIn(email: string, given: string, address = '198.51.100.1', more:
   })
 }
 
-test('guessing is stopped for an address of a user, also at once, and told how long to wait', async () => {
+test('stops guesses for an email address, also concurrent ones, and says how long to wait', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   const guesses = Array.from({ length: 6 }, () => trySignIn(email, 'wrong password'))
@@ -52,7 +52,7 @@ test('guessing is stopped for an address of a user, also at once, and told how l
   expect((await trySignIn(email, password)).status).toBe(200)
 })
 
-test('guessing counts on after a restart', async () => {
+test('keeps counting guesses after a restart', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   for (let guess = 0; guess < 3; guess += 1) await trySignIn(email, 'wrong password')
@@ -68,7 +68,7 @@ test('guessing counts on after a restart', async () => {
   expect(response.status).toBe(429)
 })
 
-test('guessing is stopped for the place it comes from, whichever users it is for, and for no other place', async () => {
+test('stops guesses from one network address for all users, and for no other address', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   for (let guess = 0; guess < 6; guess += 1) {
@@ -78,7 +78,7 @@ test('guessing is stopped for the place it comes from, whichever users it is for
   expect((await trySignIn(email, password, '198.51.100.8')).status).toBe(200)
 })
 
-test('guessing goes on where it was after somebody has signed in as who shares the email address', async () => {
+test('keeps the count of guesses after another user with the same email address signs in', async () => {
   const email = freshEmail()
   const other = await stack.createTenant()
   await createUser(stack, tenant, email)
@@ -94,7 +94,7 @@ test('guessing goes on where it was after somebody has signed in as who shares t
   expect([await guess(), await guess(), await knowing()]).toEqual([401, 429, 429])
 })
 
-test('guessing with the password of one user is stopped too: it is a guess for the others with that address', async () => {
+test('counts the password of one user as a guess for the others with that email address', async () => {
   const email = freshEmail()
   const { providerId } = await stack.createTenant()
   await createUser(stack, tenant, email)
@@ -113,7 +113,7 @@ test('guessing with the password of one user is stopped too: it is a guess for t
   expect((await trySignIn(email, 'third guess')).status).toBe(429)
 })
 
-test('guessing from all addresses of an IPv6 network is as from one', async () => {
+test('counts all addresses of an IPv6 network as one', async () => {
   for (let guess = 0; guess < 6; guess += 1) {
     const place = `2001:db8:0:1::${guess}`
     expect((await trySignIn(freshEmail(), password, place)).status).toBe(401)
@@ -122,7 +122,7 @@ test('guessing from all addresses of an IPv6 network is as from one', async () =
   expect((await trySignIn(freshEmail(), password, '2001:db8:0:2::1')).status).toBe(401)
 })
 
-test('guessing where it was stopped uses up nothing of an account', async () => {
+test('does not use up attempts of an account with guesses that were stopped', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   for (let guess = 0; guess < 6; guess += 1) await trySignIn(freshEmail(), password, '2001:db8::')
@@ -135,7 +135,7 @@ test('guessing where it was stopped uses up nothing of an account', async () => 
   expect(own.map(({ status }) => status)).toEqual([401, 401, 200, 401, 429])
 })
 
-test('those who know their password are never stopped', async () => {
+test('never stops users who know their password', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   for (let time = 0; time < 8; time += 1) {
@@ -161,7 +161,7 @@ async function knownBrowser(email: string): Promise<string> {
   return cookie.split(';', 1)[0]!
 }
 
-test('a known browser signs in while guesses from its own address have used up account and address', async () => {
+test('signs in a known browser while guesses from its address have used up the limits', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   const browser = await knownBrowser(email)
@@ -174,7 +174,7 @@ test('a known browser signs in while guesses from its own address have used up a
   expect(known.headers.getSetCookie()).toEqual([])
 })
 
-test('a known browser guesses no more often than others, and another account is not known in it', async () => {
+test('limits guesses of a known browser, which is known for one account only', async () => {
   const [email, other] = [freshEmail(), freshEmail()]
   await createUser(stack, tenant, email)
   await createUser(stack, tenant, other)
@@ -191,7 +191,7 @@ test('a known browser guesses no more often than others, and another account is 
   expect((await signInFrom(browser, other, password, '198.51.100.6')).status).toBe(429)
 })
 
-test('a browser is known for so long, and a made-up cookie is not', async () => {
+test('forgets a browser after its time, and ignores a forged cookie', async () => {
   const email = freshEmail()
   await createUser(stack, tenant, email)
   const browser = await knownBrowser(email)

@@ -44,7 +44,7 @@ beforeAll(async () => {
   stranger = await stack.createTenant()
   await createUser(stack, tenant, 'member@example.com', 'member')
   token = (await signIn(stack, 'member@example.com')).accessToken
-  await furnish()
+  await createData()
 })
 afterAll(async () => {
   await stack.stop()
@@ -58,7 +58,7 @@ async function make<Body>(path: string, body: unknown, key = tenant.sandboxKey):
 }
 
 /** Creates 5 customers, 3 of them with a purchase. Lists start with the customer created last. */
-async function furnish(): Promise<void> {
+async function createData(): Promise<void> {
   product = await make('/v1/sdk/products', { name: 'API' })
   const plans = `/v1/sdk/products/${product.reference}/plans`
   plan = await make(plans, { name: 'Free', default: true, limit: 5 })
@@ -80,7 +80,7 @@ async function furnish(): Promise<void> {
   await make('/v1/sdk/customers', { email: 'ada@live.example' }, tenant.liveKey)
 }
 
-async function look<Body>(path: string, as = token): Promise<Body> {
+async function get<Body>(path: string, as = token): Promise<Body> {
   const { status, body } = await stack.call<Body>(as, 'GET', path)
   expect({ path, status, body }).toMatchObject({ path, status: 200 })
   return body
@@ -90,17 +90,17 @@ type Customers = { customers: CustomerSummaryBody[]; total: number; limit: numbe
 
 describe('customers', () => {
   test('come newest first, a page at a time', async () => {
-    const all = await look<Customers>('/v1/ui/customers')
+    const all = await get<Customers>('/v1/ui/customers')
     const references = customers.map(({ reference }) => reference)
     expect(all.customers.map(({ reference }) => reference)).toEqual(references.toReversed())
     expect(all).toMatchObject({ total: 5, limit: 50, offset: 0 })
-    const page = await look<Customers>('/v1/ui/customers?limit=2&offset=3')
+    const page = await get<Customers>('/v1/ui/customers?limit=2&offset=3')
     expect(page.customers.map(({ email }) => email)).toEqual([
       'adele@example.com',
       'ada@example.com',
     ])
     expect(page).toMatchObject({ total: 5, limit: 2, offset: 3 })
-    expect(await look<Customers>('/v1/ui/customers?limit=-1&offset=-1')).toMatchObject({
+    expect(await get<Customers>('/v1/ui/customers?limit=-1&offset=-1')).toMatchObject({
       limit: 1,
       offset: 0,
     })
@@ -115,37 +115,37 @@ describe('customers', () => {
     ['lovelace', []],
     ['bob@example.com', ['bob@example.com']],
     ['shop_4', ['carol@example.com']],
-  ])('are found by how %s begins', async (search, emails) => {
+  ])('are found by the prefix %s', async (search, emails) => {
     const path = `/v1/ui/customers?search=${encodeURIComponent(search)}`
-    const found = await look<Customers>(path)
+    const found = await get<Customers>(path)
     expect(found.customers.map(({ email }) => email)).toEqual(emails)
     expect(found.total).toBe(emails.length)
   })
 
-  test('are found by their reference, and not any more once they are deleted', async () => {
+  test('are found by their reference until they are deleted', async () => {
     const { reference } = await make<CustomerBody>('/v1/sdk/customers', {
       email: 'zoe@example.com',
       externalRef: 'zoe_1',
     })
     const find = async (search: string) =>
-      (await look<Customers>(`/v1/ui/customers?search=${search}`)).total
+      (await get<Customers>(`/v1/ui/customers?search=${search}`)).total
     for (const search of [reference, 'zoe@', 'zoe_']) expect(await find(search)).toBe(1)
     await stack.call(tenant.sandboxKey, 'DELETE', `/v1/ui/customers/${reference}`)
     for (const search of [reference, 'zoe@', 'zoe_']) expect(await find(search)).toBe(0)
   })
 
-  test('of one environment and one provider are seen there alone', async () => {
+  test('are listed only for their own provider and environment', async () => {
     for (const [key, email] of [
       [stranger.sandboxKey, 'ada@other.example'],
       [tenant.liveKey, 'ada@live.example'],
     ] as const) {
-      const found = await look<Customers>('/v1/ui/customers?search=ada', key)
+      const found = await get<Customers>('/v1/ui/customers?search=ada', key)
       expect(found.customers.map((each) => each.email)).toEqual([email])
     }
   })
 })
 
-test('what programs work with is looked at with an access token under a path of its own', async () => {
+test('are served under a console path with an access token', async () => {
   const customerRef = customers[0]?.reference ?? ''
   const paths = [
     '/products',
@@ -158,7 +158,7 @@ test('what programs work with is looked at with an access token under a path of 
     '/merchant',
   ]
   for (const path of paths) {
-    expect(await look(`/v1/ui${path}`)).toEqual(await look(`/v1/sdk${path}`, tenant.sandboxKey))
+    expect(await get(`/v1/ui${path}`)).toEqual(await get(`/v1/sdk${path}`, tenant.sandboxKey))
     expect((await stack.call(token, 'GET', `/v1/sdk${path}`)).status).toBe(401)
   }
   const refused = [
@@ -173,19 +173,18 @@ describe('purchases', () => {
   type Purchases = { purchases: PurchaseBody[]; total: number }
 
   test('come newest first, a page at a time, and through filters', async () => {
-    const whole = await look<Purchases>('/v1/ui/purchases')
+    const whole = await get<Purchases>('/v1/ui/purchases')
     const references = customers.map(({ reference }) => reference)
     const holders = whole.purchases.map(({ customerRef }) => customerRef)
     expect(holders).toEqual(references.slice(0, 3).toReversed())
-    expect(await look<Purchases>('/v1/ui/purchases?limit=1&offset=1')).toMatchObject({
+    expect(await get<Purchases>('/v1/ui/purchases?limit=1&offset=1')).toMatchObject({
       purchases: [{ customerRef: references[1] }],
       total: 3,
     })
     const [first] = whole.purchases
     const cancel = `/v1/sdk/purchases/${first?.reference}/cancel`
     await stack.call(tenant.sandboxKey, 'POST', cancel, {})
-    const count = async (query: string) =>
-      (await look<Purchases>(`/v1/ui/purchases?${query}`)).total
+    const count = async (query: string) => (await get<Purchases>(`/v1/ui/purchases?${query}`)).total
     const counts = [
       await count('status=active'),
       await count('status=cancelled'),
@@ -197,18 +196,18 @@ describe('purchases', () => {
     const cancelled = whole.purchases.length - (counts[0] ?? 0)
     expect(counts).toEqual([3 - cancelled, cancelled, 3, 1, 0, 0])
     const one = `/purchases/${first?.reference}`
-    expect(await look(`/v1/ui${one}`)).toEqual(await look(`/v1/sdk${one}`, tenant.sandboxKey))
+    expect(await get(`/v1/ui${one}`)).toEqual(await get(`/v1/sdk${one}`, tenant.sandboxKey))
   })
 })
 
 describe('movements of a wallet', () => {
   type Movements = { transactions: MovementBody[]; total: number }
 
-  test('are told newest first, exactly', async () => {
+  test('are listed newest first, with exact amounts', async () => {
     const path = `/v1/sdk/customers/user_1/credits`
     await make(path, { credits: 250, reason: 'welcome' })
     await make(path, { credits: 1_000_000_000_000 })
-    const listed = await look<Movements>('/v1/ui/customers/user_1/credits/transactions')
+    const listed = await get<Movements>('/v1/ui/customers/user_1/credits/transactions')
     expect(listed).toMatchObject({
       total: 2,
       transactions: [
@@ -217,7 +216,7 @@ describe('movements of a wallet', () => {
       ],
     })
     const second = '/v1/ui/customers/user_1/credits/transactions?limit=1&offset=1'
-    expect((await look<Movements>(second)).transactions).toEqual([listed.transactions[1]])
+    expect((await get<Movements>(second)).transactions).toEqual([listed.transactions[1]])
     const none = await stack.call(token, 'GET', '/v1/ui/customers/nobody/credits/transactions')
     expect(none.status).toBe(404)
   })
@@ -226,32 +225,32 @@ describe('movements of a wallet', () => {
 describe('events', () => {
   type Events = { events: EventSummaryBody[]; hasMore: boolean }
 
-  test('come newest first, page after page, each once', async () => {
-    const whole = await look<Events>('/v1/ui/events?limit=100')
+  test('are listed newest first, each on one page only', async () => {
+    const whole = await get<Events>('/v1/ui/events?limit=100')
     expect(whole.events.at(-1)).toMatchObject({ type: 'product.created', livemode: false })
     expect(whole.hasMore).toBe(false)
     const paged: EventSummaryBody[] = []
     for (let hasMore = true; hasMore;) {
       const before = paged.at(-1)?.id ?? ''
-      const page = await look<Events>(`/v1/ui/events?limit=3&before=${before}`)
+      const page = await get<Events>(`/v1/ui/events?limit=3&before=${before}`)
       paged.push(...page.events)
       hasMore = page.hasMore
     }
     expect(paged).toEqual(whole.events)
   })
 
-  test('are found by their type, and each has what was told', async () => {
-    const { events } = await look<Events>('/v1/ui/events?type=plan.created')
+  test('are filtered by type and contain their payload', async () => {
+    const { events } = await get<Events>('/v1/ui/events?type=plan.created')
     expect(events).toMatchObject([{ type: 'plan.created' }])
     const path = `/v1/ui/events/${events[0]?.id}`
-    expect(await look(path)).toMatchObject({
+    expect(await get(path)).toMatchObject({
       ...events[0],
       data: { object: { id: plan.reference }, previous_attributes: null },
     })
     for (const key of [stranger.sandboxKey, tenant.liveKey]) {
       expect((await stack.call(key, 'GET', path)).status).toBe(404)
       const before = `/v1/ui/events?before=${events[0]?.id}`
-      expect(await look(before, key)).toEqual({ events: [], hasMore: false })
+      expect(await get(before, key)).toEqual({ events: [], hasMore: false })
     }
   })
 })
@@ -302,16 +301,16 @@ describe('usage', () => {
 
   const march = 'from=2026-03-01&to=2026-03-04'
 
-  test('adds up over time, for whom and for what is asked', async () => {
+  test('adds up over time for the requested customer, product and meter', async () => {
     const sum = async (query: string) => {
-      const { total, count } = await look<UsageOverTimeBody>(`/v1/ui/usage?${march}&${query}`)
+      const { total, count } = await get<UsageOverTimeBody>(`/v1/ui/usage?${march}&${query}`)
       return [total, count]
     }
     expect(await sum('')).toEqual([45.5, 8])
     expect(await sum('customerRef=user_1')).toEqual([3, 3])
     expect(await sum(`productRef=${product.reference}`)).toEqual([5.5, 4])
     expect(await sum(`meterRef=${meter.reference}`)).toEqual([0.000001, 1])
-    const byDay = await look<UsageOverTimeBody>(`/v1/ui/usage?${march}&granularity=day`)
+    const byDay = await get<UsageOverTimeBody>(`/v1/ui/usage?${march}&granularity=day`)
     expect(byDay).toMatchObject({ meterName: 'requests', total: 45.5, count: 8 })
     expect(byDay.buckets?.map(({ start, value, count }) => [start, value, count])).toEqual([
       ['2026-03-01T00:00:00.000Z', 3, 3],
@@ -320,19 +319,19 @@ describe('usage', () => {
     ])
   })
 
-  test('is told by the whole hours that were asked for', async () => {
+  test('covers the whole hours of the requested range', async () => {
     const query = 'from=2026-03-01T23:59:59Z&to=2026-03-02T04:00:01Z'
-    expect(await look<UsageOverTimeBody>(`/v1/ui/usage?${query}`)).toMatchObject({
+    expect(await get<UsageOverTimeBody>(`/v1/ui/usage?${query}`)).toMatchObject({
       from: '2026-03-01T23:00:00.000Z',
       to: '2026-03-02T05:00:00.000Z',
       total: 2,
     })
   })
 
-  test('is broken down by customer, product and meter, the most first', async () => {
+  test('is broken down by customer, product and meter, largest first', async () => {
     const groups = async (query: string) => {
       const path = `/v1/ui/usage/breakdown?${march}&${query}`
-      return (await look<UsageBreakdownBody>(path)).groups
+      return (await get<UsageBreakdownBody>(path)).groups
     }
     const [ada, adele] = customers.map(({ reference }) => reference)
     const known = [
@@ -362,14 +361,14 @@ describe('usage', () => {
     [`${march}&customerRef=nobody`, 404],
     [`${march}&productRef=prd_NONE`, 404],
     [`${march}&meterRef=mtr_NONE`, 404],
-  ])('%s is answered %i', async (query, status) => {
+  ])('responds to %s with %i', async (query, status) => {
     expect((await stack.call(token, 'GET', `/v1/ui/usage?${query}`)).status).toBe(status)
   })
 
-  test('of the last thirty days is part of the overview, beside what there is', async () => {
+  test('of the last 30 days is part of the overview, beside the counts', async () => {
     stack.clock.set('2026-03-04T12:00:00Z')
     const session = await signIn(stack, 'member@example.com')
-    const overview = await look<{
+    const overview = await get<{
       customers: number
       products: number
       purchases: Record<string, number>

@@ -89,7 +89,7 @@ async function exchange(of: { sessionId: string; pollToken: string }): Promise<u
 }
 
 describe('signing in', () => {
-  test('leads to the console, in a cookie that no script reads, and out again', async () => {
+  test('opens the console with a cookie that scripts cannot read, and signs out', async () => {
     const browser = openBrowser()
     const email = await newUser()
     expect((await browser.load('/console')).headers.get('location')).toBe('/console/sign-in')
@@ -108,7 +108,7 @@ describe('signing in', () => {
     expect((await browser.load('/console')).status).toBe(303)
   })
 
-  test('refuses a wrong password, and guesses beyond the limit of the API', async () => {
+  test('refuses a wrong password, and guesses above the limit of the API', async () => {
     const email = await newUser()
     const browser = openBrowser()
     const statuses: number[] = []
@@ -122,19 +122,19 @@ describe('signing in', () => {
     expect(refused.text).not.toContain(password)
   })
 
-  test('asks a user of several providers for one of them', async () => {
+  test('asks a user of several providers to choose one', async () => {
     const email = await newUser()
     const other = await stack.createTenant()
     await createUser(stack, other, email)
     const browser = openBrowser()
-    const asked = await signIn(browser, email)
-    expect([asked.status, asked.text.match(/<option /g)?.length]).toEqual([200, 2])
+    const choice = await signIn(browser, email)
+    expect([choice.status, choice.text.match(/<option /g)?.length]).toEqual([200, 2])
     const { providerId } = other
-    await browser.submit('/console/sign-in', { email, password, providerId }, asked)
+    await browser.submit('/console/sign-in', { email, password, providerId }, choice)
     expect((await browser.load('/console')).text).toContain(providerId)
   })
 
-  test('refuses forms of other sites, and leads to no address of a link', async () => {
+  test('refuses forms of other sites, and redirects to no address in a link', async () => {
     const email = await newUser()
     const browser = openBrowser()
     const page = await browser.load('/console/sign-in?cli=https://evil.example&next=//evil.example')
@@ -147,7 +147,7 @@ describe('signing in', () => {
   })
 })
 
-test('a kept form that its reader made up is left out', async () => {
+test('ignores a forged form in the cookie', async () => {
   const browser = openBrowser()
   const page = await browser.load('/console/sign-in')
   const [, formToken = ''] = /name="formToken" value="([^"]+)"/.exec(page.text) ?? []
@@ -161,7 +161,7 @@ test('a kept form that its reader made up is left out', async () => {
 })
 
 describe('setting a password', () => {
-  test('takes the link that was pasted, once, and asks again for what is wrong', async () => {
+  test('accepts the pasted link once, and asks again for invalid fields', async () => {
     const email = `invited${(count += 1)}@example.com`
     const { token } = await inviteByOperator(stack, tenant, email)
     const browser = openBrowser()
@@ -183,7 +183,7 @@ describe('setting a password', () => {
 })
 
 describe('approving a CLI session', () => {
-  test('signs in first, shows who asks, and issues the key once', async () => {
+  test('asks for a sign-in, shows the device, and issues the key once', async () => {
     const session = await openCliSession()
     const path = `/console/cli/${session.sessionId}`
     const browser = openBrowser()
@@ -220,7 +220,7 @@ describe('approving a CLI session', () => {
     expect((await browser.load(path)).status).toBe(410)
   })
 
-  test('declines, and ends with its link', async () => {
+  test('declines, and expires with its link', async () => {
     const browser = await signedIn()
     const [declined, late] = [await openCliSession(), await openCliSession()]
     const page = await browser.load(`/console/cli/${declined.sessionId}`)
@@ -235,7 +235,7 @@ describe('approving a CLI session', () => {
     ])
   })
 
-  test('answers an address that is no session with 404, and a forged form the same', async () => {
+  test('responds to an unknown session with 404, and to a forged form in the same way', async () => {
     const browser = await signedIn()
     const home = await browser.load('/console')
     for (const sessionId of ['%00', '%ED%A0%80', 'x', 'A'.repeat(32)]) {
@@ -250,7 +250,7 @@ describe('approving a CLI session', () => {
     }
   })
 
-  test('is not for members', async () => {
+  test('is refused to members', async () => {
     const browser = await signedIn('member')
     const { sessionId } = await openCliSession()
     const page = await browser.load(`/console/cli/${sessionId}`)
@@ -266,7 +266,7 @@ describe('approving a CLI session', () => {
 })
 
 describe('the start page and unknown paths', () => {
-  test('are pages for browsers, and the API’s own answer for programs', async () => {
+  test('are pages for browsers, and API responses for programs', async () => {
     const browser = openBrowser()
     const start = await browser.load('/')
     expect(start.status).toBe(200)
@@ -331,7 +331,7 @@ describe('the demo on the start page', () => {
       healthUrls: {},
     })
 
-  test('shows the key under a loopback name only, whatever host a request forwards, until it expires', async () => {
+  test('shows the key only under a loopback name, whatever host a request forwards, until it expires', async () => {
     const { sandboxKey, providerId } = tenant
     const { read, stop } = await openDemo(demoOf(sandboxKey))
     const shows = async (headers?: Record<string, string>): Promise<boolean> =>
@@ -359,7 +359,7 @@ describe('the demo on the start page', () => {
     ['cut off', '{"sandboxKey":'],
     ['incomplete', '{}'],
     ['missing', null],
-  ])('is left out if its file is %s', async (_, content) => {
+  ])('is omitted if its file is %s', async (_, content) => {
     const { read, stop } = await openDemo(content)
     const { status, html } = await read()
     expect(status).toBe(200)
@@ -367,7 +367,7 @@ describe('the demo on the start page', () => {
     await stop()
   })
 
-  test('is left out if its file cannot be read', async () => {
+  test('is omitted if its file cannot be read', async () => {
     // Reading a folder as a file fails for every user, including root.
     const { read, stop } = await openDemo(null, stack.folder)
     expect((await read()).status).toBe(200)

@@ -26,7 +26,7 @@ beforeEach(async () => {
  * Runs `end` in a transaction that commits only when the request waits for it. The request has read the state from before the
  * change.
  */
-async function during<Answer>(
+async function whileUncommitted<Answer>(
   end: (sql: Queryable) => Promise<unknown>,
   request: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -36,13 +36,13 @@ async function during<Answer>(
       await end(sql)
       const [own] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
       const answer = request()
-      while (!(await isAwaited(own!.pid))) await setTimeout(5)
+      while (!(await isBlocking(own!.pid))) await setTimeout(5)
       return { answer }
     })
     .then(({ answer }) => answer)
 }
 
-async function isAwaited(pid: number): Promise<boolean> {
+async function isBlocking(pid: number): Promise<boolean> {
   const waiting = await stack.database.control`
     select 1 from pg_stat_activity where ${pid} = any(pg_blocking_pids(pid))`
   return waiting.length > 0
@@ -57,15 +57,15 @@ async function tokensLeft(): Promise<number> {
   return rows.length
 }
 
-test('signing out ends a token for the other environment that is asked for meanwhile', async () => {
-  const { status } = await during(endTokens, () =>
+test('ends a token for the other environment that is requested while the user signs out', async () => {
+  const { status } = await whileUncommitted(endTokens, () =>
     stack.call(token, 'POST', '/v1/ui/auth/environment', { environment: 'live' }),
   )
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('a password that is changed meanwhile signs nobody in', async () => {
-  const { status } = await during(
+test('signs nobody in with a password that is changed meanwhile', async () => {
+  const { status } = await whileUncommitted(
     async (sql) => {
       await changeHash(sql)
       await endTokens(sql)
@@ -75,15 +75,15 @@ test('a password that is changed meanwhile signs nobody in', async () => {
   expect([status, await tokensLeft()]).toEqual([401, 0])
 })
 
-test('a password that is changed meanwhile is not changed to another one', async () => {
+test('refuses a second change of a password that is changed meanwhile', async () => {
   const given = { currentPassword: password, newPassword: 'another password' }
-  const { status } = await during(changeHash, () =>
+  const { status } = await whileUncommitted(changeHash, () =>
     stack.call(token, 'PUT', '/v1/ui/auth/password', given),
   )
   expect([status, await tokensLeft()]).toEqual([400, 1])
 })
 
-test('of signing out and asking for tokens at once, none of them outlives the first', async () => {
+test('leaves no token valid after concurrent sign-outs and token requests', async () => {
   const ask = () =>
     stack.call<SignedInBody>(token, 'POST', '/v1/ui/auth/environment', { environment: 'live' })
   const answers = await Promise.all([

@@ -51,7 +51,7 @@ async function statusOf(token: string, method = 'GET', path = '/v1/ui/meters', b
 }
 
 describe('signing in', () => {
-  test('takes a link once, then a password, and tells who and where one is', async () => {
+  test('accepts a link once, then a password, and returns the user and the environment', async () => {
     const email = 'Ada@Example.com'
     const { token, userId } = await inviteByOperator(stack, tenant, email)
     expect((await trySignIn(email, password)).status).toBe(401)
@@ -75,7 +75,7 @@ describe('signing in', () => {
     expect(me.body).toEqual(who)
   })
 
-  test('ends after its time, whatever one does meanwhile', async () => {
+  test('expires after its time, whatever the user does meanwhile', async () => {
     const { token } = await signedInAs('member')
     stack.clock.set('2026-03-01T11:59:59Z')
     expect(await statusOf(token)).toBe(200)
@@ -83,7 +83,7 @@ describe('signing in', () => {
     expect(await statusOf(token)).toBe(401)
   })
 
-  test('a link ends after its time, and the next one replaces it', async () => {
+  test('expires a link after its time, and replaces it with the next one', async () => {
     const { token, userId } = await inviteByOperator(stack, tenant, freshEmail())
     const owner = await signedInAs('owner')
     const path = `/v1/ui/users/${userId}/password-link`
@@ -101,7 +101,7 @@ describe('signing in', () => {
     expect(await set(second)).toBe(200)
   })
 
-  test('of two who follow one link at once, one sets the password', async () => {
+  test('lets one of two concurrent requests with the same link set the password', async () => {
     const { token } = await inviteByOperator(stack, tenant, freshEmail())
     const answers = await Promise.all(
       ['first password', 'second password'].map((each) =>
@@ -111,7 +111,7 @@ describe('signing in', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
-  test('is refused in the same words for a wrong password, an unknown address and an invited user', async () => {
+  test('refuses a wrong password, an unknown address and an invited user with the same text', async () => {
     const email = freshEmail()
     await createUser(stack, tenant, email)
     const invited = freshEmail()
@@ -129,7 +129,7 @@ describe('signing in', () => {
     }
   })
 
-  test('asks which provider, whoever is a user of several with one password', async () => {
+  test('asks which provider if a user has one password at several', async () => {
     const other = await stack.createTenant()
     const email = freshEmail()
     for (const each of [tenant, other]) await createUser(stack, each, email)
@@ -145,7 +145,7 @@ describe('signing in', () => {
     expect((await trySignIn(email, password, undefined, elsewhere)).status).toBe(401)
   })
 
-  test('knows the users of one address apart by their passwords, which are hashed once', async () => {
+  test('distinguishes users with the same address by their passwords, which it hashes once', async () => {
     const other = await stack.createTenant()
     const email = freshEmail()
     await createUser(stack, tenant, email)
@@ -162,7 +162,7 @@ describe('signing in', () => {
 })
 
 describe('an access token', () => {
-  test('is of one environment, and a second one of the other', async () => {
+  test('is valid in one environment, and a second one in the other', async () => {
     const { token } = await signedInAs('admin')
     await stack.call(token, 'POST', '/v1/ui/meters', { name: 'pages' })
     const path = '/v1/ui/auth/environment'
@@ -178,7 +178,7 @@ describe('an access token', () => {
     expect([await statusOf(token), await statusOf(body.accessToken)]).toEqual([401, 401])
   })
 
-  test('of an environment that the provider does not have opens nothing but the way back', async () => {
+  test('of an environment that the provider does not have can only switch back', async () => {
     const { token } = await signedInAs('owner')
     await stack.database.control`
       update providers set is_live = false where provider_id = ${tenant.providerId}`
@@ -191,7 +191,7 @@ describe('an access token', () => {
     expect(await statusOf(back.body.accessToken)).toBe(200)
   })
 
-  test('sees its own provider alone', async () => {
+  test('sees its own provider only', async () => {
     const { token } = await signedInAs('owner')
     const other = await stack.createTenant()
     const { body } = await stack.call<MeterBody>(other.sandboxKey, 'POST', '/v1/ui/meters', {
@@ -215,7 +215,7 @@ describe('an access token', () => {
     expect(list.users.map(({ email }) => email)).not.toContain(stranger)
   })
 
-  test('opens what is of the console, and nothing of the API for programs', async () => {
+  test('works on console routes, and not on the API for programs', async () => {
     const { token } = await signedInAs('owner')
     expect(await statusOf(token, 'GET', '/v1/sdk/products')).toBe(401)
     expect(await statusOf(`${token}x`)).toBe(401)
@@ -226,7 +226,7 @@ describe('an access token', () => {
     ).toBe(404)
   })
 
-  test('is kept as a hash alone, like the password and the link', async () => {
+  test('is stored as a hash only, like the password and the link', async () => {
     const { token } = await signedInAs('owner')
     const invited = await inviteByOperator(stack, tenant, freshEmail())
     const kept = [
@@ -239,7 +239,7 @@ describe('an access token', () => {
     }
   })
 
-  test('ends with a new password, which takes the old one', async () => {
+  test('ends when the password changes, which requires the old password', async () => {
     const { token } = await signedInAs('member')
     const change = (currentPassword: string) =>
       stack.call<SignedInBody>(token, 'PUT', '/v1/ui/auth/password', {
@@ -254,7 +254,7 @@ describe('an access token', () => {
     expect((await trySignIn(body.user.email, 'a longer password')).status).toBe(200)
   })
 
-  test('a short password is refused', async () => {
+  test('refuses a short password', async () => {
     const { token } = await inviteByOperator(stack, tenant, freshEmail())
     const given = { token, password: 'short' }
     expect((await stack.call(undefined, 'POST', '/v1/ui/auth/password', given)).status).toBe(400)
@@ -262,7 +262,7 @@ describe('an access token', () => {
 })
 
 describe('roles', () => {
-  test('members look at everything but keys and users, and change nothing', async () => {
+  test('let members read everything except keys and users, and change nothing', async () => {
     const { token } = await signedInAs('member')
     expect(await statusOf(token)).toBe(200)
     expect(await statusOf(token, 'GET', '/v1/ui/exchange-rates')).toBe(200)
@@ -274,7 +274,7 @@ describe('roles', () => {
     }
   })
 
-  test('admins change everything, keys and users included, but no owner', async () => {
+  test('let admins change everything, including keys and users, but no owner', async () => {
     const admin = await signedInAs('admin')
     const owner = await signedInAs('owner')
     expect(await statusOf(admin.token, 'POST', '/v1/ui/meters', { name: 'pages' })).toBe(201)
@@ -299,7 +299,7 @@ describe('roles', () => {
     expect(await statusOf(admin.token, 'PATCH', own, { role: 'owner' })).toBe(403)
   })
 
-  test('owners invite, change and remove, and what they say holds at once', async () => {
+  test('let owners invite, change and remove users, with effect at once', async () => {
     const owner = await signedInAs('owner')
     const email = freshEmail()
     const { body } = await stack.call<Invited>(owner.token, 'POST', '/v1/ui/users', {
@@ -323,7 +323,7 @@ describe('roles', () => {
     expect((await trySignIn(email, password)).status).toBe(401)
   })
 
-  test('the last owner stays, also when two owners remove each other at once', async () => {
+  test('keep the last owner, also when two owners remove each other at once', async () => {
     const [one, two] = [await signedInAs('owner'), await signedInAs('owner')]
     const statuses = await Promise.all([
       statusOf(one.token, 'DELETE', `/v1/ui/users/${two.userId}`),
@@ -336,7 +336,7 @@ describe('roles', () => {
     expect(await statusOf(left.token, 'PATCH', path, { role: 'admin' })).toBe(400)
   })
 
-  test('a secret key, which is of one environment, makes no user of both', async () => {
+  test('let no secret key of one environment create a user of both', async () => {
     const given = { email: freshEmail(), role: 'owner' }
     expect(await statusOf(tenant.sandboxKey, 'POST', '/v1/ui/users', given)).toBe(403)
     expect(await statusOf(tenant.sandboxKey, 'GET', '/v1/ui/auth/me')).toBe(403)

@@ -75,7 +75,7 @@ async function hold(customerRef: string, usageRef: string, credits: number, secr
   return await stack.call(bearer, 'POST', '/internal/credit-holds', body)
 }
 
-it('puts in and takes out by hand, at once, and tells of it', async () => {
+it('adds and removes credits at once, and emits events', async () => {
   const customerRef = await createPayer(5_000)
   const more = await adjust(customerRef, { amount: 250, reason: 'goodwill' })
   expect([more.status, more.body]).toEqual([
@@ -98,7 +98,7 @@ it('puts in and takes out by hand, at once, and tells of it', async () => {
   ])
 })
 
-it('takes out no more than nobody has used, held credits included', async () => {
+it('removes no more credits than are unused, including held ones', async () => {
   const customerRef = await createPayer(100)
   await hold(customerRef, 'usage_on_its_way', 70)
   const refused = await adjust(customerRef, { amount: -31, reason: 'too much' })
@@ -114,7 +114,7 @@ it('takes out no more than nobody has used, held credits included', async () => 
   expect(empty.status).toBe(400)
 })
 
-it('takes out of forty at once what there is, and never more', async () => {
+it('removes at most the balance in 40 concurrent requests', async () => {
   const customerRef = await createPayer(100)
   const answers = await Promise.all(
     Array.from({ length: 40 }, () => adjust(customerRef, { amount: -7, reason: 'race' })),
@@ -125,7 +125,7 @@ it('takes out of forty at once what there is, and never more', async () => {
   expect(await balanceOf(customerRef)).toBe(2)
 })
 
-it('answers a repeated key to the letter, and takes it for one request only', async () => {
+it('returns the same response for a repeated key, and refuses the key for another request', async () => {
   const customerRef = await createPayer(100)
   const change = { amount: -40, reason: 'once' }
   const answers = await Promise.all(
@@ -147,7 +147,7 @@ it.each([
   expect((await adjust(await createPayer(10), body)).status).toBe(400)
 })
 
-it('is for those who may change things, and for their own customers', async () => {
+it("requires the right to change purchases, and the provider's own customer", async () => {
   const customerRef = await createPayer(10)
   const change = { amount: 5, reason: 'x' }
   expect((await adjust(customerRef, change, undefined, member)).status).toBe(403)
@@ -157,7 +157,7 @@ it('is for those who may change things, and for their own customers', async () =
   expect(await balanceOf(customerRef)).toBe(10)
 })
 
-it('is audited under the name of who did it', async () => {
+it('appears in the audit log with its actor', async () => {
   const customerRef = await createPayer(10)
   await adjust(customerRef, { amount: 5, reason: 'x' })
   const [row] = await stack.database.in('sandbox')<{ actor: string; operation: string }[]>`
@@ -167,7 +167,7 @@ it('is audited under the name of who did it', async () => {
   expect(row?.operation).toBe('POST /v1/ui/customers/:reference/credits/adjustments')
 })
 
-it('lists what was adjusted and what expired among the movements', async () => {
+it('lists adjustments and expiries among the movements', async () => {
   const expiresAt = new Date(stack.clock.now() + 60_000).toISOString()
   const customerRef = await createPayer(100, { expiresAt, priority: -3 })
   await adjust(customerRef, { amount: -40, reason: 'why' })
@@ -185,11 +185,11 @@ it('lists what was adjusted and what expired among the movements', async () => {
     { kind: 'adjustment', credits: '-40', reason: 'why' },
     { kind: 'grant', credits: '100' },
   ])
-  const told = (await eventsOf(customerRef)).map(([type]) => type)
-  expect(told).toEqual(['granted', 'adjusted', 'exhausted'])
+  const eventKinds = (await eventsOf(customerRef)).map(([type]) => type)
+  expect(eventKinds).toEqual(['granted', 'adjusted', 'exhausted'])
 })
 
-it('says until when credits can be used, and gives none that cannot', async () => {
+it('shows the expiry of credits, and grants none that have expired', async () => {
   const customerRef = await createPayer(1)
   const expiresAt = new Date(stack.clock.now() + 60_000).toISOString()
   const granted = await grant(customerRef, { credits: 10, expiresAt, priority: 7 })
@@ -202,7 +202,7 @@ it('says until when credits can be used, and gives none that cannot', async () =
   }
 })
 
-it('holds credits for nobody but the services of its own data folder', async () => {
+it('holds credits only for services of its own data folder', async () => {
   const customerRef = await createPayer(10)
   for (const other of [tenant.sandboxKey, admin, 'wrong', '']) {
     const refused = await hold(customerRef, 'usage_x', 1, other)

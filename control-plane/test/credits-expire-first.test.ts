@@ -40,7 +40,7 @@ async function movementsOf(customerRef: string): Promise<object[]> {
   return (await stack.call<{ transactions: object[] }>(admin, 'GET', path)).body.transactions
 }
 
-it('takes what has expired before it grants', async () => {
+it('expires due credits before a grant', async () => {
   const customerRef = await createPayer('granted@example.com')
   expect((await grant(customerRef, { credits: 5 })).body.balance).toBe(5)
   expect(await movementsOf(customerRef)).toContainEqual(
@@ -48,7 +48,7 @@ it('takes what has expired before it grants', async () => {
   )
 })
 
-it('takes what has expired before it adjusts', async () => {
+it('expires due credits before an adjustment', async () => {
   const customerRef = await createPayer('adjusted@example.com')
   const path = `/v1/ui/customers/${customerRef}/credits/adjustments`
   const refused = await stack.call(admin, 'POST', path, { amount: -1, reason: 'why' })

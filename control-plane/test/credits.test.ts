@@ -31,7 +31,7 @@ function grant(customerRef: string, body: unknown, idempotencyKey?: string) {
 }
 
 describe('GET balance', () => {
-  it('shows what the credits are worth in the provider’s currency', async () => {
+  it("shows the value of the credits in the provider's currency", async () => {
     const customerRef = await createCustomer()
     expect(await balanceOf(customerRef)).toEqual({
       customerRef,
@@ -61,14 +61,14 @@ describe('GET balance', () => {
     await stack.call(tenant.sandboxKey, 'DELETE', rate)
   })
 
-  it('knows no customer of another environment', async () => {
+  it('responds 404 for a customer of another environment', async () => {
     const path = `/v1/sdk/customers/${await createCustomer()}/balance`
     expect((await stack.call(tenant.liveKey, 'GET', path)).status).toBe(404)
   })
 })
 
 describe('POST credits', () => {
-  it('puts them in at once, and tells of it', async () => {
+  it('adds them at once and emits an event', async () => {
     const customerRef = await createCustomer()
     const granted = await grant(customerRef, { credits: 300, reason: 'welcome' })
     expect([granted.status, granted.body]).toEqual([
@@ -89,7 +89,7 @@ describe('POST credits', () => {
     ])
   })
 
-  it('answers a repeated key to the letter, and puts in nothing', async () => {
+  it('returns the same response for a repeated key, and adds nothing', async () => {
     const customerRef = await createCustomer()
     const first = await grant(customerRef, { credits: 100 }, 'once')
     await grant(customerRef, { credits: 50 })
@@ -97,7 +97,7 @@ describe('POST credits', () => {
     expect((await balanceOf(customerRef)).credits).toBe(150)
   })
 
-  it('takes a key for one request only, of whichever customer', async () => {
+  it('refuses a key for another request, whichever the customer', async () => {
     const [one, other] = [await createCustomer(), await createCustomer()]
     await grant(one, { credits: 100 }, 'taken')
     expect((await grant(one, { credits: 101 }, 'taken')).status).toBe(409)
@@ -105,7 +105,7 @@ describe('POST credits', () => {
     expect((await balanceOf(other)).credits).toBe(0)
   })
 
-  it('puts in once what comes twenty times at once', async () => {
+  it('adds credits once for 20 concurrent requests with one key', async () => {
     const customerRef = await createCustomer()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => grant(customerRef, { credits: 70 }, 'at once')),
@@ -114,7 +114,7 @@ describe('POST credits', () => {
     expect((await balanceOf(customerRef)).credits).toBe(70)
   })
 
-  it('loses none of forty that come at once', async () => {
+  it('adds the credits of all 40 concurrent requests', async () => {
     const customerRef = await createCustomer()
     await Promise.all(Array.from({ length: 40 }, () => grant(customerRef, { credits: 3 })))
     expect((await balanceOf(customerRef)).credits).toBe(120)
@@ -125,7 +125,7 @@ describe('POST credits', () => {
     expect([refused.status, refused.body.message]).toEqual([400, 'Validation failed'])
   })
 
-  it('gives one wallet so much and no more', async () => {
+  it('limits the credits of one wallet', async () => {
     const customerRef = await createCustomer()
     for (let time = 0; time < 2; time += 1) await grant(customerRef, { credits: 1_000_000_000_000 })
     const refused = await grant(customerRef, { credits: 1 })
@@ -136,7 +136,7 @@ describe('POST credits', () => {
     expect((await balanceOf(customerRef)).credits).toBe(2_000_000_000_000)
   })
 
-  it('keeps what is posted: entries neither change nor go, and add up to nothing', async () => {
+  it('never changes or deletes ledger entries, which add up to zero', async () => {
     const sql = stack.database.in('sandbox')
     const refused = /what is posted stays as it is/
     await expect(sql`update ledger_entries set amount = amount + 1`).rejects.toThrow(refused)

@@ -64,7 +64,7 @@ export function changeRules(given: () => Caller): void {
   }
 
   describe('a customer whose address the provider corrects', () => {
-    test('is no longer signed in to by the former one: grants, tokens, browsers and links of accounts end', async () => {
+    test('ends grants, tokens, browser sessions and account links of the former address', async () => {
       const former = 'typo@stranger.example'
       const reference = await createCustomer(former)
       const { client, tokens } = await given().connect(former)
@@ -91,7 +91,7 @@ export function changeRules(given: () => Caller): void {
       expect(decodeJwt(owner.tokens.access_token).sub).toBe(reference)
     })
 
-    test('is not replaced in a session by who gets the former address: the account signs in again', async () => {
+    test('requires a new sign-in of an account whose former address another customer gets', async () => {
       const reference = await createCustomer('desk@example.com')
       const browser = new Browser(given().stack)
       const consent = await openConsent('desk@example.com', browser)
@@ -109,8 +109,8 @@ export function changeRules(given: () => Caller): void {
     })
   })
 
-  describe('a customer who is deleted at the moment', () => {
-    test('of a consent is linked to no account', async () => {
+  describe('a customer who is deleted meanwhile', () => {
+    test('is linked to no account by a consent', async () => {
       const reference = await createCustomer('consents@example.com')
       const browser = new Browser(given().stack)
       const consent = await openConsent('consents@example.com', browser)
@@ -122,7 +122,7 @@ export function changeRules(given: () => Caller): void {
       expect(await linksOf(reference)).toBe(0)
     })
 
-    test('of following a link is linked to no account', async () => {
+    test('is linked to no account by following a link', async () => {
       const reference = await createCustomer('follows@example.com')
       const { body: link } = await api<{ url: string }>('POST', '/v1/customer/auth/links', {
         ...{ customerRef: reference, productRef: given().world.productRef, purpose: 'portal' },
@@ -139,7 +139,7 @@ export function changeRules(given: () => Caller): void {
       expect(await linksOf(reference)).toBe(0)
     })
 
-    test('takes along what is kept under each of its addresses', async () => {
+    test('is deleted with the data of each of its addresses', async () => {
       const reference = await createCustomer('many@example.com')
       await api('PATCH', `/v1/sdk/customers/${reference}`, { externalRef: 'Other@many.example' })
       const browser = new Browser(given().stack)

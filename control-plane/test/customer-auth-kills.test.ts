@@ -3,7 +3,7 @@ import { purgeCustomerAuth } from '@tollgate/domain/customer-auth/purge'
 import type { Database } from '@tollgate/platform/database/database'
 import { createPostgresDatabase } from '@tollgate/platform/database/postgres/postgres-database'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startMortalControlPlane, type MortalControlPlane } from './mortal-control-plane.ts'
+import { startKillableControlPlane, type KillableControlPlane } from './killable-control-plane.ts'
 import {
   authSettings,
   Browser,
@@ -25,7 +25,7 @@ let world: World
 let caller: Caller
 let owner: Database
 let sql: ReturnType<Database['in']>
-const mortals: MortalControlPlane[] = []
+const processes: KillableControlPlane[] = []
 
 beforeAll(async () => {
   stack = await startAuthStack()
@@ -39,7 +39,7 @@ beforeAll(async () => {
       begin perform pg_advisory_xact_lock(4711); return null; end $$`
 })
 afterEach(async () => {
-  for (const mortal of mortals.splice(0)) await mortal.kill()
+  for (const controlPlane of processes.splice(0)) await controlPlane.kill()
 })
 afterAll(async () => {
   await owner.close()
@@ -57,13 +57,13 @@ const gates = {
 /** Sends the request to a separate process, and kills that process while it waits at the gate. */
 async function killAt(
   gate: keyof typeof gates,
-  request: (mortal: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
+  request: (controlPlane: Caller, fetch: TestStack['fetch']) => Promise<unknown>,
 ): Promise<void> {
-  const mortal = await startMortalControlPlane(stack, authSettings)
-  mortals.push(mortal)
+  const controlPlane = await startKillableControlPlane(stack, authSettings)
+  processes.push(controlPlane)
   const [event, table, model] = gates[gate]
   const condition = model === undefined ? '' : `when (new.model = '${model}')`
-  const fetchThere: TestStack['fetch'] = (path, init) => fetch(mortal.url + path, init)
+  const fetchThere: TestStack['fetch'] = (path, init) => fetch(controlPlane.url + path, init)
   const holder = await sql.reserve()
   try {
     await holder`select pg_advisory_lock(4711)`
@@ -75,7 +75,7 @@ async function killAt(
     const waiting = () => holder`
       select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted`
     await expect.poll(waiting, { timeout: 20_000, interval: 20 }).toHaveLength(1)
-    await mortal.kill()
+    await controlPlane.kill()
     await failed
   } finally {
     await holder`select pg_advisory_unlock(4711)`
@@ -102,7 +102,7 @@ async function customersWith(email: string) {
 }
 
 describe('a process that is killed', () => {
-  test('after it enrolled the customer and before the answer is stored: the person answers again', async () => {
+  test('after enrolling the customer and before storing the answer: the person answers again', async () => {
     const email = 'enrolled@example.com'
     const { client, verifier, browser, consent } = await toConsent(email)
     await killAt('answer of the person', (_, fetchThere) =>
@@ -118,7 +118,7 @@ describe('a process that is killed', () => {
     ])
   })
 
-  test('between the answer and the code: the browser goes on where it was, and gets one code', async () => {
+  test('between the answer and the code: the browser continues and gets one code', async () => {
     const { client, verifier, browser, consent } = await toConsent('at-code@example.com')
     const answered = await caller.answer(browser, consent, 'allow')
     await killAt('code', (_, fetchThere) =>
@@ -131,22 +131,24 @@ describe('a process that is killed', () => {
     expect([again.status, again.location]).toEqual([400, undefined])
   })
 
-  test('while a code is redeemed: the code stays good, and a token is recorded before it is sent', async () => {
+  test('while a code is redeemed: the code stays valid, and a token is recorded before it is sent', async () => {
     const { client, verifier, browser, consent } = await toConsent('redeem@example.com')
     const end = await browser.follow(await caller.answer(browser, consent, 'allow'))
     const code = new URL(end.location!).searchParams.get('code')!
     const recorded = async () => (await sql`select from oauth_access_tokens`).length
     const before = await recorded()
-    await killAt('access token', (mortal) => mortal.redeem(client, code, verifier))
+    await killAt('access token', (controlPlane) => controlPlane.redeem(client, code, verifier))
     expect(await recorded()).toBe(before)
     const { status, body } = await caller.redeem(client, code, verifier)
     expect([status, await recorded()]).toEqual([200, before + 1])
     expect((await caller.userinfo(body.access_token)).status).toBe(200)
   })
 
-  test('while a token is refreshed: the token stays good, also after the time for repeated requests', async () => {
+  test('while a token is refreshed: the token stays valid, also after the time for repeated requests', async () => {
     const { client, tokens } = await caller.connect('refresh@example.com')
-    await killAt('kept answer', (mortal) => mortal.refresh(client, tokens.refresh_token))
+    await killAt('kept answer', (controlPlane) =>
+      controlPlane.refresh(client, tokens.refresh_token),
+    )
     await sql`update oauth_records set expires_at = now() where model = 'RefreshAnswer'`
     const next = await caller.refresh(client, tokens.refresh_token)
     expect(next.status).toBe(200)
@@ -154,7 +156,7 @@ describe('a process that is killed', () => {
   })
 })
 
-test('a revocation that meets a refresh ends what the refresh stores', async () => {
+test('a revocation during a refresh revokes what the refresh stores', async () => {
   for (const how of ['refresh_token', 'access_token'] as const) {
     const { client, tokens } = await caller.connect('meets@example.com')
     const [{ body: next }] = await Promise.all([
@@ -179,7 +181,7 @@ describe('the authorization endpoint', () => {
     select expires_at, created_at from oauth_records
     where model = 'Interaction' and issuer = ${caller.world.issuer}`
 
-  test('counts the requests of each network, and says so on a page', async () => {
+  test('counts requests of each network, and explains the limit on a page', async () => {
     expect((await begin()).status).toBe(303)
     await sql`update customer_auth_attempts set attempts = 1000 where kind = 'authorize-address'`
     const before = (await interactions()).length
@@ -193,7 +195,7 @@ describe('the authorization endpoint', () => {
     expect((await begin()).status).toBe(303)
   })
 
-  test('does not count what a page of others loads from it', async () => {
+  test('does not count requests that pages of other sites load', async () => {
     await sql`delete from customer_auth_attempts where kind = 'authorize-address'`
     for (const destination of ['image', 'empty', 'iframe']) {
       expect((await begin({ 'sec-fetch-dest': destination })).status).toBe(400)

@@ -12,7 +12,7 @@ import { createMailer, RecipientRefusedError, type Mailer } from '../src/custome
 import { readerOf } from '../src/pages/reader.ts'
 import { sendCode } from '../src/pages/sign-in/send-code.ts'
 import type { SignInParts, Visitor } from '../src/pages/sign-in/visitor.ts'
-import { mailNameOf } from '../src/pages/sign-in/mail-name.ts'
+import { mailNameOf } from '../src/pages/sign-in/send-code.ts'
 import { startMailServer, type MailServer } from './mail-server.ts'
 import {
   Browser,
@@ -95,7 +95,7 @@ async function flood(email: string, requests = short + 3): Promise<void> {
 }
 
 describe('mail with a code', () => {
-  test('goes to the server encrypted and authenticated, as plain text from the sender that is set', async () => {
+  test('is sent encrypted and authenticated, as plain text from the configured sender', async () => {
     const { request, enter } = await visit()
     expect((await request('ada@example.com')).status).toBe(303)
     const [sent, ...others] = mail.received
@@ -113,7 +113,7 @@ describe('mail with a code', () => {
     expect((await enter(code)).status).toBe(303)
   })
 
-  test('has no headers of a name or a recipient', async () => {
+  test('takes no headers from a name or a recipient', async () => {
     const mailer = createMailer(
       { smtpUrl: mail.url, smtpFrom: 'accounts@provider.example', inbox: 'off' },
       { database: stack.database, clock: stack.clock, hostedUrl: hosted },
@@ -137,11 +137,11 @@ describe('mail with a code', () => {
     ['mailto:me@evil.example', 'mailto: me @ evil\u2024example'],
     ['Ac\u202eme\u0007', 'Acme'],
     ['x'.repeat(500), 'x'.repeat(80)],
-  ])('names %j in one line that is no link', (name, shown) => {
+  ])('shows the name %j in one line without a link', (name, shown) => {
     expect(mailNameOf(name)).toBe(shown)
   })
 
-  test('has no line and no link of the name of whoever sells', async () => {
+  test("contains no line and no link from the provider's name", async () => {
     const rename = (displayName: string | null) =>
       stack.call(world.key, 'PATCH', '/v1/ui/merchant', { displayName })
     for (const lines of ['Acme\nPay now', 'Acme\r', 'Acme\u2028Pay', 'Ac\u0007me']) {
@@ -155,7 +155,7 @@ describe('mail with a code', () => {
     expect(mail.received[0]?.source).not.toMatch(/https:|evil\.example/)
   })
 
-  test('to an address that the server refuses leaves the person at the form', async () => {
+  test('keeps the person at the form if the server refuses the address', async () => {
     const { request } = await visit()
     const refused = await request('refused@example.com')
     expect([refused.status, refused.text]).toEqual([
@@ -166,7 +166,7 @@ describe('mail with a code', () => {
     expect([later.status, later.text]).toEqual([503, expect.stringContaining('Try again later')])
   })
 
-  test('is not sent where the certificate of the server is signed by nobody', async () => {
+  test('is not sent if the certificate of the server is not trusted', async () => {
     const mailer = createMailer(
       { smtpUrl: mail.url.replace(/&tls.*/, ''), smtpFrom: 'a@provider.example', inbox: 'off' },
       { database: stack.database, clock: stack.clock, hostedUrl: hosted },
@@ -177,7 +177,7 @@ describe('mail with a code', () => {
     expect(mail.received).toEqual([])
   })
 
-  test('that a server away cannot take loses nothing: the same page works when it is back', async () => {
+  test('loses nothing while the server is down: the same page works afterwards', async () => {
     const { request, enter } = await visit()
     const port = Number(/:(\d+)\?/.exec(mail.url)?.[1])
     await mail.stop()
@@ -192,7 +192,7 @@ describe('mail with a code', () => {
 })
 
 describe('cookies at an https address', () => {
-  test('belong to the host alone, and no script reads them', async () => {
+  test('belong to the host only, and scripts cannot read them', async () => {
     const { browser, page, request, enter } = await visit()
     await request('cookies@example.com')
     const entered = await enter(codeFor('cookies@example.com'))
@@ -209,7 +209,7 @@ describe('cookies at an https address', () => {
 })
 
 describe('codes that a stranger requests for an address', () => {
-  test('do not keep the owner out, and fill no mailbox', async () => {
+  test('neither lock the owner out nor flood the mailbox', async () => {
     const email = 'owner@example.com'
     await flood(email)
     // These are the short codes and one long code for all browsers.
@@ -223,7 +223,7 @@ describe('codes that a stranger requests for an address', () => {
     expect((await owner.browser.open(owner.path)).text).toContain('name="answer"')
   })
 
-  test('are guessed at by the stranger alone', async () => {
+  test("can be guessed only in the stranger's browser", async () => {
     const email = 'guessed@example.com'
     await flood(email)
     const stranger = await visit()
@@ -239,7 +239,7 @@ describe('codes that a stranger requests for an address', () => {
     expect((await owner.enter(code)).status).toBe(303)
   })
 
-  test('are good once, in one browser, and nowhere else', async () => {
+  test('are valid once, in one browser', async () => {
     const email = 'once@example.com'
     await flood(email)
     const [first, second, third] = [await visit(), await visit(), await visit()]
@@ -257,7 +257,7 @@ describe('codes that a stranger requests for an address', () => {
     expect(mailsTo(email)).toBe(short + 2)
   })
 
-  test('are counted for all providers together, and in a day', async () => {
+  test('are counted for all providers together, and per day', async () => {
     const email = 'everywhere@example.com'
     await flood(email, short)
     const other = new Caller(stack, await createWorld(stack))
@@ -296,7 +296,7 @@ describe('codes that a stranger requests for an address', () => {
     expect(further.slice(-2)).toEqual([429, 303])
   })
 
-  test('of a process that died before it sent the code are replaced after a minute', async () => {
+  test('of a process that died before sending are replaced after a minute', async () => {
     const email = 'died@example.com'
     await flood(email)
     const sql = stack.database.in('sandbox')
@@ -322,7 +322,7 @@ function mostWithin(times: readonly number[], lengthMs: number): number {
   return Math.max(...counts)
 }
 
-test('the bounds of emails and guesses in an hour and in a day hold against the worst times to ask', async () => {
+test('keeps emails and guesses below the limits per hour and day at the worst request times', async () => {
   const beginMs = Date.now()
   let nowMs = beginMs
   const sent = { short: [] as number[], long: [] as number[] }
@@ -365,7 +365,7 @@ test('the bounds of emails and guesses in an hour and in a day hold against the 
   expect(mostWithin(sent.short, dayMs) * config.codeAttemptsMax).toBeLessThanOrEqual(300)
 })
 
-test('a long code that is taken back leaves one that replaced it', async () => {
+test('keeps a newer long code when an older one is removed', async () => {
   const { providerId } = world.tenant
   const sql = stack.database.in('sandbox')
   const email = 'taken-back@example.com'

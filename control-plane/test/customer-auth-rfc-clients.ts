@@ -30,8 +30,15 @@ export function clientRules(given: () => RfcWorld): void {
     })
 
     test('RFC 7591 3.2.1 and 5: each registration gets an id and a secret of its own', async () => {
-      const asked = { token_endpoint_auth_method: undefined, client_id: 'mine', client_secret: 'x' }
-      const clients = [await given().caller.register(asked), await given().caller.register(asked)]
+      const metadata = {
+        token_endpoint_auth_method: undefined,
+        client_id: 'mine',
+        client_secret: 'x',
+      }
+      const clients = [
+        await given().caller.register(metadata),
+        await given().caller.register(metadata),
+      ]
       const values = clients.flatMap(({ body }) => [body.client_id, body.client_secret])
       expect(new Set(values).size).toBe(4)
       expect(values).not.toContain('mine')
@@ -39,8 +46,8 @@ export function clientRules(given: () => RfcWorld): void {
     })
 
     test('RFC 7591 2: metadata that is not known is ignored', async () => {
-      const asked = { 'client_name#de': 'Prüfer', unheard_of: 'x', software_id: 'x' }
-      const { status, body } = await given().caller.register(asked)
+      const metadata = { 'client_name#de': 'Prüfer', unheard_of: 'x', software_id: 'x' }
+      const { status, body } = await given().caller.register(metadata)
       expect(status).toBe(201)
       expect(body).not.toHaveProperty('unheard_of')
     })

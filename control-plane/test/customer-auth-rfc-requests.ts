@@ -12,8 +12,8 @@ export function requestRules(given: () => RfcWorld): void {
       'RFC 6749 3.1: %s that is given twice is refused',
       async (name) => {
         const { page, answer } = await given().authorizeWith({}, [[name, 'again']])
-        const isTold = name === 'client_id' || name === 'redirect_uri' || name === 'state'
-        if (isTold && answer === undefined) expect(page.status).toBe(400)
+        const isShownToPerson = name === 'client_id' || name === 'redirect_uri' || name === 'state'
+        if (isShownToPerson && answer === undefined) expect(page.status).toBe(400)
         else expect(answer).toMatchObject({ error: 'invalid_request' })
       },
     )

@@ -64,8 +64,8 @@ export class RfcWorld {
     given: { verifier: string; challenge: string; more?: Record<string, string> },
   ) {
     const { verifier, challenge, more = {} } = given
-    const asked = { challenge, more }
-    const callback = await this.caller.authorize(client, 'codes@example.com', asked, this.browser)
+    const options = { challenge, more }
+    const callback = await this.caller.authorize(client, 'codes@example.com', options, this.browser)
     return { code: callback.searchParams.get('code')!, verifier, callback }
   }
 

@@ -284,8 +284,8 @@ describe('registration', () => {
       tollgate_customer_ref: 'cus_other',
     })
     expect(body.error).toBe('invalid_client_metadata')
-    const asked = await caller.register({ tollgate_customer_ref: 'cus_other' })
-    expect(asked.body).not.toHaveProperty('tollgate_customer_ref')
+    const registered = await caller.register({ tollgate_customer_ref: 'cus_other' })
+    expect(registered.body).not.toHaveProperty('tollgate_customer_ref')
   })
 })
 

@@ -62,7 +62,7 @@ describe('refresh and revocation', () => {
     expect((await caller.userinfo(second.body.access_token)).status).toBe(401)
   })
 
-  test('refreshes at once get one and the same successor', async () => {
+  test('concurrent refreshes get the same successor', async () => {
     const { client: own, tokens } = await caller.connect('race@example.com')
     const refresh = () => caller.refresh(own, tokens.refresh_token)
     const answers = await Promise.all([1, 2, 3, 4].map(refresh))
@@ -154,7 +154,7 @@ describe('the operations of the API', () => {
     expect((await read()).status).toBe(401)
   })
 
-  test('refuse a product without an MCP server, and a client that is not known', async () => {
+  test('refuse a product without an MCP server, and an unknown client', async () => {
     const registered = await caller.json<{ error: string }>(
       '/v1/customer/auth/register?product_ref=prd_UNKNOWN',
       { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
@@ -173,9 +173,9 @@ describe('a client of an agent', () => {
     const { body: customer } = await stack.call<CustomerBody>(
       ...([world.key, 'POST', '/v1/sdk/customers', given] as const),
     )
-    const asked = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
+    const sent = { customerRef: customer.reference, productRef: world.productRef, name: 'Nightly' }
     const { status, body } = await stack.call<{ clientId: string; clientSecret: string }>(
-      ...([world.key, 'POST', '/v1/customer/auth/clients', asked] as const),
+      ...([world.key, 'POST', '/v1/customer/auth/clients', sent] as const),
     )
     expect(status).toBe(201)
     const credentials = Buffer.from(`${body.clientId}:${body.clientSecret}`).toString('base64')
@@ -199,7 +199,7 @@ describe('a client of an agent', () => {
 })
 
 describe('keys', () => {
-  test('are replaced with an overlap, in which tokens of both are taken', async () => {
+  test('are replaced with an overlap in which tokens of both are accepted', async () => {
     const own = new Caller(stack, await createWorld(stack))
     const { tokens } = await own.connect('keys@example.com')
     const pool = stack.database.in('sandbox')
@@ -244,7 +244,7 @@ test('`sign-ins end-all` ends every token, and clients sign in again', async () 
   expect(callback.searchParams.get('code')).toBeTruthy()
 })
 
-test('an address that another MCP server gets has nothing of the one before', async () => {
+test('an address that another MCP server gets keeps nothing of the previous one', async () => {
   const sql = stack.database.in('sandbox')
   const before = new Caller(stack, await createWorld(stack))
   const { client, tokens } = await before.connect('moved@example.com')
@@ -347,12 +347,12 @@ describe('a client that publishes its metadata', () => {
     ['is missing', () => new Response('', { status: 404 })],
     ['is elsewhere', () => new Response('', { status: 302, headers: { location: clientId } })],
     ['is no JSON', () => new Response('<html>')],
-  ])('is refused when its document %s', async (_, answer) => {
+  ])('is refused if its document %s', async (_, answer) => {
     const { start } = await startIssuer(() => Promise.resolve(answer()))
     expect((await start()).status).toBe(400)
   })
 
-  test('keeps its users signed in while its server is away, and gets no new ones', async () => {
+  test('keeps its users signed in while its server is down, and gets no new ones', async () => {
     let isAway = false
     const { issuer } = await startIssuer(() =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(Response.json(document)),
@@ -377,7 +377,7 @@ describe('a client that publishes its metadata', () => {
     expect(await isDocumentStored(issuer.store, unknown)).toBe(false)
   })
 
-  test('is refused where its address is not public, or not https', async () => {
+  test('is refused if its address is not public, or not https', async () => {
     const server = createServer((_request, response) => {
       response.end('{}')
     })

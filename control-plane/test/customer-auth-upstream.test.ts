@@ -111,7 +111,7 @@ async function findByEmail(email: string, of = world): Promise<CustomerBody | un
 }
 
 // This test must run first, while the metadata of Google is not cached.
-test('says that Google cannot be reached, offers the code, and tries again next time', async () => {
+test('says that Google is unreachable, offers the code, and tries again next time', async () => {
   const { browser, page } = await start()
   google.mode = 'broken'
   const path = page.url.href
@@ -134,7 +134,7 @@ describe('signing in with Google', () => {
     expect(await connect('google')).toBe(customerRef)
   })
 
-  test('asks for PKCE, a nonce and a state, and for the one callback address', async () => {
+  test('sends PKCE, a nonce and a state, with the one callback address', async () => {
     const { browser, page } = await start()
     const { searchParams } = await leave(browser, page, 'google')
     expect(Object.fromEntries(searchParams)).toEqual({
@@ -161,7 +161,7 @@ describe('signing in with Google', () => {
     expect(isSignedIn(browser)).toBe(false)
   })
 
-  test.each(['nonce', 'code_challenge'])('refuses an answer to another %s', async (parameter) => {
+  test.each(['nonce', 'code_challenge'])('refuses a response to another %s', async (parameter) => {
     useGoogle('g-1', 'ada@example.com')
     const { browser, page } = await start()
     const address = await leave(browser, page, 'google')
@@ -180,7 +180,7 @@ describe('signing in with Google', () => {
     expect(isSignedIn(browser)).toBe(false)
   })
 
-  test('leads the customer of a link on', async () => {
+  test('continues to the page of a link', async () => {
     useGoogle('g-1', 'ada@example.com')
     const customerRef = await connect('google')
     const body = { customerRef, productRef: world.productRef, purpose: 'portal' }
@@ -207,14 +207,14 @@ describe('signing in with GitHub', () => {
     expect(await connect('github')).toBe(created.body.reference)
   })
 
-  test('refuses a primary address that is not verified, whatever other addresses are', async () => {
+  test('refuses an unverified primary address, whatever the other addresses are', async () => {
     useGithub(8, 'unverified@example.com', { verified: false })
     const { browser, after } = await signIn('github')
     expect(after.text).toContain('Your email address at GitHub is not verified.')
     expect(isSignedIn(browser)).toBe(false)
   })
 
-  test.each(['broken', 'hanging'] as const)('says so while GitHub is %s', async (mode) => {
+  test.each(['broken', 'hanging'] as const)('shows an error while GitHub is %s', async (mode) => {
     useGithub(7, 'cat@example.com')
     const { browser, page } = await start()
     const callback = await travel((await leave(browser, page, 'github')).href)
@@ -233,7 +233,7 @@ describe('the state', () => {
     expect((await browser.open(callback.href)).status).toBe(410)
   })
 
-  test('of one browser lets no other browser in, and is not used up by it', async () => {
+  test('is bound to its browser, and another browser does not use it up', async () => {
     const attacker = await start()
     const callback = await travel((await leave(attacker.browser, attacker.page, 'github')).href)
     const victim = await start()
@@ -244,7 +244,7 @@ describe('the state', () => {
     expect((await comeBack(attacker.browser, callback)).text).toContain('name="answer"')
   })
 
-  test('belongs to one upstream and one environment, and must be one of ours', async () => {
+  test('belongs to one upstream and one environment, and must be issued by Tollgate', async () => {
     const { browser, page } = await start()
     const callback = await travel((await leave(browser, page, 'github')).href)
     const state = callback.searchParams.get('state')!
@@ -269,7 +269,7 @@ describe('the state', () => {
     expect((await browser.open(callback.href)).status).toBe(410)
   })
 
-  test('leads nowhere but back to the page, whatever the address asks for', async () => {
+  test('leads only back to the page, whatever the address requests', async () => {
     const { browser, page } = await start()
     const path = page.url.href
     const form = { formToken: formTokenOf(page), returnTo: 'https://evil.example', path: '//evil' }
@@ -281,7 +281,7 @@ describe('the state', () => {
     expect((await browser.open(callback.href)).location).toBe(path)
   })
 
-  test('is given to no form of another site', async () => {
+  test('is not issued to forms of other sites', async () => {
     const { browser, page } = await start()
     const forged = { formToken: 'forged' }
     expect((await browser.open(`${page.url.href}/upstream/github`, forged)).status).toBe(403)
@@ -289,15 +289,18 @@ describe('the state', () => {
   })
 })
 
-test.each(['google', 'github'] as const)('a person who refuses at %s is told so', async (name) => {
-  const { browser, page } = await start()
-  const state = (await leave(browser, page, name)).searchParams.get('state')!
-  const query = new URLSearchParams({ error: 'access_denied', state })
-  const callback = new URL(`${hosted}/customer/sign-in/${name}/callback?${query.toString()}`)
-  const after = await comeBack(browser, callback)
-  expect(after.text).toMatch(/You did not allow the sign-in with (Google|GitHub)\./)
-  expect((await caller.signIn(browser, after, 'denied@example.com')).text).toContain('"answer"')
-})
+test.each(['google', 'github'] as const)(
+  'shows a notice to a person who refuses at %s',
+  async (name) => {
+    const { browser, page } = await start()
+    const state = (await leave(browser, page, name)).searchParams.get('state')!
+    const query = new URLSearchParams({ error: 'access_denied', state })
+    const callback = new URL(`${hosted}/customer/sign-in/${name}/callback?${query.toString()}`)
+    const after = await comeBack(browser, callback)
+    expect(after.text).toMatch(/You did not allow the sign-in with (Google|GitHub)\./)
+    expect((await caller.signIn(browser, after, 'denied@example.com')).text).toContain('"answer"')
+  },
+)
 
 describe('an account', () => {
   test('stays with its customer when its address at the upstream changes', async () => {
@@ -323,7 +326,7 @@ describe('an account', () => {
     expect(await connect('google')).toBe(customerRef)
   })
 
-  test('is forgotten with its customer, and so is the link to the address', async () => {
+  test('is deleted with its customer, as is its link to the address', async () => {
     useGoogle('g-leaver', 'leaver@example.com')
     const customerRef = await connect('google')
     const path = `/v1/ui/customers/${customerRef}?settle=write_off`
@@ -350,7 +353,7 @@ describe('an account', () => {
     expect((await findByEmail('mine@example.com'))?.reference).toBe(connected)
   })
 
-  test('of two with one address at once links one alone', async () => {
+  test('is linked alone if two accounts with one address sign in at once', async () => {
     useGoogle('g-twin-1', 'twin@example.com')
     const one = await signIn('google')
     useGoogle('g-twin-2', 'twin@example.com')
@@ -365,7 +368,7 @@ describe('an account', () => {
     expect(rows).toHaveLength(1)
   })
 
-  test('is another customer in each environment and at each provider', async () => {
+  test('is a separate customer in each environment and at each provider', async () => {
     useGoogle('g-both', 'both@example.com')
     const live = await createWorld(stack, { tenant: world.tenant, environment: 'live' })
     const foreign = await createWorld(stack)

@@ -51,7 +51,7 @@ async function startFor(email: string, of = caller) {
 }
 
 describe('the first consent', () => {
-  test('creates the customer with the free plan, and gives tokens that work until they are revoked', async () => {
+  test('creates the customer with the free plan, and issues tokens that work until they are revoked', async () => {
     const { client, tokens } = await caller.connect('ada@example.com')
     expect(decodeProtectedHeader(tokens.access_token)).toMatchObject({
       typ: 'at+jwt',
@@ -88,7 +88,7 @@ describe('the first consent', () => {
     expect((await caller.refresh(client, tokens.refresh_token)).body.error).toBe('invalid_grant')
   })
 
-  test('finds the customer whose email or whose reference at the provider the address is', async () => {
+  test("finds the customer by email, or by a provider's reference that equals the address", async () => {
     const byEmail = await createCustomer({ email: 'Grace@Example.com', externalRef: 'user-1' })
     const { tokens } = await caller.connect('grace@example.com')
     expect(decodeJwt(tokens.access_token).sub).toBe(byEmail.body.reference)
@@ -102,7 +102,7 @@ describe('the first consent', () => {
     ['of a customer who has an address', 'bob@example.com', 'mallory@example.com'],
     ['that was replaced', 'carol@example.com', 'carol-1@auto-created.local', 'user-7'],
     ['of two customers', 'dora@example.com', 'dora-1@auto-created.local', undefined, 'DORA'],
-  ])('opens nobody’s account by a reference %s', async (_, address, email, later, twin) => {
+  ])('opens no account by a reference %s', async (_, address, email, later, twin) => {
     const { body } = await createCustomer({ email, externalRef: address })
     if (later !== undefined) {
       const path = `/v1/sdk/customers/${body.reference}`
@@ -131,7 +131,7 @@ describe('the first consent', () => {
     expect(text).not.toMatch(/[\u2028-\u202e\u2066-\u2069]/)
   })
 
-  test('starts no plan that costs something', async () => {
+  test('starts no plan that has a price', async () => {
     const plan = {
       key: 'payg',
       name: 'Pay as you go',
@@ -148,7 +148,7 @@ describe('the first consent', () => {
     expect((await findByEmail('frugal@example.com')).body.purchases).toEqual([])
   })
 
-  test('refused, creates nothing and tells the client', async () => {
+  test('creates nothing and redirects with an error if refused', async () => {
     const { browser, consent } = await startFor('mary@example.com')
     const before = await eventTypes()
     const answered = await caller.answer(browser, await consent(), 'refuse')
@@ -161,7 +161,7 @@ describe('the first consent', () => {
     expect(await eventTypes()).toEqual(before)
   })
 
-  test('of a process that dies before the code is issued leaves a customer, and can be given again', async () => {
+  test('leaves a customer and can be repeated if the process dies before issuing the code', async () => {
     const { browser, consent } = await startFor('crash@example.com')
     const answered = await caller.answer(browser, await consent(), 'allow')
     expect(answered.location).toContain('/oauth/authorize/')
@@ -171,7 +171,7 @@ describe('the first consent', () => {
     expect([decodeJwt(tokens.access_token).sub, body.purchases.length]).toEqual([body.reference, 1])
   })
 
-  test('twice at once creates one customer', async () => {
+  test('creates one customer for two concurrent consents', async () => {
     const starts = await Promise.all([1, 2].map(() => startFor('twins@example.com')))
     const consents: Page[] = []
     for (const { consent } of starts) consents.push(await consent())
@@ -186,7 +186,7 @@ describe('the first consent', () => {
 })
 
 describe('the sign-in page', () => {
-  test('answers the same for an address that no customer has', async () => {
+  test('responds in the same way for an address without a customer', async () => {
     await caller.connect('known@example.com')
     const answers = []
     for (const email of ['known@example.com', 'unknown@example.com']) {
@@ -202,7 +202,7 @@ describe('the sign-in page', () => {
     expect(answers[0]).toEqual(answers[1])
   })
 
-  test('takes five wrong codes, and then not even the right one', async () => {
+  test('accepts five wrong codes, and then not even the right one', async () => {
     const { browser, page } = await startFor('guess@example.com')
     const path = page.url.href
     const email = 'guess@example.com'
@@ -218,7 +218,7 @@ describe('the sign-in page', () => {
     expect([late.status, late.text]).toEqual([400, expect.stringContaining('has expired')])
   })
 
-  test('takes a code once, and in the browser that requested it alone', async () => {
+  test('accepts a code once, only in the browser that requested it', async () => {
     const { browser, page } = await startFor('own@example.com')
     const path = page.url.href
     const formToken = formTokenOf(page)
@@ -244,7 +244,7 @@ describe('the sign-in page', () => {
     expect(page.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('gives no code to somebody who had another person answer the request', async () => {
+  test('issues no code to an attacker who let another person answer the request', async () => {
     // The attacker starts the request and sends the address of the sign-in page to the victim.
     const attacker = await startFor('attacker@example.com')
     const victim = new Browser(stack)
@@ -259,7 +259,7 @@ describe('the sign-in page', () => {
   })
 })
 
-describe('what belongs to one server', () => {
+describe('data of one server', () => {
   let other: Caller
   let otherEnvironment: Caller
   let otherProvider: Caller
@@ -271,7 +271,7 @@ describe('what belongs to one server', () => {
     otherProvider = new Caller(stack, await createWorld(stack))
   })
 
-  test('is refused at every other one: its client, code, refresh and access token', async () => {
+  test('is refused at every other server: its client, code, refresh and access token', async () => {
     const { client, tokens } = await caller.connect('apart@example.com')
     for (const foreign of [other, otherEnvironment, otherProvider]) {
       const { verifier, challenge } = drawPkce()
@@ -292,7 +292,7 @@ describe('what belongs to one server', () => {
     expect((await caller.refresh(client, tokens.refresh_token)).status).toBe(200)
   })
 
-  test('a sign-in at one provider is none at another', async () => {
+  test('does not sign in at another provider', async () => {
     const browser = new Browser(stack)
     const { body: client } = await caller.register()
     const { challenge } = drawPkce()
@@ -307,7 +307,7 @@ describe('what belongs to one server', () => {
 })
 
 describe('a customer who is deleted', () => {
-  test('takes tokens, refresh tokens and sign-ins along', async () => {
+  test('loses tokens, refresh tokens and sign-ins', async () => {
     const { client, tokens } = await caller.connect('leaver@example.com')
     const reference = decodeJwt(tokens.access_token).sub!
     const path = `/v1/ui/customers/${reference}?settle=write_off`
@@ -323,9 +323,9 @@ describe('a customer who is deleted', () => {
 describe('a link for a customer', () => {
   async function linkFor(email: string, body: object) {
     const { body: customer } = await findByEmail(email)
-    const asked = { customerRef: customer.reference, productRef: world.productRef, ...body }
+    const linkBody = { customerRef: customer.reference, productRef: world.productRef, ...body }
     const answer = await stack.call<{ url: string }>(
-      ...([world.key, 'POST', '/v1/customer/auth/links', asked] as const),
+      ...([world.key, 'POST', '/v1/customer/auth/links', linkBody] as const),
     )
     expect(answer.status).toBe(201)
     return answer.body.url
@@ -337,7 +337,7 @@ describe('a link for a customer', () => {
     ['topup', '/customer/checkout?id=', 409],
     ['portal', '/customer/manage?id=', 200],
   ])(
-    'to the %s asks for a sign-in, and leads its customer there once',
+    'to the %s asks for a sign-in, and opens the page for its customer once',
     async (purpose, path, status) => {
       await caller.connect('buyer@example.com')
       const url = await linkFor('buyer@example.com', { purpose })
@@ -373,7 +373,7 @@ describe('a link for a customer', () => {
     expect((await findByEmail('somebody-else@example.com')).status).toBe(404)
   })
 
-  test('that nobody issued, or that has expired, says so', async () => {
+  test('explains that it is unknown or has expired', async () => {
     await caller.connect('buyer@example.com')
     expect((await new Browser(stack).open(`${hosted}/customer/connect/unknown`)).status).toBe(404)
     const url = await linkFor('buyer@example.com', { purpose: 'portal' })
@@ -384,12 +384,12 @@ describe('a link for a customer', () => {
   test('is not created for a customer of another provider', async () => {
     const { body: customer } = await findByEmail('buyer@example.com')
     const foreign = await createWorld(stack)
-    const asked = {
+    const linkBody = {
       customerRef: customer.reference,
       productRef: foreign.productRef,
       purpose: 'portal',
     }
-    const { status } = await stack.call(foreign.key, 'POST', '/v1/customer/auth/links', asked)
+    const { status } = await stack.call(foreign.key, 'POST', '/v1/customer/auth/links', linkBody)
     expect(status).toBe(404)
   })
 })

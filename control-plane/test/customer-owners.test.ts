@@ -32,7 +32,7 @@ async function owners(body: object) {
   return answer.body.owners
 }
 
-it('finds active customers of all providers and environments by their own references alone', async () => {
+it('finds active customers of all providers and environments only by their own references', async () => {
   const sandbox = await create(tenant.sandboxKey, 'user-1')
   const live = await create(tenant.liveKey)
   const foreign = await create(other.sandboxKey, live)
@@ -67,7 +67,7 @@ it('finds customers of one provider by any of their references, in both environm
   ])
 })
 
-it('is no route for callers that do not know the secret of the services', async () => {
+it('responds 404 to callers without the secret of the services', async () => {
   const body = { references: ['cus_NOBODY'] }
   for (const token of [tenant.sandboxKey, await readFolderSecret(stack.folder)]) {
     expect((await stack.call(token, 'POST', customerOwnersPath, body)).status).toBe(404)

@@ -30,7 +30,7 @@ async function eventsOf(reference: string): Promise<string[]> {
 }
 
 describe('creating or linking', () => {
-  test('a new email makes a customer and tells about it', async () => {
+  test('creates a customer for a new email and emits an event', async () => {
     const { email } = fresh()
     const { status, body } = await create({ email, name: 'Ada', metadata: { tier: 'gold' } })
     expect(status).toBe(201)
@@ -55,7 +55,7 @@ describe('creating or linking', () => {
     expect(event?.requestId).toMatch(/^req_/)
   })
 
-  test('a known email with a new external reference is linked', async () => {
+  test('links a known email to a new external reference', async () => {
     const { email, externalRef } = fresh()
     const first = await create({ email })
     const linked = await create({ email: email.toUpperCase(), externalRef })
@@ -65,7 +65,7 @@ describe('creating or linking', () => {
     expect(await eventsOf(first.body.reference)).toEqual(['customer.created', 'customer.updated'])
   })
 
-  test('the same email and external reference again change nothing', async () => {
+  test('changes nothing for the same email and external reference', async () => {
     const request = fresh()
     const first = await create(request)
     const second = await create(request)
@@ -73,7 +73,7 @@ describe('creating or linking', () => {
     expect(await eventsOf(first.body.reference)).toEqual(['customer.created'])
   })
 
-  test('a known email that is linked to another external reference is a conflict', async () => {
+  test('refuses a known email that is linked to another external reference', async () => {
     const request = fresh()
     await create(request)
     const { status, body } = await create({ ...request, externalRef: 'somebody-else' })
@@ -82,7 +82,7 @@ describe('creating or linking', () => {
     expect(body.message).toMatch(/email.*already exists/)
   })
 
-  test('a known email alone is a conflict', async () => {
+  test('refuses a known email without an external reference', async () => {
     const { email } = fresh()
     await create({ email })
     const { status, body } = await create({ email })
@@ -96,28 +96,28 @@ describe('creating or linking', () => {
     ])
   })
 
-  test('an external reference that is taken gives its customer, whatever the email', async () => {
+  test('returns the customer of a known external reference, whatever the email', async () => {
     const request = fresh()
     const first = await create(request)
     const { status, body } = await create({ ...request, email: 'other@example.com' })
     expect([status, body.reference, body.email]).toEqual([201, first.body.reference, request.email])
   })
 
-  test('twins make one customer', async () => {
+  test('creates one customer for concurrent requests', async () => {
     const request = fresh()
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(request)))
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(12).fill(201))
     expect(new Set(answers.map(({ body }) => body.reference)).size).toBe(1)
   })
 
-  test('twins without an external reference: one is made, the others conflict', async () => {
+  test('creates one customer without an external reference, and refuses the other concurrent requests', async () => {
     const { email } = fresh()
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ email })))
     const statuses = answers.map(({ status }) => status).sort()
     expect(statuses).toEqual([201, ...Array<number>(7).fill(409)])
   })
 
-  test('one external reference with many emails at once makes one customer', async () => {
+  test('creates one customer for concurrent requests with one external reference and many emails', async () => {
     const { externalRef } = fresh()
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -131,13 +131,13 @@ describe('creating or linking', () => {
     ['U-1700000000000@auto-created.local', 201],
     ['not an email', 400],
     ['', 400],
-  ])('email %s: %i', async (email, expected) => {
+  ])('responds to the email %s with %i', async (email, expected) => {
     const { status, body } = await create({ email })
     expect(status).toBe(expected)
     if (expected === 400) expect(body.message).toBe('Invalid email format')
   })
 
-  test('environments are independent', async () => {
+  test('keeps environments independent', async () => {
     const request = fresh()
     const sandbox = await create(request)
     const live = await create(request, tenant.liveKey)
@@ -148,7 +148,7 @@ describe('creating or linking', () => {
 })
 
 describe('reading', () => {
-  test('by reference, external reference and email in any case', async () => {
+  test('finds a customer by reference, external reference and email in any case', async () => {
     const request = fresh()
     const { body } = await create(request)
     for (const query of [
@@ -162,19 +162,22 @@ describe('reading', () => {
     }
   })
 
-  test.each(['', '?reference=a&email=b', '?reference='])('query %s is ambiguous', async (query) => {
-    const { status, body } = await get(query)
-    expect([status, body]).toMatchObject([
-      400,
-      {
-        statusCode: 400,
-        error: 'Bad Request',
-        message: 'Must provide exactly one of reference, externalRef, or email',
-      },
-    ])
-  })
+  test.each(['', '?reference=a&email=b', '?reference='])(
+    'refuses the ambiguous query %s',
+    async (query) => {
+      const { status, body } = await get(query)
+      expect([status, body]).toMatchObject([
+        400,
+        {
+          statusCode: 400,
+          error: 'Bad Request',
+          message: 'Must provide exactly one of reference, externalRef, or email',
+        },
+      ])
+    },
+  )
 
-  test('what belongs to another provider is answered like what does not exist', async () => {
+  test("responds in the same way for other providers' customers and unknown ones", async () => {
     const other = await stack.createTenant()
     const { body } = await create(fresh(), other.sandboxKey)
     const foreign = await get(`/${body.reference}`)
@@ -195,7 +198,7 @@ describe('changing', () => {
   const patch = (reference: string, body: object) =>
     stack.call<CustomerBody>(tenant.sandboxKey, 'PATCH', `/v1/sdk/customers/${reference}`, body)
 
-  test('changes what is given and keeps the rest', async () => {
+  test('changes the given fields and keeps the others', async () => {
     const request = fresh()
     const { body } = await create({ ...request, telephone: '+1' })
     const changed = await patch(body.reference, { name: 'Grace', metadata: { a: 1 } })
@@ -206,7 +209,7 @@ describe('changing', () => {
     expect(await eventsOf(body.reference)).toEqual(['customer.created', 'customer.updated'])
   })
 
-  test('a taken email or external reference is a conflict', async () => {
+  test('refuses an email or external reference of another customer', async () => {
     const first = fresh()
     const second = fresh()
     await create(first)
@@ -222,7 +225,7 @@ describe('changing', () => {
     expect((await patch('cus_nobody', { name: 'x' })).status).toBe(404)
   })
 
-  test('an earlier external reference goes on leading to its customer', async () => {
+  test('still finds a customer by an earlier external reference', async () => {
     const request = fresh()
     const { body } = await create(request)
     await patch(body.reference, { externalRef: `${request.externalRef}-new` })

@@ -21,7 +21,7 @@ const unavailable = {
   message: 'A part of the service is not available. Retry in a moment',
 }
 
-test('without ClickHouse usage queries are refused, and nothing else', async () => {
+test('refuses only usage queries without ClickHouse', async () => {
   const path = '/v1/ui/meters'
   const { body } = await stack.call<{ meters: MeterBody[] }>(tenant.sandboxKey, 'GET', path)
   const usage = `${path}/${body.meters[0]?.reference}/usage?from=2026-01-01&to=2026-02-01`
@@ -30,7 +30,7 @@ test('without ClickHouse usage queries are refused, and nothing else', async () 
   expect(answer.headers.get('retry-after')).toBe('1')
 })
 
-test('without PostgreSQL every call is refused, and the operator sees it', async () => {
+test('refuses every request without PostgreSQL, and reports it as unready', async () => {
   const database = createPostgresDatabase({
     url: 'postgres://nobody@127.0.0.1:9/nothing',
     connectTimeoutSeconds: 1,

@@ -41,7 +41,7 @@ function call<Body>(method: string, path: string, body?: object) {
   return stack.call<Body>(tenant.sandboxKey, method, path, body)
 }
 
-async function sign(up: Partial<typeof ada> = ada): Promise<string> {
+async function createCustomer(up: Partial<typeof ada> = ada): Promise<string> {
   const { status, body } = await call<CustomerBody>('POST', '/v1/sdk/customers', up)
   expect(status).toBe(201)
   return body.reference
@@ -77,8 +77,8 @@ async function entitlementOf(reference: string): Promise<Entitlement | undefined
   return document === undefined ? undefined : (JSON.parse(document) as Entitlement)
 }
 
-test('nobody finds a deleted customer any more', async () => {
-  const reference = await sign()
+test('hides a deleted customer', async () => {
+  const reference = await createCustomer()
   expect(await remove(reference)).toMatchObject({ status: 200, body: { success: true } })
   const queries = [`reference=${reference}`, 'externalRef=user_ada', `email=${ada.email}`]
   for (const query of queries) {
@@ -92,8 +92,8 @@ test('nobody finds a deleted customer any more', async () => {
   }
 })
 
-test('what is personal is erased, and what is counted stays', async () => {
-  const reference = await sign()
+test('erases personal data and keeps usage', async () => {
+  const reference = await createCustomer()
   await activate(reference)
   await remove(reference)
   const rows = await stack.database.in('sandbox')<{ row: string }[]>`
@@ -107,8 +107,8 @@ test('what is personal is erased, and what is counted stays', async () => {
   ])
 })
 
-test('invoices and purchases are still found by the reference of the deleted customer', async () => {
-  const reference = await sign()
+test('still finds invoices and purchases by the reference of the deleted customer', async () => {
+  const reference = await createCustomer()
   await activate(reference)
   const { sandboxKey, providerId } = tenant
   await stack.database.in('sandbox')`
@@ -131,8 +131,8 @@ test('invoices and purchases are still found by the reference of the deleted cus
   expect(body.purchases, 'the external reference is free for another customer').toEqual([])
 })
 
-test('open purchases end, and the data plane lets nobody in by them', async () => {
-  const reference = await sign()
+test('ends open purchases, and the data plane gives no access by them', async () => {
+  const reference = await createCustomer()
   await activate('user_ada')
   expect((await entitlementOf(reference))!.endsAtMs).toBeNull()
   stack.clock.set('2031-03-05T12:00:00Z')
@@ -146,35 +146,35 @@ test('open purchases end, and the data plane lets nobody in by them', async () =
   expect(deleted!['id']).toBe(reference)
 })
 
-test('deleting again changes nothing and is no error; who never was cannot be deleted', async () => {
-  const reference = await sign()
+test('accepts a second deletion, and responds 404 for an unknown customer', async () => {
+  const reference = await createCustomer()
   for (const each of [reference, reference, 'user_ada'])
     expect((await remove(each)).status).toBe(200)
   expect(await eventsOf('customer.deleted')).toHaveLength(1)
   expect((await remove('cus_nobody')).status).toBe(404)
   const other = await stack.createTenant()
-  const path = `/v1/ui/customers/${await sign()}`
+  const path = `/v1/ui/customers/${await createCustomer()}`
   expect((await stack.call(other.sandboxKey, 'DELETE', path)).status).toBe(404)
 })
 
-test('deletions that arrive together tell of one', async () => {
-  const reference = await sign()
+test('emits one event for concurrent deletions', async () => {
+  const reference = await createCustomer()
   await activate(reference)
   const answers = await Promise.all([1, 2, 3, 4].map(() => remove(reference)))
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   expect(await eventsOf('customer.deleted')).toHaveLength(1)
 })
 
-test('who comes back is somebody new, under the same e-mail and external reference', async () => {
+test('creates a new customer with the same email and external reference', async () => {
   stack.clock.set('2031-03-05T12:00:00Z')
-  const first = await sign()
+  const first = await createCustomer()
   await activate(first)
   const { providerId } = tenant
   await stack.countUsage({ providerId, customerRef: 'user_ada', productRef, units: 10 })
   expect((await limits('user_ada')).body.withinLimits).toBe(false)
   stack.clock.set('2031-03-05T13:00:00Z')
   await remove(first)
-  const second = await sign()
+  const second = await createCustomer()
   expect(second).not.toBe(first)
   expect((await limits('user_ada')).body).toMatchObject({ withinLimits: true, remaining: 10 })
   await stack.countUsage({ providerId, customerRef: 'user_ada', productRef, units: 4 })
@@ -185,31 +185,34 @@ test('who comes back is somebody new, under the same e-mail and external referen
   expect((await entitlementOf('user_ada'))!.customerRef).toBe(second)
 })
 
-test('the own reference of a deleted customer is never given again', async () => {
-  const reference = await sign()
+test('never reuses the own reference of a deleted customer', async () => {
+  const reference = await createCustomer()
   await remove(reference)
   const { externalRef: _, ...anonymous } = ada
   const answer = await call('POST', '/v1/sdk/customers', { ...anonymous, externalRef: reference })
   expect(answer.status).toBe(409)
-  const other = await sign({ ...anonymous, email: 'eve@customers.test' })
+  const other = await createCustomer({ ...anonymous, email: 'eve@customers.test' })
   const change = { externalRef: reference }
   expect((await call('PATCH', `/v1/sdk/customers/${other}`, change)).status).toBe(409)
 })
 
-test('portals that were opened for the customer are closed', async () => {
-  const customerRef = await sign()
+test('closes open portals of the customer', async () => {
+  const customerRef = await createCustomer()
   const path = '/v1/sdk/customers/customer-sessions'
   const opened = await call<{ sessionId: string }>('POST', path, { customerRef })
   await remove(customerRef)
   expect((await call('GET', `${path}/${opened.body.sessionId}`)).status).toBe(404)
 })
 
-test('no event that was written before tells any more who it was', async () => {
-  const reference = await sign()
-  const other = await sign({ email: 'bob@customers.test', name: 'Bob' })
+test("removes the customer's personal data from earlier events", async () => {
+  const reference = await createCustomer()
+  const other = await createCustomer({ email: 'bob@customers.test', name: 'Bob' })
   await call('PATCH', `/v1/sdk/customers/${reference}`, { name: 'Ada King' })
-  const told = [...(await eventsOf('customer.created')), ...(await eventsOf('customer.updated'))]
-  expect(JSON.stringify(told)).toContain('Ada King')
+  const customerEvents = [
+    ...(await eventsOf('customer.created')),
+    ...(await eventsOf('customer.updated')),
+  ]
+  expect(JSON.stringify(customerEvents)).toContain('Ada King')
   await remove(reference)
   const events = await listOutboxEvents(stack.database.in('sandbox'), tenant.providerId, 1000)
   const text = JSON.stringify(events)

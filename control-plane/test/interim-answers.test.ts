@@ -71,7 +71,7 @@ async function open() {
   }
 }
 
-test('puts no interim answer between the head and the body of an answer', async () => {
+test('sends no interim response between the head and the body of a response', async () => {
   const connection = await open()
   connection.write(`${first}${expecting(2)}{}`)
   await calls.second.called
@@ -81,7 +81,7 @@ test('puts no interim answer between the head and the body of an answer', async 
   expect(await connection.until('/second ')).not.toContain('100 Continue')
 })
 
-test('sends the interim answer when it is its turn, and takes the body then', async () => {
+test('sends the interim response in its turn, and then reads the body', async () => {
   const connection = await open()
   connection.write(`${first}${expecting(2)}`)
   await calls.first.called
@@ -92,7 +92,7 @@ test('sends the interim answer when it is its turn, and takes the body then', as
   expect(await connection.until('/second ')).toMatch(/Content-Length: 10\r\n[^]*\/second \{\}$/i)
 })
 
-test('sends the interim answer at once when nothing is before it', async () => {
+test('sends the interim response at once if no response is before it', async () => {
   const connection = await open()
   connection.write(expecting(2))
   expect(await connection.until('100 Continue\r\n\r\n')).toBe('HTTP/1.1 100 Continue\r\n\r\n')

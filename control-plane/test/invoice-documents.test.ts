@@ -15,8 +15,8 @@ import { readPdf } from './read-pdf.ts'
 
 /* What invoices and credit notes print, and the layout of their pages. */
 
-describe('on paper', () => {
-  test('stands what is owed, and what was settled otherwise', () => {
+describe('a printed invoice', () => {
+  test('shows what is due and what was settled in other ways', () => {
     const invoice = sampleInvoice({
       creditedMinor: 500n,
       carriedMinor: 81n,
@@ -83,7 +83,7 @@ describe('on paper', () => {
       'The payment of $56.00 with Visa ending in 4242 was disputed, and the bank has returned it to the cardholder.',
     ],
     ['won', 'Paid', undefined],
-  ] as const)('a dispute that is %s reads: %s', (status, word, note) => {
+  ] as const)('shows a dispute that is %s as: %s', (status, word, note) => {
     const invoice = sampleInvoice({ carriedMinor: 581n, paidMinor: 5_600n, status: 'paid' })
     const payment = { ...samplePayment, dispute: { status, amountMinor: 5_600n } }
     const texts = invoiceTexts({ invoice, creditNotes: [], payments: [payment] }, 'live')
@@ -98,12 +98,12 @@ describe('on paper', () => {
     ['amex', 'American Express'],
     ['jcb', 'JCB'],
     ['unionpay', 'UnionPay'],
-  ])('a card of %s reads %s, as on the pages', (brand, name) => {
+  ])('shows a card of %s as %s, as on the pages', (brand, name) => {
     const paidWith = { ...samplePayment.paidWith!, brand }
     expect(cardText(paidWith)).toBe(`${name} ending in 4242`)
   })
 
-  test('stand credits that were bought, and a credit note that is void', () => {
+  test('shows bought credits, and a void credit note', () => {
     const inputs = { kind: 'credits', amountMinor: '1250', credits: '125000' } as const
     const invoice = sampleInvoice({ lines: [invoiceLine(inputs, 'Credits', null)] })
     const voidedAt = new Date('2026-07-09T08:00:00Z')
@@ -124,7 +124,7 @@ describe('on paper', () => {
     ])
   })
 
-  test.each(['draft', 'void'] as const)('nothing is due of one that is %s', (status) => {
+  test.each(['draft', 'void'] as const)('has no amount due if it is %s', (status) => {
     const invoice = sampleInvoice({ status, number: null, parties: null, issuedAt: null })
     const texts = invoiceTexts({ invoice, creditNotes: [], payments: [] }, 'sandbox')
     expect(texts.title).toBe('Invoice (test)')
@@ -149,7 +149,7 @@ describe('on paper', () => {
   test.each([
     [false, '$49.00', ['$49.30', 'VAT 19 % (DE)', '$9.31', '$58.61']],
     [true, '$41.18', ['$49.30', 'VAT 19 % (DE), included', '$7.82']],
-  ])('stands the tax among the sums, inclusive %s', (isInclusive, base, shown) => {
+  ])('shows the tax among the sums, inclusive %s', (isInclusive, base, shown) => {
     const { lines, sums, taxes, notes } = invoiceTexts(
       { invoice: taxed({ isInclusive }), creditNotes: [], payments: [] },
       'live',
@@ -165,7 +165,7 @@ describe('on paper', () => {
   test.each([
     [false, { base: 4_900, amount: 931, inclusive: false }],
     [true, { base: 4_118, amount: 782, inclusive: true }],
-  ])('and in the answer of the API, inclusive %s', (isInclusive, amounts) => {
+  ])('has the same tax in the API response, inclusive %s', (isInclusive, amounts) => {
     const lines = [
       { line: 0, amountMinor: 420n },
       { line: 1, amountMinor: 80n },
@@ -179,7 +179,7 @@ describe('on paper', () => {
     expect(creditNotes).toMatchObject([{ total: 500, tax: 80 }])
   })
 
-  test('stands who accounts for the tax instead, and who that is', () => {
+  test('states who accounts for the tax under reverse charge', () => {
     const { seller } = sampleInvoice().parties!
     const buyer = {
       ...{ reference: 'cus_1', name: 'Ada GmbH', email: 'ada@example.com' },
@@ -206,12 +206,12 @@ describe('on paper', () => {
     return (await renderInvoice(printed, brand, 'live')).pdf
   }
 
-  test('the same invoice is the same bytes', async () => {
+  test('renders the same invoice to the same bytes', async () => {
     const [one, other] = await Promise.all([print(sampleInvoice()), print(sampleInvoice())])
     expect(one.equals(other)).toBe(true)
   })
 
-  test('screen readers find a title, a language, headings and tables', async () => {
+  test('has a title, a language, headings and tables for screen readers', async () => {
     const { title, language, pages, tags } = await readPdf(await print(sampleInvoice()))
     expect({ title, language }).toEqual({ title: 'Invoice INV-000042', language: 'en' })
     expect(tags.filter((tag) => ['H1', 'Table'].includes(tag))).toEqual(['H1', 'Table', 'Table'])
@@ -219,7 +219,7 @@ describe('on paper', () => {
     expect(pages).toEqual([expect.stringContaining('Page 1 of 1')])
   })
 
-  test('a table repeats its head on each page, and each row stands once', async () => {
+  test('repeats the head of a table on each page, and prints each row once', async () => {
     const [line] = sampleLines('USD')
     const lines = Array.from({ length: 60 }, (_, at) => ({ ...line!, description: `Seat ${at}.` }))
     const { pages } = await readPdf(await print(sampleInvoice({ lines })))
@@ -233,7 +233,7 @@ describe('on paper', () => {
     expect(text).toContain('Amount due\n$2,940.00')
   })
 
-  test('many lines, long names and letters from anywhere have their room', async () => {
+  test('prints many lines, long names and letters of any alphabet', async () => {
     const [line] = sampleLines('JPY')
     const lines = Array.from({ length: 30 }, (_, at) => ({
       ...line!,
@@ -250,7 +250,7 @@ describe('on paper', () => {
     expect(text).not.toContain('\u0007')
   })
 
-  test('a credit note is a document of its own', async () => {
+  test('prints a credit note as a separate document', async () => {
     const [price, fee] = sampleLines('USD')
     const tax = taxed({ baseMinor: '5400' }).lines[1]!
     const invoice = sampleInvoice({ lines: [price!, fee!, tax] })
@@ -289,7 +289,7 @@ describe('on paper', () => {
     expect((await readPdf(pdf)).title).toBe('Credit note CRN-000001')
   })
 
-  test('a void credit note says that it no longer counts', () => {
+  test('says on a void credit note that it no longer counts', () => {
     const note = { ...sampleNote, voidedAt: new Date('2026-07-09T08:00:00Z') }
     const texts = creditNoteTexts({ note, invoice: sampleInvoice() }, 'sandbox')
     expect(texts.title).toBe('Credit note (test)')
@@ -297,7 +297,7 @@ describe('on paper', () => {
     expect(texts.notes.at(-1)).toContain('no longer counts')
   })
 
-  test('the logo is drawn if it is whole, and the name of the seller otherwise', async () => {
+  test("draws an intact logo, and otherwise prints the seller's name", async () => {
     const png = Buffer.from(dotPng, 'base64')
     const whole = drawableLogo({ contentType: 'image/png', bytes: png })
     expect((await readPdf(await print(sampleInvoice(), { ...plain, logo: whole }))).tags).toContain(

@@ -63,7 +63,7 @@ describe('invoices', () => {
     expect(page).toMatchObject({ total: 3, limit: 1, offset: 1 })
   })
 
-  test('are found by state and by customer, under any of its references', async () => {
+  test('are filtered by status and by any reference of their customer', async () => {
     expect((await list('?status=open')).total).toBe(2)
     expect((await list('?status=paid')).invoices[0]).toMatchObject({ total: 0, due: 0 })
     expect((await list(`?customerRef=${customers[0]!.reference}`)).total).toBe(2)
@@ -74,7 +74,7 @@ describe('invoices', () => {
     expect(status).toBe(400)
   })
 
-  test('say what each line was computed from', async () => {
+  test('show the inputs of each line', async () => {
     const path = `/v1/ui/invoices/${references[0]}`
     const { body } = await stack.call<InvoiceBody>(token, 'GET', path)
     expect(body).toMatchObject({
@@ -104,14 +104,14 @@ describe('invoices', () => {
     expect(late).toMatchObject({ periodStart: '2026-06-01T00:00:00.000Z' })
   })
 
-  test.each(['', '/pdf'])('of nobody are not found%s', async (suffix) => {
+  test.each(['', '/pdf'])('responds 404 for an unknown invoice%s', async (suffix) => {
     const path = `/v1/ui/invoices/inv_NOBODYS00000${suffix}`
     const { status, body } = await stack.call(token, 'GET', path)
     expect(status).toBe(404)
     expect(body.message).toContain('inv_NOBODYS00000')
   })
 
-  test('name the seller’s own address where it gave none for support', async () => {
+  test("show the seller's own email address if there is no support address", async () => {
     const other = await stack.createTenant()
     await createUser(stack, other, 'other@example.com', 'member')
     const { accessToken } = await signIn(stack, 'other@example.com')
@@ -135,7 +135,7 @@ describe('invoices', () => {
     expect(await contactOf(named)).toBe('billing@example.com')
   })
 
-  test('can be printed', async () => {
+  test('are available as PDF', async () => {
     const answer = await stack.fetch(`/v1/ui/invoices/${references[0]}/pdf`, {
       headers: { authorization: `Bearer ${token}` },
     })
@@ -147,7 +147,7 @@ describe('invoices', () => {
     expect(bytes.subarray(-6).toString()).toContain('%%EOF')
   })
 
-  test('keep what was true when they were issued, and their credit notes have files', async () => {
+  test('keep the facts of their issue date, and their credit notes have files', async () => {
     const reference = references[2]!
     const path = `/v1/ui/invoices/${reference}`
     const textOf = async () => {

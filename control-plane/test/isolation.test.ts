@@ -62,17 +62,17 @@ let operations: readonly Operation[]
 beforeAll(async () => {
   stack = await startTestStack()
   tenant = await stack.createTenant()
-  own = await furnish(tenant.sandboxKey, 'own')
+  own = await createObjects(tenant.sandboxKey, 'own')
   elsewhere = {
-    'another provider': await furnish((await stack.createTenant()).sandboxKey, 'foreign'),
-    'the other environment': await furnish(tenant.liveKey, 'live'),
+    'another provider': await createObjects((await stack.createTenant()).sandboxKey, 'foreign'),
+    'the other environment': await createObjects(tenant.liveKey, 'live'),
   }
   operations = await describedOperations()
 })
 afterAll(() => stack.stop())
 
 /** Creates one object of each kind. */
-async function furnish(key: string, word: string): Promise<Refs> {
+async function createObjects(key: string, word: string): Promise<Refs> {
   const make = async <Body>(path: string, body: unknown): Promise<Body> =>
     (await stack.call<Body>(key, 'POST', path, body)).body
   const url = `https://${word}.example.com/webhooks`
@@ -90,10 +90,10 @@ async function furnish(key: string, word: string): Promise<Refs> {
   const session = await make<{ sessionId: string }>(sessions, { customerRef })
   const eventsPath = '/v1/ui/events'
   const events = await stack.call<{ events: { id: string }[] }>(key, 'GET', eventsPath)
-  const paymentIntentRef = await keepPaymentIntent(key, customerRef)
+  const paymentIntentRef = await storePaymentIntent(key, customerRef)
   const invoiceRef = await issueSample(stack, key, customerRef)
   const deliveriesPath = '/v1/ui/webhook-deliveries'
-  const told = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
+  const list = await stack.call<{ deliveries: { id: string }[] }>(key, 'GET', deliveriesPath)
   const again = { endpointId: endpoint.id, onlyFailed: true }
   return {
     ...who,
@@ -109,15 +109,15 @@ async function furnish(key: string, word: string): Promise<Refs> {
     invoiceRef,
     creditNoteRef: await creditSample(stack, key, invoiceRef),
     paymentIntentRef,
-    reconciliationRef: await keepReconciliation(key, customerRef),
+    reconciliationRef: await storeReconciliation(key, customerRef),
     endpointId: endpoint.id,
-    deliveryId: told.body.deliveries[0]!.id,
+    deliveryId: list.body.deliveries[0]!.id,
     replayId: (await make<{ id: string }>('/v1/ui/webhook-replays', again)).id,
   }
 }
 
 /** Stores a payment intent that the processor has refused, so that the service sends no request to the processor. */
-async function keepPaymentIntent(key: string, customerRef: string): Promise<string> {
+async function storePaymentIntent(key: string, customerRef: string): Promise<string> {
   const environment = key.startsWith('sk_live_') ? 'live' : 'sandbox'
   const sql = stack.database.in(environment)
   const reference = drawReference('transaction')
@@ -132,7 +132,7 @@ async function keepPaymentIntent(key: string, customerRef: string): Promise<stri
   return reference
 }
 
-async function keepReconciliation(key: string, customerRef: string): Promise<string> {
+async function storeReconciliation(key: string, customerRef: string): Promise<string> {
   const pool = stack.database.in(key.startsWith('sk_live_') ? 'live' : 'sandbox')
   const [row] = await pool<{ provider_id: string }[]>`
     select provider_id from customers where reference = ${customerRef}`
@@ -241,7 +241,7 @@ function callsOf(operation: Operation): Call[] {
   return [...combinations.values()].map((elsewhereNames) => ({ operation, elsewhereNames }))
 }
 
-async function ask({ operation, elsewhereNames }: Call, foreign: Refs): Promise<string> {
+async function send({ operation, elsewhereNames }: Call, foreign: Refs): Promise<string> {
   const refs: Refs = { ...own }
   for (const name of elsewhereNames) Object.assign(refs, { [name]: foreign[name] })
   const { method, pathNames, queryNames, bodyNames, fixed } = operation
@@ -281,7 +281,7 @@ const tables = [
 ]
 
 /** Returns all rows that the caller must not change. */
-async function othersRows(): Promise<unknown> {
+async function readForeignRows(): Promise<unknown> {
   const rows: Record<string, unknown> = {}
   for (const environment of ['sandbox', 'live'] satisfies Environment[]) {
     const sql = stack.database.in(environment)
@@ -301,38 +301,38 @@ function bigText(_: string, value: unknown): unknown {
 }
 
 test.each(['another provider', 'the other environment'])(
-  'what belongs to %s is answered like what nobody has, by every operation',
+  'responds to references of %s as to unknown ones, in every operation',
   async (where) => {
-    const before = await othersRows()
+    const before = await readForeignRows()
     const calls = operations.flatMap(callsOf)
     expect(calls.length).toBeGreaterThan(30)
     for (const call of calls) {
       const { method, path } = call.operation
-      const answer = await ask(call, elsewhere[where]!)
+      const answer = await send(call, elsewhere[where]!)
       const title = `${method} ${path} with ${call.elsewhereNames.join()} of ${where}`
-      expect(answer, title).toBe(await ask(call, unknown))
+      expect(answer, title).toBe(await send(call, unknown))
       expect(answer, title).toMatch(/^(404 |2\d\d )/)
     }
-    expect(await othersRows()).toEqual(before)
+    expect(await readForeignRows()).toEqual(before)
   },
 )
 
-test('the same references of its own lead somewhere', async () => {
+test("accepts the provider's own references in the same requests", async () => {
   // A key cannot use the route that returns the signed-in user.
-  const asked = operations.filter(
+  const checkedOperations = operations.filter(
     ({ method, path }) => method === 'GET' && path !== '/v1/ui/auth/me',
   )
-  for (const operation of asked) {
+  for (const operation of checkedOperations) {
     const elsewhereNames = [...operation.queryNames, ...operation.pathNames]
     // The query for a customer accepts only one of its parameters.
     const [first] = operation.queryNames
     const given = operation.pathNames.length > 0 || first === undefined ? elsewhereNames : [first]
-    expect(await ask({ operation, elsewhereNames: given }, own), operation.path).not.toMatch(/^4/)
+    expect(await send({ operation, elsewhereNames: given }, own), operation.path).not.toMatch(/^4/)
   }
 })
 
-test('an email and an external reference of others are free to take', async () => {
-  const before = await othersRows()
+test('allows an email and an external reference that another provider uses', async () => {
+  const before = await readForeignRows()
   for (const { email, externalRef, customerRef } of Object.values(elsewhere)) {
     const path = '/v1/sdk/customers'
     const who = { email, externalRef }
@@ -341,5 +341,5 @@ test('an email and an external reference of others are free to take', async () =
     expect(body).toMatchObject(who)
     expect(body.reference).not.toBe(customerRef)
   }
-  expect(await othersRows()).toEqual(before)
+  expect(await readForeignRows()).toEqual(before)
 })

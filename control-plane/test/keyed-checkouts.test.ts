@@ -38,7 +38,7 @@ function open(idempotencyKey: string, body: object, key = tenant.sandboxKey) {
   })
 }
 
-test('the same key and body lead to the same checkout, also when its plan is gone', async () => {
+test('returns the same checkout for the same key and body, also after its plan is deleted', async () => {
   const body = { customerRef, productRef, planRef, returnUrl: 'https://shop.example/' }
   const first = await open('order-1', body)
   expect(first.status).toBe(201)
@@ -52,7 +52,7 @@ test('the same key and body lead to the same checkout, also when its plan is gon
   expect((await open('order-1', body)).body).toEqual(first.body)
 })
 
-test('another body with the same key is refused', async () => {
+test('refuses another body with the same key', async () => {
   const body = { customerRef, productRef, returnUrl: 'https://shop.example/' }
   await open('order-4', body)
   const other = (await call<CustomerBody>('/v1/sdk/customers', { email: 'b@example.com' })).body
@@ -68,7 +68,7 @@ test('another body with the same key is refused', async () => {
   }
 })
 
-test('of requests that arrive together one opens the checkout', async () => {
+test('opens one checkout for concurrent requests', async () => {
   const body = { customerRef, productRef }
   const answers = await Promise.all(Array.from({ length: 5 }, () => open('order-5', body)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]))
@@ -86,7 +86,7 @@ test('of requests that arrive together one opens the checkout', async () => {
   expect(mixed.map(({ status }) => status).sort()).toEqual([201, 409, 409])
 })
 
-test('a repeated request is no further open checkout', async () => {
+test('does not count a repeated request as another open checkout', async () => {
   const { body: customer } = await call<CustomerBody>('/v1/sdk/customers', {
     email: 'many@example.com',
   })
@@ -97,7 +97,7 @@ test('a repeated request is no further open checkout', async () => {
   expect((await open('one', body)).status).toBe(201)
 })
 
-test('keys belong to a provider and an environment', async () => {
+test('limits keys to a provider and an environment', async () => {
   const stranger = await stack.createTenant()
   for (const key of [stranger.sandboxKey, tenant.liveKey]) {
     const fields = { email: 'x@example.com' }
@@ -107,7 +107,7 @@ test('keys belong to a provider and an environment', async () => {
   }
 })
 
-test('a key that is too long is refused wherever it may count', async () => {
+test('refuses a key that is too long in every operation', async () => {
   const long = 'k'.repeat(257)
   const answer = await open(long, { customerRef, productRef })
   expect([answer.status, answer.body.message]).toEqual([

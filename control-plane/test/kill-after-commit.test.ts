@@ -16,8 +16,8 @@ import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { untilDead as dieOn, type Death } from './until-dead.ts'
-import { waitingTargets } from './waiting-targets.ts'
+import { runUntilKilled, type KillPoint } from './run-until-killed.ts'
+import { pendingTargets } from './waiting-targets.ts'
 
 /*
  * A process that dies between the commit of a change and its publication, or between the publication and the removal of its row,
@@ -37,12 +37,12 @@ afterAll(async () => {
   await stack.stop()
 })
 
-/** Runs the process until it dies. `useOf` sends a request as soon as the process serves. */
-const untilDead = (
-  death: Death,
+/** Runs the process until it is killed at the given write. `useOf` sends a request as soon as the process serves. */
+const killAtPoint = (
+  killPoint: KillPoint,
   command: readonly string[],
   useOf?: (port: number) => Promise<unknown>,
-) => dieOn(stack, death, command, useOf, (child) => children.add(child))
+) => runUntilKilled(stack, killPoint, command, useOf, (child) => children.add(child))
 
 async function call<Body>(method: string, path: string, body?: unknown): Promise<Body> {
   const answer = await stack.call<Body>(tenant.sandboxKey, method, path, body)
@@ -52,7 +52,7 @@ async function call<Body>(method: string, path: string, body?: unknown): Promise
 
 async function waitingKinds(): Promise<ReadonlySet<string>> {
   const pools = [stack.database.control, stack.database.in('sandbox'), stack.database.in('live')]
-  const targets = await Promise.all(pools.map((pool) => waitingTargets(pool)))
+  const targets = await Promise.all(pools.map((pool) => pendingTargets(pool)))
   return new Set(targets.flat().map(({ kind }) => kind))
 }
 
@@ -91,8 +91,8 @@ async function createCustomer(email: string): Promise<string> {
 
 type Change = {
   readonly kind: PublicationKind
-  /** The request or the command that the dying process runs. */
-  readonly ask: readonly [method: string, path: string, body?: unknown] | { command: string[] }
+  /** The request or the command that the process runs when it is killed. */
+  readonly call: readonly [method: string, path: string, body?: unknown] | { command: string[] }
   /** Returns whether the data plane has the change. */
   readonly isPublished: () => Promise<boolean>
 }
@@ -101,20 +101,20 @@ type Change = {
 const changes: Record<string, () => Promise<Change>> = {
   'a new meter': async () => ({
     kind: 'meters',
-    ask: ['POST', '/v1/ui/meters', { name: 'tokens' }],
+    call: ['POST', '/v1/ui/meters', { name: 'tokens' }],
     isPublished: async () => (await meterStatus('tokens')) === 'active',
   }),
   'an archived meter': async () => {
     const { reference } = await call<MeterBody>('POST', '/v1/ui/meters', { name: 'pages' })
     return {
       kind: 'meters',
-      ask: ['PATCH', `/v1/ui/meters/${reference}`, { status: 'archived' }],
+      call: ['PATCH', `/v1/ui/meters/${reference}`, { status: 'archived' }],
       isPublished: async () => (await meterStatus('pages')) === 'archived',
     }
   },
   'a new product': async () => ({
     kind: 'offer',
-    ask: ['POST', '/v1/sdk/products', { name: 'Atlas' }],
+    call: ['POST', '/v1/sdk/products', { name: 'Atlas' }],
     isPublished: async () => {
       const path = '/v1/sdk/products?search=Atlas'
       const { products } = await call<{ products: ProductBody[] }>('GET', path)
@@ -125,7 +125,7 @@ const changes: Record<string, () => Promise<Change>> = {
     const productRef = await createProduct('API')
     return {
       kind: 'offer',
-      ask: ['POST', `/v1/sdk/products/${productRef}/plans`, { name: 'Gold', price: 900 }],
+      call: ['POST', `/v1/sdk/products/${productRef}/plans`, { name: 'Gold', price: 900 }],
       isPublished: async () => (await offer(productRef))?.includes('Gold') === true,
     }
   },
@@ -135,7 +135,7 @@ const changes: Record<string, () => Promise<Change>> = {
     await call('POST', '/v1/sdk/limits', { customerRef, productRef })
     return {
       kind: 'offer',
-      ask: ['DELETE', `/v1/sdk/products/${productRef}`],
+      call: ['DELETE', `/v1/sdk/products/${productRef}`],
       isPublished: async () => {
         const held = JSON.parse((await entry(customerRef, productRef)) ?? '') as Entitlement
         return (await offer(productRef)) === undefined && held.endsAtMs !== null
@@ -144,7 +144,7 @@ const changes: Record<string, () => Promise<Change>> = {
   },
   'a new customer': async () => ({
     kind: 'customer',
-    ask: ['POST', '/v1/sdk/customers', { email: 'ada@example.com', externalRef: 'ada' }],
+    call: ['POST', '/v1/sdk/customers', { email: 'ada@example.com', externalRef: 'ada' }],
     isPublished: async () => {
       const { reference } = await call<CustomerBody>('GET', '/v1/sdk/customers?externalRef=ada')
       const known = JSON.stringify({ customerRef: reference })
@@ -155,7 +155,7 @@ const changes: Record<string, () => Promise<Change>> = {
     const reference = await createCustomer('bob@example.com')
     return {
       kind: 'customer',
-      ask: ['PATCH', `/v1/sdk/customers/${reference}`, { externalRef: 'bob' }],
+      call: ['PATCH', `/v1/sdk/customers/${reference}`, { externalRef: 'bob' }],
       isPublished: async () => (await entry('bob', '')) !== undefined,
     }
   },
@@ -164,13 +164,13 @@ const changes: Record<string, () => Promise<Change>> = {
     const customerRef = await createCustomer('eve@example.com')
     return {
       kind: 'customer',
-      ask: ['POST', '/v1/sdk/limits', { customerRef, productRef }],
+      call: ['POST', '/v1/sdk/limits', { customerRef, productRef }],
       isPublished: async () => (await entry(customerRef, productRef)) !== undefined,
     }
   },
   'a new key': async () => ({
     kind: 'api-key',
-    ask: {
+    call: {
       command: ['key', 'create', '--provider', tenant.providerId, '--environment', 'sandbox'],
     },
     isPublished: async () => (await publishedKeys()).length === 3,
@@ -182,7 +182,7 @@ const changes: Record<string, () => Promise<Change>> = {
     )
     return {
       kind: 'api-key',
-      ask: { command: ['key', 'rotate', old?.keyId ?? ''] },
+      call: { command: ['key', 'rotate', old?.keyId ?? ''] },
       isPublished: async () => {
         const document = await stack.hotState.readDocument(apiKeyDocumentKey(sha256))
         return (await publishedKeys()).length === 3 && !document?.includes('"expiresAtMs":null')
@@ -195,7 +195,7 @@ const changes: Record<string, () => Promise<Change>> = {
     const keyId = keys.find((key) => key.sha256 === sha256)?.keyId ?? ''
     return {
       kind: 'api-key',
-      ask: { command: ['key', 'revoke', keyId] },
+      call: { command: ['key', 'revoke', keyId] },
       isPublished: async () =>
         (await stack.hotState.readDocument(apiKeyDocumentKey(sha256))) === undefined,
     }
@@ -210,33 +210,22 @@ async function publishedKeys(): Promise<string[]> {
   return documents.filter((document) => document !== undefined)
 }
 
-const deaths: [change: keyof typeof changes, moment: Death['moment'], write: number][] = [
+const killPoints: [change: keyof typeof changes, moment: KillPoint['moment'], write: number][] = [
   ...Object.keys(changes).map((change): [string, 'before', number] => [change, 'before', 0]),
-  // The process dies between two writes of one change.
+  // The process is killed between two writes of one change.
   ['a deleted product', 'before', 1],
   ['a new customer', 'before', 1],
   ['a rotated key', 'before', 1],
 ]
 
-test.each(deaths)('%s is published though its process died %s write %i', async (...death) => {
-  const [name, moment, write] = death
-  tenant = await stack.createTenant()
-  const change = await changes[name]!()
-  await dieOf(change, { moment, write })
-  expect(await change.isPublished()).toBe(false)
-  expect(await waitingKinds()).toContain(change.kind)
-
-  await startAndStopSuccessor()
-  expect(await change.isPublished()).toBe(true)
-  expect(await waitingKinds()).toEqual(new Set())
-})
-
-test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoked key'])(
-  '%s stays published when its process died before it could tell',
-  async (name) => {
+test.each(killPoints)(
+  'publishes %s although its process was killed %s write %i',
+  async (...killed) => {
+    const [name, moment, write] = killed
     tenant = await stack.createTenant()
     const change = await changes[name]!()
-    await dieOf(change, { moment: 'after', write: 0 })
+    await killDuring(change, { moment, write })
+    expect(await change.isPublished()).toBe(false)
     expect(await waitingKinds()).toContain(change.kind)
 
     await startAndStopSuccessor()
@@ -245,10 +234,24 @@ test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoke
   },
 )
 
-function dieOf({ ask }: Change, death: Death): Promise<void> {
-  if ('command' in ask) return untilDead(death, ask.command)
-  const [method, path, body] = ask
-  return untilDead(death, [], (port) =>
+test.each(['an archived meter', 'a deleted product', 'an entitlement', 'a revoked key'])(
+  'keeps %s published when its process dies before the response',
+  async (name) => {
+    tenant = await stack.createTenant()
+    const change = await changes[name]!()
+    await killDuring(change, { moment: 'after', write: 0 })
+    expect(await waitingKinds()).toContain(change.kind)
+
+    await startAndStopSuccessor()
+    expect(await change.isPublished()).toBe(true)
+    expect(await waitingKinds()).toEqual(new Set())
+  },
+)
+
+function killDuring({ call }: Change, killPoint: KillPoint): Promise<void> {
+  if ('command' in call) return killAtPoint(killPoint, call.command)
+  const [method, path, body] = call
+  return killAtPoint(killPoint, [], (port) =>
     fetch(`http://127.0.0.1:${port}${path}`, {
       method,
       headers: {

@@ -3,27 +3,27 @@ import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { WebhookReplayBody } from '@tollgate/schemas/http/webhook-deliveries'
 import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { startMortalControlPlane, type MortalControlPlane } from './mortal-control-plane.ts'
+import { startKillableControlPlane, type KillableControlPlane } from './killable-control-plane.ts'
 import { startTestStack, type TestStack } from './test-stack.ts'
 
 /* Kills control planes (-9) one after another while they queue a replay. The next one continues where the last one died. */
 
-const asked = process.env['TOLLGATE_TEST_WEBHOOK_REPLAY_KILLS']
-const kills = Number(asked ?? 3)
+const requested = process.env['TOLLGATE_TEST_WEBHOOK_REPLAY_KILLS']
+const kills = Number(requested ?? 3)
 const perLife = 4_000
 const count = perLife * (kills + 1)
 
 let stack: TestStack
-let mortal: MortalControlPlane | undefined
+let controlPlane: KillableControlPlane | undefined
 
 beforeAll(async () => {
   // The stack's own control plane only reports the progress. With the long interval it queues nothing itself.
   stack = await startTestStack({ settings: { TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS: '3600000' } })
 })
-afterEach(() => mortal?.kill())
+afterEach(() => controlPlane?.kill())
 afterAll(() => stack.stop())
 
-test('a replay loses and doubles nothing, whoever dies while it is queued', async () => {
+test('queues each delivery of a replay once, whichever process dies', async () => {
   const { sandboxKey, providerId } = await stack.createTenant()
   const call = async <Body>(method: string, path: string, body?: object): Promise<Body> =>
     (await stack.call<Body>(sandboxKey, method, path, body)).body
@@ -48,7 +48,7 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
   const progress = () => call<WebhookReplayBody>('GET', `/v1/ui/webhook-replays/${replayId}`)
   const random = new SeededRandom(20_260_402)
   const start = () =>
-    startMortalControlPlane(stack, {
+    startKillableControlPlane(stack, {
       TOLLGATE_WEBHOOK_REPLAY_INTERVAL_MS: '5',
       TOLLGATE_WEBHOOK_REPLAY_BATCH_MAX: '100',
       TOLLGATE_WEBHOOK_REPLAY_WAITING_MAX: '1000000',
@@ -56,14 +56,14 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
   let diedInTheMiddle = 0
   for (let kill = 0; kill < kills; kill += 1) {
     const before = (await progress()).queued
-    mortal = await start()
+    controlPlane = await start()
     await vi.waitUntil(async () => (await progress()).queued > before, waiting)
     await sleep(random.below(60))
-    await mortal.kill()
+    await controlPlane.kill()
     if ((await progress()).state === 'running') diedInTheMiddle += 1
   }
   expect(diedInTheMiddle).toBeGreaterThan(0)
-  mortal = await start()
+  controlPlane = await start()
   await vi.waitUntil(async () => (await progress()).state === 'finished', {
     ...waiting,
     timeout: waiting.timeout + 4 * count,
@@ -73,7 +73,7 @@ test('a replay loses and doubles nothing, whoever dies while it is queued', asyn
     select count(*)::int as rows, count(distinct event_id)::int as events, count(distinct reference)::int as references
     from webhook_deliveries where replay_ref = ${replayId} and state = 'pending'`
   expect(made).toEqual({ rows: count, events: count, references: count })
-  if (asked !== undefined) console.log('killed replays', { kills, diedInTheMiddle, count })
+  if (requested !== undefined) console.log('killed replays', { kills, diedInTheMiddle, count })
 }, 900_000)
 
 const waiting = { timeout: 60_000, interval: 5 }

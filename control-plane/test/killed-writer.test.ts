@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
 import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startMortalControlPlane } from './mortal-control-plane.ts'
+import { startKillableControlPlane } from './killable-control-plane.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { changeUntilNobodyAnswers, repeatGrant, type Caller } from './writing-caller.ts'
+import { changeUntilServerStops, repeatGrant, type Caller } from './writing-caller.ts'
 
 /*
  * Kills control planes (-9) at any moment during many concurrent changes. Every committed change must have its event and
  * deliveries, and no event may exist without a change.
  */
 
-const asked = process.env['TOLLGATE_TEST_WEBHOOK_WRITER_KILLS']
-const kills = Number(asked ?? 9)
+const requested = process.env['TOLLGATE_TEST_WEBHOOK_WRITER_KILLS']
+const kills = Number(requested ?? 9)
 
 /** Number of concurrent control planes, and of callers of each: as many as the test's PostgreSQL has connections for. */
 const lanes = 3
@@ -53,12 +53,12 @@ async function addReceivers({ sandboxKey }: Tenant): Promise<Receiver[]> {
  * Runs a control plane that is killed `momentMs` milliseconds after it answered `answersMin` requests, while others are in
  * progress.
  */
-async function liveAndDie(
+async function changeUntilKilled(
   key: string,
   answersMin: number,
   momentMs: number,
 ): Promise<readonly Caller[]> {
-  const mortal = await startMortalControlPlane(stack)
+  const controlPlane = await startKillableControlPlane(stack)
   let enough = (): void => undefined
   const isEnough = new Promise<void>((resolve) => (enough = resolve))
   const callers = Array.from({ length: callersPerLife }, (_, name): Caller => ({
@@ -67,7 +67,7 @@ async function liveAndDie(
     lastGrant: undefined,
   }))
   const calling = callers.map((caller) =>
-    changeUntilNobodyAnswers(mortal.url, key, caller, () => {
+    changeUntilServerStops(controlPlane.url, key, caller, () => {
       if (sumOf(callers) >= answersMin) enough()
     }),
   )
@@ -76,7 +76,7 @@ async function liveAndDie(
     await Promise.race([isEnough, ...calling])
     await sleep(momentMs)
   } finally {
-    await mortal.kill()
+    await controlPlane.kill()
   }
   await Promise.all(calling)
   return callers
@@ -138,7 +138,7 @@ async function expectWhole(tenant: Tenant, added: readonly Receiver[]): Promise<
 
 const random = new SeededRandom(20_260_401)
 
-test('each change has its event and each event its deliveries, wherever a control plane dies', async () => {
+test('stores each change with its event and deliveries, wherever a control plane dies', async () => {
   let left = kills
   const seen = { kills, answered: 0, unanswered: 0, repeated: 0, changes: 0, deliveries: 0 }
   const lane = async (): Promise<void> => {
@@ -146,7 +146,11 @@ test('each change has its event and each event its deliveries, wherever a contro
       left -= 1
       const tenant = await stack.createTenant()
       const added = await addReceivers(tenant)
-      const callers = await liveAndDie(tenant.sandboxKey, 1 + random.below(60), random.below(20))
+      const callers = await changeUntilKilled(
+        tenant.sandboxKey,
+        1 + random.below(60),
+        random.below(20),
+      )
       const answered = sumOf(callers)
       const { changes } = await expectWhole(tenant, added)
       // Every answered change is stored. Of the changes in progress, each caller had one.
@@ -170,5 +174,5 @@ test('each change has its event and each event its deliveries, wherever a contro
   }
   await Promise.all(Array.from({ length: lanes }, lane))
   expect(seen.repeated).toBeGreaterThan(0)
-  if (asked !== undefined) console.log('killed writers', seen)
+  if (requested !== undefined) console.log('killed writers', seen)
 }, 1_800_000)

@@ -78,7 +78,7 @@ async function entryOf(ref: string): Promise<Entitlement | undefined> {
 }
 
 describe('a customer without a purchase', () => {
-  test('is enrolled in the free default plan, and counted from then on', async () => {
+  test('gets the free default plan, and usage is counted from then on', async () => {
     const planRef = await createPlan({ default: true, freeUnits: 10, limit: 10 })
     expect((await check()).body).toEqual({
       withinLimits: true,
@@ -114,7 +114,7 @@ describe('a customer without a purchase', () => {
     ])
   })
 
-  test('is enrolled once, however many ask at once', async () => {
+  test('gets one purchase for many concurrent checks', async () => {
     await createPlan({ default: true, limit: 5 })
     const answers = await Promise.all(Array.from({ length: 5 }, () => check()))
     expect(answers.map(({ body }) => body.remaining)).toEqual([5, 5, 5, 5, 5])
@@ -139,7 +139,7 @@ describe('a customer without a purchase', () => {
     ])
   })
 
-  test('without a default plan is shown what there is', async () => {
+  test('without a default plan sees the plans on offer', async () => {
     const planRef = await createPlan({ price: 1900 })
     const { status, body } = await check()
     expect(status).toBe(200)
@@ -163,7 +163,7 @@ describe('a customer without a purchase', () => {
     expect(await purchasesOf()).toEqual([])
   })
 
-  test('is not asked to activate a plan that is hidden from it', async () => {
+  test('is not asked to activate a hidden plan', async () => {
     const terms = { type: 'usage-based', creditsPerUnit: 100, default: true, hidden: true }
     await createPlan(terms)
     const { body } = await check()
@@ -172,7 +172,7 @@ describe('a customer without a purchase', () => {
     expect(body).not.toHaveProperty('balance')
   })
 
-  test('is not enrolled again in the period in which the free purchase ended', async () => {
+  test('gets no free purchase again in the period in which the last one ended', async () => {
     await createPlan({ default: true, limit: 5 })
     await check()
     const [purchase] = await purchasesOf()
@@ -187,7 +187,7 @@ describe('a customer without a purchase', () => {
     expect(await purchasesOf()).toHaveLength(2)
   })
 
-  test('of an inactive product gets nothing', async () => {
+  test('gets no purchase of an inactive product', async () => {
     await createPlan({ default: true })
     await call('PUT', `/v1/sdk/products/${productRef}`, { status: 'inactive' })
     expect((await check()).body).toMatchObject({ withinLimits: false, plans: [] })
@@ -196,14 +196,14 @@ describe('a customer without a purchase', () => {
 })
 
 describe('counting', () => {
-  test('a plan without a cap never runs out', async () => {
+  test('never denies a plan without a cap', async () => {
     await createPlan({ default: true })
     await check()
     await use(5_000)
     expect((await check()).body).toMatchObject({ withinLimits: true, remaining: 999_999 })
   })
 
-  test('usage under an external reference counts, also when it came before the link', async () => {
+  test('includes usage under an external reference, also from before the link', async () => {
     await createPlan({ default: true, limit: 10 })
     await use(3, 'own-user-id', null)
     await use(1, 'own-user-id')
@@ -216,7 +216,7 @@ describe('counting', () => {
     expect(await purchasesOf('own-user-id')).toMatchObject([{ usage: { used: 5 } }])
   })
 
-  test('usage of one product leaves the other alone, usage of none counts for both', async () => {
+  test('counts usage of one product separately, and usage without a product for both', async () => {
     const first = productRef
     await createPlan({ default: true, limit: 10 })
     await check()
@@ -230,7 +230,7 @@ describe('counting', () => {
     expect((await check()).body.remaining).toBe(8)
   })
 
-  test('a new period starts at its first millisecond', async () => {
+  test('starts a new period at its first millisecond', async () => {
     await createPlan({ default: true, limit: 10 })
     await check()
     await use(10)
@@ -240,14 +240,14 @@ describe('counting', () => {
     expect((await check()).body).toMatchObject({ withinLimits: true, remaining: 10 })
   })
 
-  test('a later edit of the plan does not reach the purchase', async () => {
+  test('does not apply a later edit of the plan to the purchase', async () => {
     const planRef = await createPlan({ default: true, limit: 10 })
     await check()
     await call('PUT', `/v1/sdk/products/${productRef}/plans/${planRef}`, { limit: 1 })
     expect((await check()).body.remaining).toBe(10)
   })
 
-  test('years later the periods are published anew', async () => {
+  test('publishes the periods again years later', async () => {
     await createPlan({ default: true, limit: 10 })
     await check()
     stack.clock.set('2029-01-15T00:00:00Z')
@@ -259,7 +259,7 @@ describe('counting', () => {
     )
   })
 
-  test('waits for what was accepted, reads it from the log, and says so when that is too much', async () => {
+  test('waits for accepted records, reads them from the log, and refuses if there are too many', async () => {
     await createPlan({ default: true, limit: 10 })
     await check()
     const topic = usageTopic('sandbox')
@@ -294,7 +294,7 @@ describe('counting', () => {
 })
 
 describe('refusals', () => {
-  test('an unknown customer or product is not found, and neither is a foreign one', async () => {
+  test('responds 404 for an unknown customer or product, also of another provider', async () => {
     const other = await stack.createTenant()
     const notFound = (what: string, ref: string) => ({
       statusCode: 404,
@@ -311,7 +311,7 @@ describe('refusals', () => {
   })
 
   test.each([{}, { customerRef: '', productRef: 'p' }, { customerRef: 'c', productRef: 7 }])(
-    '%j is invalid',
+    'refuses %j',
     async (body) => {
       const answer = await call<object>('POST', '/v1/sdk/limits', body)
       expect(answer.body).toMatchObject({ statusCode: 400, message: 'Validation failed' })
@@ -341,7 +341,7 @@ describe('user info', () => {
     })
   })
 
-  test('shows the user alone when there is no purchase', async () => {
+  test('shows only the user if there is no purchase', async () => {
     const { status, body } = await userInfo(customerRef)
     expect(status).toBe(200)
     expect(body.user?.reference).toBe(customerRef)
@@ -351,7 +351,7 @@ describe('user info', () => {
 })
 
 describe('purchases', () => {
-  test('are filtered, and free ones can be left out', async () => {
+  test('are filtered, and free ones can be omitted', async () => {
     await createPlan({ default: true })
     await check()
     const list = async (query: string) =>

@@ -44,7 +44,7 @@ const openCheckout = (returnUrl: string) =>
   })
 
 /** Takes the free plan and returns the last page. */
-async function finish(sessionId: string): Promise<string> {
+async function completeCheckout(sessionId: string): Promise<string> {
   const link = `/customer/checkout?id=${sessionId}`
   const opened = await stack.fetch(link, { redirect: 'manual' })
   const [cookie = ''] = opened.headers.get('set-cookie')?.split(';') ?? []
@@ -58,15 +58,15 @@ async function finish(sessionId: string): Promise<string> {
   return page.text()
 }
 
-test('without a list, links lead to any host', async () => {
+test('allows links to any host without a list', async () => {
   const { body } = await change({ termsUrl: 'https://elsewhere.example/terms' })
   expect(body).not.toHaveProperty('allowedLinkHosts')
   const { status, body: opened } = await openCheckout('https://shop.example/done')
   expect(status).toBe(201)
-  expect(await finish(opened.sessionId)).toContain('href="https://shop.example/done"')
+  expect(await completeCheckout(opened.sessionId)).toContain('href="https://shop.example/done"')
 })
 
-test('every link is judged by the list when it is stored', async () => {
+test('checks every link against the list when it is stored', async () => {
   const { body } = await change({ allowedLinkHosts: ['Shop.example', '*.cdn.example'] })
   expect(body.allowedLinkHosts).toEqual(['shop.example', '*.cdn.example'])
   const elsewhere = 'https://shop.example.evil.example/'
@@ -106,7 +106,7 @@ test('every link is judged by the list when it is stored', async () => {
   expect((await openCheckout('')).status).toBe(201)
 })
 
-test('a list and links of one request are judged together', async () => {
+test('checks links of a request against the list in the same request', async () => {
   const both = { allowedLinkHosts: ['new.example'], termsUrl: 'https://new.example/terms' }
   expect((await change(both)).status).toBe(200)
   const wrong = { allowedLinkHosts: ['other.example'], termsUrl: 'https://new.example/terms' }
@@ -116,29 +116,29 @@ test('a list and links of one request are judged together', async () => {
 })
 
 test.each([[[]], [['https://shop.example']], [['*']], [['shop.example/path']], [['']]])(
-  'a list %j is refused',
+  'refuses the list %j',
   async (allowedLinkHosts) => {
     expect((await change({ allowedLinkHosts })).status).toBe(400)
   },
 )
 
-test('a page shows no link that the list has ceased to allow, and says so', async () => {
+test('hides links on pages that the list no longer allows, and says so', async () => {
   await change({
     supportUrl: 'https://old.example/help',
     termsUrl: 'https://shop.example/terms',
   })
   const { body } = await openCheckout('https://old.example/done')
   await change({ allowedLinkHosts: ['shop.example'] })
-  const page = await finish(body.sessionId)
+  const page = await completeCheckout(body.sessionId)
   expect(page).toContain('old.example, which Acme no longer allows')
   expect(page).not.toContain('href="https://old.example')
   expect(page).toContain('href="https://shop.example/terms"')
   await change({ allowedLinkHosts: ['*.example', 'old.example'] })
   const again = await openCheckout('https://old.example/done')
-  expect(await finish(again.body.sessionId)).toContain('href="https://old.example/done"')
+  expect(await completeCheckout(again.body.sessionId)).toContain('href="https://old.example/done"')
 })
 
-test('a list of one provider and environment judges no other', async () => {
+test('applies a list only to its provider and environment', async () => {
   await change({ allowedLinkHosts: ['shop.example'] })
   const stranger = await stack.createTenant()
   for (const key of [tenant.liveKey, stranger.sandboxKey]) {

@@ -13,8 +13,8 @@ afterAll(() => mcp.stop())
 
 beforeEach(() => mcp.renew())
 
-test('declared plans and tools are taken as they are, and the origin is not asked', async () => {
-  const asked = mcp.origin.seen.length
+test('stores declared plans and tools, and sends the origin no request', async () => {
+  const requestCount = mcp.origin.seen.length
   const { body } = await mcp.bootstrap({
     name: 'Acme',
     plans: [pro, free, payg],
@@ -24,7 +24,7 @@ test('declared plans and tools are taken as they are, and the origin is not aske
       { name: 'fetch', planKeys: [] },
     ],
   })
-  expect(mcp.origin.seen.length).toBe(asked)
+  expect(mcp.origin.seen.length).toBe(requestCount)
   expect(body.product.plans!.map(({ name, type }) => [name, type])).toEqual([
     ['Pro', 'recurring'],
     ['Free', 'recurring'],
@@ -50,7 +50,7 @@ test.each([
   [{ plans: [pro, pro] }, 'DUPLICATE_PLAN_KEY'],
   [{ plans: [pro], defaultPlanKey: 'pro' }, 'PLAN_NOT_ALLOWED_AS_DEFAULT'],
   [{ plans: [{ ...pro, currency: 'EUR' }] }, 'PLAN_CURRENCY_NOT_PROVIDER_DEFAULT'],
-])('%j is refused whole', async (body, code) => {
+])('refuses %j and stores nothing', async (body, code) => {
   const answer = await mcp.bootstrap(body)
   expect([answer.status, answer.body.code]).toEqual([400, code])
   expect(Object.keys(answer.body).sort()).toEqual(['code', 'message', 'requestId', 'statusCode'])
@@ -59,7 +59,7 @@ test.each([
   expect(list.body.total).toBe(0)
 })
 
-test('only MCP products with a server can be configured', async () => {
+test('configures only MCP products with a server', async () => {
   const create = async (isMcpPay: boolean) => {
     const product = { name: 'API', isMcpPay }
     return (await mcp.call<ProductBody>('POST', '/v1/sdk/products', product)).body.reference
@@ -73,7 +73,7 @@ test('only MCP products with a server can be configured', async () => {
   expect((await mcp.discover('prd_NONE')).status).toBe(404)
 })
 
-test('a plan that is named again keeps its reference, and the free plan stays without being named', async () => {
+test('keeps the reference of a plan that is named again, and the free plan without being named', async () => {
   const made = (await mcp.bootstrap({ plans: [free, pro] })).body
   const { reference } = made.product
   const { body } = await mcp.configure(reference, { plans: [{ ...pro, price: 1200 }] })
@@ -91,23 +91,23 @@ test('a plan that is named again keeps its reference, and the free plan stays wi
   expect((await mcp.access(reference))['search']).toEqual(refs)
 })
 
-test('what is configured as it is already is no change, and nobody is told of it', async () => {
+test('changes nothing and emits no event for the same configuration', async () => {
   const { reference } = (await mcp.bootstrap({ plans: [free, pro] })).body.product
   const configuration = {
     plans: [free, pro],
     toolMapping: [{ name: 'search', planKeys: ['free', 'pro'] }],
   }
   const once = await mcp.configure(reference, configuration)
-  const told = await mcp.eventTypes()
-  expect(told.at(-1)).toBe('product.updated')
+  const types = await mcp.eventTypes()
+  expect(types.at(-1)).toBe('product.updated')
   expect((await mcp.configure(reference, configuration)).body).toEqual(once.body)
-  expect(await mcp.eventTypes()).toEqual(told)
+  expect(await mcp.eventTypes()).toEqual(types)
   const mapped = { toolMapping: [{ name: 'search', planKeys: ['pro'] }] }
   expect((await mcp.configure(reference, mapped)).status).toBe(200)
-  expect(await mcp.eventTypes()).toEqual([...told, 'product.updated'])
+  expect(await mcp.eventTypes()).toEqual([...types, 'product.updated'])
 })
 
-test('what a configuration does not say any more is no longer so', async () => {
+test('removes what a configuration no longer contains', async () => {
   const limited = { ...free, limit: 100 }
   const { reference, plans } = (await mcp.bootstrap({ plans: [limited] })).body.product
   const path = `/v1/sdk/products/${reference}/plans/${plans![0]!.reference}`
@@ -117,7 +117,7 @@ test('what a configuration does not say any more is no longer so', async () => {
   expect([plan.limit, plan.trialDays, plan.default]).toEqual([undefined, 7, true])
 })
 
-test('with a free plan alone all paid plans go; those that somebody holds are archived', async () => {
+test('removes all paid plans for a free plan only, and archives those with purchases', async () => {
   const made = (
     await mcp.bootstrap({
       plans: [free, pro, payg],
@@ -144,7 +144,7 @@ test('with a free plan alone all paid plans go; those that somebody holds are ar
   expect(retaken.body.planMap['free']).toEqual(made.planMap['free'])
 })
 
-test('warns of tools that the default plan opens, until they are reserved for the plans listed', async () => {
+test('warns about tools that the default plan opens, until they are reserved for the listed plans', async () => {
   const tools = [
     { name: 'report', planKeys: ['pro'], cancelledCalls: 'accepted' },
     { name: 'search', planKeys: ['free', 'pro'] },
@@ -186,7 +186,7 @@ test.each([
   [{ planKeys: [], onlyListedPlans: true }, 'onlyListedPlans'],
   [{ planKeys: ['pro'], noPlan: true, onlyListedPlans: true }, 'onlyListedPlans'],
   [{ planKeys: ['pro'], cancelledCalls: 'sometimes' }, 'cancelledCalls'],
-])('a tool cannot be %j', async (tool, field) => {
+])('refuses a tool with %j', async (tool, field) => {
   const { status, body } = await mcp.bootstrap({
     plans: [free, pro],
     tools: [{ name: 'a', ...tool }],
@@ -197,7 +197,7 @@ test.each([
   ])
 })
 
-test('a mapping that cannot be takes nothing of its request with it', async () => {
+test('stores nothing of a request with an invalid mapping', async () => {
   const made = (await mcp.bootstrap({ plans: [free] })).body
   const { reference } = made.product
   const before = await mcp.product(reference)
@@ -214,7 +214,7 @@ test('a mapping that cannot be takes nothing of its request with it', async () =
   expect(await mcp.product(reference)).toEqual(before)
 })
 
-test('configurations of one product that arrive together take turns', async () => {
+test('serializes concurrent configurations of one product', async () => {
   const { reference } = (await mcp.bootstrap({ plans: [free] })).body.product
   const answers = await Promise.all(
     [900, 1000, 1100, 1200].map((price) =>
@@ -227,7 +227,7 @@ test('configurations of one product that arrive together take turns', async () =
   expect(plans!.map(({ name }) => name)).toEqual(['Free', 'Pro'])
 })
 
-test('a copy has plans, tools and a subdomain of its own', async () => {
+test('gives a copy its own plans, tools and subdomain', async () => {
   const tools = [{ name: 'search', planKeys: ['pro'] }]
   const made = (await mcp.bootstrap({ name: 'Origin', plans: [free, pro], tools })).body
   const path = `/v1/sdk/products/${made.product.reference}/clone`

@@ -13,7 +13,7 @@ afterAll(() => mcp.stop())
 
 beforeEach(() => mcp.renew())
 
-test('a bare origin becomes a product with a free plan and the tools it has', async () => {
+test('creates a product with a free plan and the tools of the origin', async () => {
   const { status, body } = await mcp.bootstrap({ mcpDomain: 'Acme Tools!' })
   expect(status).toBe(201)
   const plan = body.product.plans![0]!
@@ -54,7 +54,7 @@ test('a bare origin becomes a product with a free plan and the tools it has', as
   expect(list.body.products).toEqual([body.product])
 })
 
-test('tool meters count calls', async () => {
+test('counts calls on the meters of tools', async () => {
   await mcp.bootstrap()
   const { body } = await mcp.call<{ meters: MeterBody[] }>('GET', '/v1/ui/meters')
   expect(body.meters.find(({ name }) => name === 'tool:search')).toMatchObject({
@@ -65,7 +65,7 @@ test('tool meters count calls', async () => {
   })
 })
 
-test('an origin that does not answer keeps nothing from being made', async () => {
+test('creates the product although the origin does not respond', async () => {
   const { status, body } = await mcp.bootstrap({ originUrl: 'http://127.0.0.1:9/mcp' })
   expect(status).toBe(201)
   expect(body).toMatchObject({ toolsAutoMapped: false, autoMappedTools: [] })
@@ -89,7 +89,7 @@ test.each([
   ['https://localhost/mcp', 'originUrl is not a public address'],
   ['https://169.254.169.254/latest', 'originUrl is not a public address'],
   ['nonsense', 'originUrl is not a URL'],
-])('%s is no origin', async (originUrl, message) => {
+])('refuses the origin %s', async (originUrl, message) => {
   const { status, body } = await mcp.bootstrap({ originUrl })
   expect([status, body]).toMatchObject([
     400,
@@ -97,7 +97,7 @@ test.each([
   ])
 })
 
-test('in live no origin is reached without TLS, wherever it is', async () => {
+test('reaches no origin without TLS in live', async () => {
   const path = '/v1/sdk/products/mcp/bootstrap'
   const { status, body } = await mcp.stack.call<{ code: string }>(
     mcp.tenant.liveKey,
@@ -108,7 +108,7 @@ test('in live no origin is reached without TLS, wherever it is', async () => {
   expect([status, body.code]).toEqual([400, 'INVALID_ORIGIN_URL'])
 })
 
-test('a subdomain is given once, and stays with its product', async () => {
+test('assigns a subdomain once, and keeps it with its product', async () => {
   const [first, second] = [
     await mcp.bootstrap({ name: 'Same' }),
     await mcp.bootstrap({ name: 'Same' }),
@@ -123,7 +123,7 @@ test('a subdomain is given once, and stays with its product', async () => {
   expect((await mcp.product(reference)).mcp!.mcpSubdomain).toBe(second.body.mcpServer.subdomain)
 })
 
-test('tools that come, go and come back; their meters do so with them', async () => {
+test('adds, removes and restores tools with their meters', async () => {
   const { reference } = (await mcp.bootstrap({ name: 'Changing' })).body.product
   const other = (await mcp.bootstrap({ name: 'Other' })).body.product.reference
   mcp.origin.tools = [
@@ -165,7 +165,7 @@ test('tools that come, go and come back; their meters do so with them', async ()
   expect(new Set(Object.values(await mcp.meters()))).toEqual(new Set(['archived']))
 })
 
-test('once somebody maps tools, new ones are for the default plan alone', async () => {
+test('opens new tools only to the default plan after tools were mapped', async () => {
   const { reference } = (await mcp.bootstrap({ plans: [free, pro] })).body.product
   await mcp.configure(reference, { toolMapping: [{ name: 'search', planKeys: ['pro'] }] })
   mcp.origin.tools = [...mcp.origin.tools, { name: 'new' }]
@@ -177,7 +177,7 @@ test('once somebody maps tools, new ones are for the default plan alone', async 
   ])
 })
 
-test('an origin with many tools tells them page by page; one with too many tells none', async () => {
+test('reads many tools page by page, and none if there are too many', async () => {
   mcp.origin.pageSize = 7
   mcp.origin.tools = Array.from({ length: 50 }, (_, index) => ({ name: `tool-${index}` }))
   const { body } = await mcp.bootstrap()
@@ -189,7 +189,7 @@ test('an origin with many tools tells them page by page; one with too many tells
   expect(Object.keys(await mcp.access(body.product.reference))).toHaveLength(50)
 })
 
-test('credentials reach the origin and nobody else', async () => {
+test('sends credentials to the origin and shows them to nobody', async () => {
   const secret = 'k-3f9a-very-secret'
   mcp.origin.auth = { header: 'X-Api-Key', value: secret }
   const given = { authHeaderName: 'X-Api-Key', authApiKey: secret }
@@ -224,19 +224,19 @@ test('credentials reach the origin and nobody else', async () => {
   expect(mcp.origin.seen.at(-1)).not.toHaveProperty('authorization')
 })
 
-test('credentials stay with the server they were given for', async () => {
+test('keeps credentials with the server for which they were stored', async () => {
   mcp.origin.auth = { header: 'Authorization', value: 'Bearer k-first' }
   const made = await mcp.bootstrap({ authApiKey: 'k-first' })
   const { reference } = made.body.product
   const copy = await mcp.call<ProductBody>('POST', `/v1/sdk/products/${reference}/clone`, {})
   const { port, origin } = new URL(mcp.origin.url)
   await mcp.configure(reference, { originUrl: `${origin}/elsewhere` })
-  expect(await keptFor(reference)).toEqual(['Authorization'])
+  expect(await readStoredHeaderNames(reference)).toEqual(['Authorization'])
 
   for (const productRef of [reference, copy.body.reference]) {
     const otherPort = `http://127.0.0.1:${Number(port) === 65_535 ? 1 : Number(port) + 1}/mcp`
     expect((await mcp.configure(productRef, { originUrl: otherPort })).status).toBe(200)
-    expect(await keptFor(productRef)).toEqual([null])
+    expect(await readStoredHeaderNames(productRef)).toEqual([null])
     // The credentials were deleted, so they are not sent to the first origin either.
     await mcp.configure(productRef, { originUrl: mcp.origin.url })
     expect((await mcp.discover(productRef)).status).toBe(502)
@@ -244,16 +244,16 @@ test('credentials stay with the server they were given for', async () => {
   }
   const both = { originUrl: `${origin.replace('http:', 'https:')}/mcp`, authApiKey: 'k-second' }
   await mcp.configure(reference, both)
-  expect(await keptFor(reference)).toEqual(['Authorization'])
+  expect(await readStoredHeaderNames(reference)).toEqual(['Authorization'])
 })
 
-async function keptFor(productRef: string): Promise<(string | null)[]> {
+async function readStoredHeaderNames(productRef: string): Promise<(string | null)[]> {
   const rows = await mcp.stack.database.in('sandbox')<{ auth_header: string | null }[]>`
     select auth_header from mcp_servers where product_ref = ${productRef}`
   return rows.map(({ auth_header: header }) => header)
 }
 
-test('another provider gets another subdomain', async () => {
+test('gives another provider another subdomain', async () => {
   const first = await mcp.bootstrap({ mcpDomain: 'shared' })
   await mcp.renew()
   const second = await mcp.bootstrap({ mcpDomain: 'shared' })
@@ -261,7 +261,7 @@ test('another provider gets another subdomain', async () => {
   expect(second.body.mcpServer.subdomain).toMatch(/^shared-[0-9a-f]{8}$/)
 })
 
-test('another provider sees none of it', async () => {
+test('hides the server from another provider', async () => {
   const { reference } = (await mcp.bootstrap()).body.product
   await mcp.renew()
   expect((await mcp.configure(reference, {})).status).toBe(404)

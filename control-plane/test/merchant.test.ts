@@ -25,7 +25,7 @@ function change(fields: object) {
   return stack.call<MerchantBody>(tenant.sandboxKey, 'PATCH', '/v1/ui/merchant', fields)
 }
 
-test('a provider who has said nothing has a name and a currency', async () => {
+test('returns the name and the currency of a provider without settings', async () => {
   expect(await merchant()).toEqual({
     name: 'Acme',
     displayName: 'Acme',
@@ -35,7 +35,7 @@ test('a provider who has said nothing has a name and a currency', async () => {
   })
 })
 
-test('what is said is told under all names, in its own environment, to nobody else’s customers', async () => {
+test('returns settings under all names, only in their environment and to their provider', async () => {
   const { status, body } = await change({
     legalName: 'Acme Inc.',
     supportEmail: 'help@acme.example',
@@ -58,7 +58,7 @@ test('what is said is told under all names, in its own environment, to nobody el
   expect(await merchant(other.sandboxKey)).not.toHaveProperty('supportEmail')
 })
 
-test('changes leave the rest alone, and null takes back', async () => {
+test('changes the given fields, and removes a field with null', async () => {
   await change({ supportUrl: 'https://acme.example/help', vatNumber: 'SE1' })
   await Promise.all([change({ supportEmail: null }), change({ taxId: 'T1' })])
   const body = await merchant()
@@ -67,7 +67,7 @@ test('changes leave the rest alone, and null takes back', async () => {
   expect(body).not.toHaveProperty('supportEmail')
 })
 
-test('the brand and the address change in one environment alone', async () => {
+test('changes the brand and the address in one environment only', async () => {
   const address = ' Kungsgatan 12 \n\n111 43 Stockholm'
   const { status, body } = await change({ name: ' Acme Weather ', accentColor: '#0F766E', address })
   expect(status).toBe(200)
@@ -85,7 +85,7 @@ test('the brand and the address change in one environment alone', async () => {
   expect(await merchant()).not.toHaveProperty('address')
 })
 
-test('an unknown field is refused by its name, with the nearest known one', async () => {
+test('names an unknown field and the nearest known one', async () => {
   const { status, body } = await change({ acentColor: '#0f766e', logo: 'x', termsUrl: null })
   expect(status).toBe(400)
   expect(body).toMatchObject({
@@ -126,7 +126,7 @@ async function upload(kind: string, bytes: Buffer, key = tenant.sandboxKey) {
   return stack.callRaw<{ url: string }>(key, 'PUT', `/v1/ui/merchant/${kind}`, raw)
 }
 
-test('a logo is there for everybody, for good, and cannot run', async () => {
+test('serves a logo publicly, with a long cache time and without execution', async () => {
   const { status, body } = await upload('logo', png)
   expect(status).toBe(200)
   expect(body.url).toMatch(
@@ -148,17 +148,17 @@ test('a logo is there for everybody, for good, and cannot run', async () => {
 test.each([
   ['text', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>')],
   ['nothing', Buffer.alloc(0)],
-])('no picture: %s', async (_, bytes) => {
+])('refuses %s as an image', async (_, bytes) => {
   expect((await upload('icon', bytes)).status).toBe(415)
 })
 
-test('no such picture, no such kind', async () => {
+test('responds to an unknown image or kind with an error', async () => {
   const path = `/v1/files/public/provider-assets/${'0'.repeat(64)}`
   expect((await stack.fetch(path)).status).toBe(404)
   expect((await upload('banner', png)).status).toBe(400)
 })
 
-test('browsers get the publishable key of their environment', async () => {
+test('returns the publishable key of the environment', async () => {
   const ask = (key: string) => stack.call<object>(key, 'GET', '/v1/sdk/platform-config')
   expect((await ask(tenant.sandboxKey)).body).toEqual({ stripePublishableKey: 'pk_test_1' })
   expect((await ask(tenant.liveKey)).body).toEqual({})

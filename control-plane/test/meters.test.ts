@@ -80,7 +80,7 @@ async function store(environment: string, rows: readonly Row[]): Promise<void> {
 }
 
 describe('meters', () => {
-  test('every provider is born with the one that limits are counted on', async () => {
+  test('include the built-in meter of every provider', async () => {
     for (const key of [tenant.sandboxKey, tenant.liveKey]) {
       const { body } = await call<{ meters: MeterBody[] }>('GET', '/v1/ui/meters', undefined, key)
       expect(body.meters).toMatchObject([
@@ -89,7 +89,7 @@ describe('meters', () => {
     }
   })
 
-  test('are made, changed, archived and looked up', async () => {
+  test('are created, changed, archived and found', async () => {
     const meter = await createMeter({ name: 'tokens', unit: 'tokens' })
     expect(meter).toMatchObject({
       name: 'tokens',
@@ -110,14 +110,14 @@ describe('meters', () => {
     })
   })
 
-  test('one per name, also when many come at once', async () => {
+  test('have unique names, also for concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => call('POST', '/v1/ui/meters', { name: 'pages' })),
     )
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409])
   })
 
-  test('the one that limits are counted on cannot be archived', async () => {
+  test('refuse to archive the built-in meter', async () => {
     const { body } = await call<{ meters: MeterBody[] }>('GET', '/v1/ui/meters')
     const requests = body.meters.find(({ name }) => name === 'requests')
     const path = `/v1/ui/meters/${requests?.reference}`
@@ -148,7 +148,7 @@ describe('usage of a meter', () => {
 
   const march = 'from=2026-03-01&to=2026-04-01'
 
-  test('is summed, every record once, of this provider and environment alone', async () => {
+  test('is summed with every record once, for this provider and environment only', async () => {
     const { status, body } = await query(meter.reference, march)
     expect([status, body]).toEqual([
       200,
@@ -172,12 +172,12 @@ describe('usage of a meter', () => {
     ['customerRef=eve', 2, 1],
     ['customerRef=nobody', 0, 0],
     ['customerRef=%27%20OR%201%3D1%20--', 0, 0],
-  ])('with %s', async (filter, total, count) => {
+  ])('is filtered by %s', async (filter, total, count) => {
     const { body } = await query(meter.reference, `${march}&${filter}`)
     expect([body.total, body.count]).toEqual([total, count])
   })
 
-  test('the range is half-open, to the millisecond', async () => {
+  test('has a half-open range, exact to the millisecond', async () => {
     const total = async (from: string, to: string) =>
       (await query(meter.reference, `from=${from}&to=${to}`)).body.total
     expect(await total('2026-03-02T10:15:00.000Z', '2026-03-02T11:00:00.000Z')).toBe(1.5)
@@ -192,7 +192,7 @@ describe('usage of a meter', () => {
     // 2 and 9 March 2026 are Mondays.
     ['week', 'from=2026-03-02&to=2026-03-23', [1.500001, 2, 0]],
     ['month', 'from=2026-02-10&to=2026-04-01', [0, 3.500001]],
-  ])('by %s', async (granularity, range, values) => {
+  ])('is grouped by %s', async (granularity, range, values) => {
     const { body } = await query(meter.reference, `${range}&granularity=${granularity}`)
     expect(body.buckets?.map(({ value }) => value)).toEqual(values)
     expect(body.buckets?.[0]?.start).toBe(body.from)
@@ -207,12 +207,12 @@ describe('usage of a meter', () => {
     'from=2026-03-02&to=2026-03-01',
     'from=2026-03-01&to=2026-03-02&granularity=year',
     'from=2026-01-01&to=2026-03-01&granularity=hour',
-  ])('%s is refused', async (text) => {
+  ])('refuses %s', async (text) => {
     const { status, body } = await query(meter.reference, text)
     expect([status, body.message]).toEqual([400, 'Validation failed'])
   })
 
-  test('a customer is every reference that was linked', async () => {
+  test('includes every linked reference of a customer', async () => {
     const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', {
       email: 'ada@example.com',
       externalRef: 'ada',
@@ -229,7 +229,7 @@ describe('usage of a meter', () => {
     }
   })
 
-  test('a tool has its own records and the requests that name it', async () => {
+  test('includes the records of a tool and the requests that name it', async () => {
     const tool = await createMeter({ name: 'tool:search' })
     const at = '2026-03-03T00:00:00.000Z'
     await store('sandbox', [
@@ -254,12 +254,12 @@ describe('usage of a meter', () => {
     expect((await query(tool.reference, march)).body).toMatchObject({ total: 3, count: 3 })
   })
 
-  test('of an unknown or foreign meter is not found', async () => {
+  test('responds 404 for an unknown meter or one of another provider', async () => {
     expect((await query('mtr_NOBODYS', march)).status).toBe(404)
     expect((await query(meter.reference, march, tenant.liveKey)).status).toBe(404)
   })
 
-  test('waits for what was accepted, and says so when it takes too long', async () => {
+  test('waits for accepted records, and refuses if that takes too long', async () => {
     const topic = usageTopic('sandbox')
     const records = [{ partition: 2, value: new Uint8Array([0]) }]
     const [offset] = (await stack.eventLog.appendAll(topic, records, 0)) as [number]

@@ -73,7 +73,7 @@ async function formTokenOf(opened: Opened): Promise<string> {
 }
 
 describe('the link', () => {
-  test('lets in one of those who come at once', async () => {
+  test('opens the portal for one of several concurrent requests', async () => {
     const { customerRef } = await createCustomer()
     const sessionId = await createLink(customerRef)
     const opened = await Promise.all(Array.from({ length: 20 }, () => open(sessionId)))
@@ -92,7 +92,7 @@ describe('the link', () => {
     )
   })
 
-  test('is looked at by whoever likes, which does not use it up', async () => {
+  test('can be viewed any number of times without being used up', async () => {
     const { customerRef } = await createCustomer()
     const sessionId = await createLink(customerRef)
     for (let times = 0; times < 3; times += 1) {
@@ -104,7 +104,7 @@ describe('the link', () => {
 })
 
 describe('an open portal', () => {
-  test('closes after half an hour', async () => {
+  test('closes after 30 minutes', async () => {
     const { customerRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
     stack.clock.set('2026-03-01T00:29:59Z')
@@ -113,7 +113,7 @@ describe('an open portal', () => {
     expect((await get(opened)).status).toBe(401)
   })
 
-  test('still shows whose it was after it has closed, and nothing to a made-up cookie', async () => {
+  test('still names the provider after it has closed, but not for a forged cookie', async () => {
     await call('PATCH', '/v1/ui/merchant', { name: 'Weather & Co', accentColor: '#ffff00' })
     const { customerRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
@@ -142,7 +142,7 @@ describe('an open portal', () => {
     expect((await get(opened)).status).toBe(401)
   })
 
-  test('shows no more of anybody else than of nobody', async () => {
+  test("responds to other customers' references as to unknown ones", async () => {
     const [one, other] = [await createCustomer(), await createCustomer()]
     const opened = await open(await createLink(one.customerRef))
     expect((await get(opened, `/purchases/${one.purchaseRef}`)).status).toBe(200)
@@ -160,7 +160,7 @@ describe('an open portal', () => {
     ).toBe(401)
   })
 
-  test('has the invoices of its customer, to keep', async () => {
+  test('offers the invoices of its customer for download', async () => {
     const [one, other] = [await createCustomer(), await createCustomer()]
     const reference = await issueSample(stack, tenant.sandboxKey, one.customerRef)
     const opened = await open(await createLink(one.customerRef))
@@ -188,7 +188,7 @@ describe('an open portal', () => {
     expect(await (await get(theirs, '/invoices')).text()).toContain('There is no invoice yet.')
   })
 
-  test('does nothing for a form that came from elsewhere', async () => {
+  test('refuses forms of other sites', async () => {
     const { customerRef, purchaseRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
     const cancel = `${opened.path}/purchases/${purchaseRef}/cancel`
@@ -204,7 +204,7 @@ describe('an open portal', () => {
     expect(ended.cancelledAt).toBe('2026-03-01T00:00:00.000Z')
   })
 
-  test('is kept by nobody, framed by nobody and told to nobody', async () => {
+  test('forbids caching, framing and referrers', async () => {
     const { customerRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
     const { headers } = await get(opened)
@@ -218,7 +218,7 @@ describe('an open portal', () => {
     })
   })
 
-  test('has the colours of any accent in a stylesheet of its own', async () => {
+  test('loads the accent colors from a separate stylesheet', async () => {
     const path = accentStylesheetPath('', '#ffff00')
     const { status, headers } = await stack.fetch(path)
     expect([status, headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8'])
@@ -232,7 +232,7 @@ describe('an open portal', () => {
     }
   })
 
-  test('loads what does not change under the same address', async () => {
+  test('loads unchanged files under the same address', async () => {
     const { customerRef } = await createCustomer()
     const opened = await open(await createLink(customerRef))
     const text = await (await get(opened)).text()
@@ -261,7 +261,7 @@ describe('billing details', () => {
     address: 'Unter den Linden 1\r\n\r\n10117 Berlin',
   }
 
-  test('are what the next invoice says, and change none that is issued', async () => {
+  test('apply to the next invoice, and change no issued invoice', async () => {
     const { customerRef } = await createCustomer()
     const issue = async (): Promise<string> => {
       const { providerId } = tenant
@@ -308,7 +308,7 @@ describe('billing details', () => {
     expect(await (await get(opened, '/payment')).text()).not.toContain('Analytical Engines GmbH')
   })
 
-  test('keep no copy of the customer’s own name, and no name that was cleared', async () => {
+  test("store neither the customer's own name nor a cleared name", async () => {
     const { customerRef } = await createCustomer()
     await call('PATCH', `/v1/sdk/customers/${customerRef}`, { name: 'Ada' })
     const opened = await open(await createLink(customerRef))
@@ -358,7 +358,7 @@ describe('automatic top-ups', () => {
   test.each([
     ['monthly_cap_too_low', 'one top-up exceeds the maximum for a month'],
     ['exchange_rate_missing', 'credits are currently not sold in this currency'],
-  ])('say why nothing is bought: %s', async (obstacle, words) => {
+  ])('explain why nothing is bought: %s', async (obstacle, words) => {
     const { customerRef } = await createCustomer()
     await call('PUT', '/v1/sdk/auto-recharge', {
       customerRef,

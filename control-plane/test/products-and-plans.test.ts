@@ -65,7 +65,7 @@ async function publishedOffer(productRef: string): Promise<PublishedOffer | unde
 }
 
 describe('products', () => {
-  test('are made with what is given and nothing else', async () => {
+  test('are created with exactly the given fields', async () => {
     const product = await createProduct({
       description: 'd',
       config: { deliveryMethod: 'api', validityPeriod: 30 },
@@ -91,7 +91,7 @@ describe('products', () => {
     })
   })
 
-  test('a change keeps what it does not name', async () => {
+  test('keep fields that a change does not name', async () => {
     const product = await createProduct({ description: 'd', metadata: { a: 1 } })
     const path = `${products}/${product.reference}`
     const { body } = await call<ProductBody>('PUT', path, { name: 'New', status: 'suspended' })
@@ -105,7 +105,7 @@ describe('products', () => {
     expect((await call<ProductBody>('GET', path)).body).toEqual(body)
   })
 
-  test('what changes nothing is told to nobody, and what is taken off sale is told once', async () => {
+  test('emit no event for an unchanged update, and one when they are deactivated', async () => {
     const { reference } = await createProduct({ metadata: { a: 1 } }, tenant.liveKey)
     const path = `${products}/${reference}`
     const change = (fields: object) => call('PUT', path, fields, tenant.liveKey)
@@ -128,7 +128,7 @@ describe('products', () => {
     expect(await eventTypesOf(planRef, 'live')).toEqual(['plan.created', 'plan.updated'])
   })
 
-  test('plans that were archived are not archived again with their product', async () => {
+  test('do not archive plans again that were archived before', async () => {
     const { reference } = await createProduct()
     const path = `${products}/${reference}`
     const plan = await createPlan(reference)
@@ -139,7 +139,7 @@ describe('products', () => {
     expect(await eventTypesOf(other.reference)).toEqual(['plan.created', 'plan.archived'])
   })
 
-  test('are listed newest first, filtered, in pages that clamp', async () => {
+  test('are listed newest first, filtered, in pages with limits', async () => {
     const other = await stack.createTenant()
     const create = (fields: object) => createProduct(fields, other.sandboxKey)
     await create({ name: 'Alpha 100%' })
@@ -168,7 +168,7 @@ describe('products', () => {
     expect(await list('?status=unknown')).toMatchObject({ statusCode: 400 })
   })
 
-  test('a clone has plans and references of its own', async () => {
+  test('get new plans and references when they are cloned', async () => {
     const product = await createProduct({ description: 'd' })
     const plan = await createPlan(product.reference, { default: true, freeUnits: 5 })
     const path = `${products}/${product.reference}/clone`
@@ -183,7 +183,7 @@ describe('products', () => {
     expect(await eventTypesOf(body.reference)).toEqual(['product.created'])
   })
 
-  test('a clone lists its plans in the order of the original', async () => {
+  test('keep the order of plans in a clone', async () => {
     const product = await createProduct()
     const names = ['Free', 'Silver', 'Gold', 'Platinum', 'Zinc', 'Team', 'Basic', 'Annual']
     for (const name of names) await createPlan(product.reference, { name })
@@ -197,7 +197,7 @@ describe('deleting products', () => {
   const remove = (reference: string, key = tenant.sandboxKey) =>
     call<ProductDeletedBody>('DELETE', `${products}/${reference}`, undefined, key)
 
-  test('sandbox: gone, with its purchases ended', async () => {
+  test('deletes it in sandbox and ends its purchases', async () => {
     const product = await createProduct()
     await createPlan(product.reference, { default: true })
     await provision(product.reference)
@@ -211,7 +211,7 @@ describe('deleting products', () => {
     expect(await eventTypesOf(product.reference)).toEqual(['product.created', 'product.archived'])
   })
 
-  test('live without purchases: out of sight', async () => {
+  test('hides it in live if it has no purchases', async () => {
     const product = await createProduct({}, tenant.liveKey)
     const { body } = await remove(product.reference, tenant.liveKey)
     expect(body).toEqual({ success: true, action: 'soft_deleted' })
@@ -219,7 +219,7 @@ describe('deleting products', () => {
     expect((await call('GET', path, undefined, tenant.liveKey)).status).toBe(404)
   })
 
-  test('live with purchases: inactive, and what was bought goes on', async () => {
+  test('deactivates it in live if it has purchases, which continue', async () => {
     const product = await createProduct({}, tenant.liveKey)
     await createPlan(product.reference, { default: true }, tenant.liveKey)
     await provision(product.reference, tenant.liveKey)
@@ -239,7 +239,7 @@ describe('deleting products', () => {
 })
 
 describe('plans', () => {
-  test('follow from little', async () => {
+  test('get defaults for omitted fields', async () => {
     const product = await createProduct()
     const plan = await createPlan(product.reference, { price: 1900, requiresPayment: false })
     expect(plan).toMatchObject({
@@ -261,7 +261,7 @@ describe('plans', () => {
     ])
   })
 
-  test('metered ones are counted on the requests meter', async () => {
+  test('use the requests meter if they are metered', async () => {
     const product = await createProduct()
     const plan = await createPlan(product.reference, {
       type: 'usage-based',
@@ -275,7 +275,7 @@ describe('plans', () => {
     expect(changed.body).toMatchObject({ freeUnits: 5, creditsPerUnit: 100 })
   })
 
-  test('refuse a foreign currency and a default that must be paid', async () => {
+  test('refuse another currency, and a default plan with a price', async () => {
     const product = await createProduct()
     const path = `${products}/${product.reference}/plans`
     const foreign = await call('POST', path, { name: 'P', currency: 'USD' })
@@ -288,7 +288,7 @@ describe('plans', () => {
     expect(await eventTypesOf(product.reference)).toEqual(['product.created'])
   })
 
-  test('one default per product, also when many come at once', async () => {
+  test('have one default per product, also for concurrent requests', async () => {
     const product = await createProduct()
     const plans = await Promise.all(
       Array.from({ length: 6 }, () => createPlan(product.reference, { default: true })),
@@ -298,7 +298,7 @@ describe('plans', () => {
     expect(body.plans?.filter((plan) => plan.default)).toHaveLength(1)
   })
 
-  test('answer 400 with the fields of prices that nothing charges, also at an update', async () => {
+  test('respond 400 with the price fields that nothing charges, also at an update', async () => {
     const product = await createProduct()
     const path = `/v1/sdk/products/${product.reference}/plans`
     const pathsOf = (body: unknown) =>
@@ -312,7 +312,7 @@ describe('plans', () => {
     expect([changed.status, pathsOf(changed.body)]).toEqual([400, [['price']]])
   })
 
-  test('keep every field they are given', async () => {
+  test('store every given field', async () => {
     const product = await createProduct()
     const given = {
       type: 'hybrid',
@@ -353,7 +353,7 @@ describe('plans', () => {
     expect(body.plans.map(({ name }) => name)).toEqual(['b', 'c'])
   })
 
-  test('go when nobody holds them, and are archived when somebody does', async () => {
+  test('are deleted without purchases, and archived with purchases', async () => {
     const product = await createProduct()
     const held = await createPlan(product.reference, { default: true })
     const free = await createPlan(product.reference)
@@ -372,7 +372,7 @@ describe('plans', () => {
     expect((await publishedOffer(product.reference))?.plans).toEqual([])
   })
 
-  test('hidden and archived ones are not offered', async () => {
+  test('are not offered if they are hidden or archived', async () => {
     const product = await createProduct()
     await createPlan(product.reference, { hidden: true })
     const plan = await createPlan(product.reference)

@@ -25,9 +25,9 @@ import type { MeterBody } from '@tollgate/schemas/http/meters'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { aroundWrites } from './around-writes.ts'
+import { hookWrites } from './around-writes.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { waitingTargets } from './waiting-targets.ts'
+import { pendingTargets } from './waiting-targets.ts'
 
 let stack: TestStack
 let tenant: Tenant
@@ -50,10 +50,10 @@ afterAll(() => stack.stop())
 /** Wraps the real hot state. It refuses writes while `down` returns true. */
 function refuseWhile(down: () => boolean): (hotState: HotState) => HotState {
   return (hotState) =>
-    aroundWrites(hotState, async (carryOut, given) => {
+    hookWrites(hotState, async (runWrite, given) => {
       const isRefused = down() || JSON.stringify(given).includes(poison)
       if (isRefused) throw new Error('the hot state does not answer')
-      await carryOut()
+      await runWrite()
     })
 }
 
@@ -65,7 +65,7 @@ async function knownCustomer(reference: string): Promise<string | undefined> {
   return (await stack.hotState.readEntry(addressOf(reference), 'requests')).document
 }
 
-async function forget(reference: string): Promise<void> {
+async function deleteStoredEntry(reference: string): Promise<void> {
   await stack.hotState.deleteEntry(addressOf(reference))
 }
 
@@ -93,7 +93,7 @@ async function removePoison(): Promise<void> {
 }
 
 function pending() {
-  return waitingTargets(stack.database.in('sandbox'))
+  return pendingTargets(stack.database.in('sandbox'))
 }
 
 async function meterNames(): Promise<string[]> {
@@ -102,7 +102,7 @@ async function meterNames(): Promise<string[]> {
   return Object.keys((JSON.parse(document) as PublishedMeters).meters)
 }
 
-test('what was answered is published, and nothing is left waiting', async () => {
+test('publishes every change before its response, and leaves nothing pending', async () => {
   const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', {
     email: 'ada@example.com',
     externalRef: 'ada',
@@ -115,7 +115,7 @@ test('what was answered is published, and nothing is left waiting', async () => 
   expect(await pending()).toEqual([])
 })
 
-test('what was committed before a crash is published by the next start, before it serves', async () => {
+test('publishes changes committed before a crash at the next start, before it serves', async () => {
   isDown = true
   const customer = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'b@example.com' })
   const product = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'API' })
@@ -135,7 +135,7 @@ test('what was committed before a crash is published by the next start, before i
   expect(await stack.hotState.readDocument(key)).toBeDefined()
 })
 
-test('the loop publishes what waits while the service runs', async () => {
+test('publishes pending targets in a loop while the service runs', async () => {
   const service = stack.createService({ TOLLGATE_PUBLISH_INTERVAL_MS: '20' })
   await service.start()
   isDown = true
@@ -160,7 +160,7 @@ describe('a hot state that lost what was published', () => {
     const { sandboxKey } = tenant
     await stack.hotState.deleteDocument(metersDocumentKey('sandbox', tenant.providerId))
     await stack.hotState.deleteDocument(apiKeyDocumentKey(sha256OfSecretKey(sandboxKey)))
-    await forget(customerRef)
+    await deleteStoredEntry(customerRef)
   })
 
   async function startAndStopSuccessor(): Promise<void> {
@@ -179,7 +179,7 @@ describe('a hot state that lost what was published', () => {
       await stack.hotState.putDocument(publicationsStartKey, JSON.stringify(start))
     },
   }
-  test.each(Object.keys(losses))('gets it all back: %s', async (name) => {
+  test.each(Object.keys(losses))('is completely refilled: %s', async (name) => {
     await losses[name]!()
     expect(await publishedNow()).toEqual([])
     await startAndStopSuccessor()
@@ -190,7 +190,7 @@ describe('a hot state that lost what was published', () => {
     expect(await publishedNow()).toEqual(publishedKinds)
   })
 
-  test('in one partition gets the entries of that partition back, and no others', async () => {
+  test('is refilled in one partition only', async () => {
     const { partition } = addressOf(customerRef)
     let elsewhere: string
     do {
@@ -198,7 +198,7 @@ describe('a hot state that lost what was published', () => {
       const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
       elsewhere = body.reference
     } while (addressOf(elsewhere).partition === partition)
-    await forget(elsewhere)
+    await deleteStoredEntry(elsewhere)
     const at = { space: 'sandbox', partition, subject: publicationsSubject, scope: '' }
     await stack.hotState.deleteEntry(at)
     await startAndStopSuccessor()
@@ -208,7 +208,7 @@ describe('a hot state that lost what was published', () => {
     expect(await publishedNow()).toEqual(publishedKinds)
   })
 
-  test('and not yet got it back says so, kind by kind', async () => {
+  test('reports each kind that is not refilled yet', async () => {
     isDown = true
     await call('PATCH', `/v1/sdk/customers/${customerRef}`, { name: 'waits' })
     isDown = false
@@ -220,7 +220,7 @@ describe('a hot state that lost what was published', () => {
     expect(await knownCustomer(customerRef)).toBeDefined()
   })
 
-  test('does not get back what was revoked or removed', async () => {
+  test('is not refilled with revoked or removed objects', async () => {
     const key = { providerId: tenant.providerId, environment: 'sandbox', name: null } as const
     const { database, hotState } = stack
     const issued = await issueApiKey(
@@ -250,9 +250,9 @@ function read(key: string): Promise<string | undefined> {
   return stack.hotState.readDocument(key)
 }
 
-test('a target that cannot be published keeps no other from it', async () => {
+test('publishes other targets although one cannot be published', async () => {
   const good = await call<CustomerBody>('POST', '/v1/sdk/customers', { email: 'e@example.com' })
-  await forget(good.body.reference)
+  await deleteStoredEntry(good.body.reference)
   const pool = stack.database.in('sandbox')
   const target = { kind: 'customer', providerId: tenant.providerId } as const
   // There are more of them than one round processes.
@@ -270,7 +270,7 @@ test('a target that cannot be published keeps no other from it', async () => {
   await removePoison()
 })
 
-test('publishers that race leave the last state', async () => {
+test('leaves the last state after concurrent publications', async () => {
   const { body } = await call<ProductBody>('POST', '/v1/sdk/products', { name: 'name 0' })
   const path = `/v1/sdk/products/${body.reference}`
   await Promise.all(

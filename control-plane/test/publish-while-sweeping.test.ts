@@ -50,7 +50,7 @@ async function call<Body>(path: string, body: unknown): Promise<Body> {
   return (await stack.call<Body>(tenant.sandboxKey, 'POST', path, body)).body
 }
 
-test('usage of an external id from before the link counts, also when slots are swept meanwhile', async () => {
+test('counts usage of an external reference from before the link, also while slots are swept', async () => {
   stack.clock.set(start)
   const { reference: productRef } = await call<ProductBody>('/v1/sdk/products', { name: 'API' })
   const plan = { name: 'Plan', default: true, limit: 10 }

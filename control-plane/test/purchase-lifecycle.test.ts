@@ -84,7 +84,7 @@ async function eventTypes(): Promise<string[]> {
 }
 
 /** Changes the purchase as after a paid renewal: an amount was paid, and the next one is due on 28 February. */
-async function asPaid(purchaseRef: string): Promise<void> {
+async function markAsPaid(purchaseRef: string): Promise<void> {
   await stack.database.in('sandbox')`
     update purchases set amount = 1900, origin = 'paid' where reference = ${purchaseRef}`
 }
@@ -97,7 +97,7 @@ describe('activate', () => {
       { type: 'usage-based', creditsPerUnit: 100 },
       { creditBalance: 0, creditsPerUnit: 100, currency: 'USD' },
     ],
-  ])('a %s plan starts at once', async (_, fields, extra) => {
+  ])('starts a %s plan at once', async (_, fields, extra) => {
     const planRef = await createPlan(fields)
     const activated = await activate(planRef)
     const { purchaseRef } = activated
@@ -113,27 +113,30 @@ describe('activate', () => {
     ['recurring', { type: 'recurring', price: 1900, setupFee: 500 }, 2400],
     ['hybrid', { type: 'hybrid', basePrice: 4900, creditsPerUnit: 50 }, 4900],
     ['one-time', { type: 'one-time', price: 700 }, 700],
-  ])('a paid %s plan goes to checkout, and nothing else changes', async (_, fields, amount) => {
-    const free = await createPlan({ price: 0 })
-    const held = await activate(free)
-    const planRef = await createPlan(fields)
-    const answer = await activate(planRef)
-    expect(answer.status).toBe('payment_required')
-    expect(answer.checkoutSessionId).toMatch(/^[0-9a-f]{32}$/)
-    expect(answer.checkoutUrl).toMatch(`/customer/checkout?id=${answer.checkoutSessionId}`)
-    expect(answer).not.toHaveProperty('purchaseRef')
-    expect((await purchase(held.purchaseRef!)).status).toBe('active')
-    const [created, ...others] = await eventsSince()
-    expect(others).toEqual([])
-    expect(created).toMatchObject({
-      type: 'checkout_session.created',
-      object: { status: 'active', amount, currency: 'usd', customer: customerRef, plan: planRef },
-    })
-    const { expires_at: expires, created: at } = created!.object as Record<string, number>
-    expect(expires! - at!).toBe(900)
-  })
+  ])(
+    'returns a checkout for a paid %s plan, and changes nothing else',
+    async (_, fields, amount) => {
+      const free = await createPlan({ price: 0 })
+      const held = await activate(free)
+      const planRef = await createPlan(fields)
+      const answer = await activate(planRef)
+      expect(answer.status).toBe('payment_required')
+      expect(answer.checkoutSessionId).toMatch(/^[0-9a-f]{32}$/)
+      expect(answer.checkoutUrl).toMatch(`/customer/checkout?id=${answer.checkoutSessionId}`)
+      expect(answer).not.toHaveProperty('purchaseRef')
+      expect((await purchase(held.purchaseRef!)).status).toBe('active')
+      const [created, ...others] = await eventsSince()
+      expect(others).toEqual([])
+      expect(created).toMatchObject({
+        type: 'checkout_session.created',
+        object: { status: 'active', amount, currency: 'usd', customer: customerRef, plan: planRef },
+      })
+      const { expires_at: expires, created: at } = created!.object as Record<string, number>
+      expect(expires! - at!).toBe(900)
+    },
+  )
 
-  test('another plan takes the place of the first', async () => {
+  test('replaces the first plan by another one', async () => {
     const first = await createPlan({ price: 0, limit: 5 })
     const second = await createPlan({ type: 'usage-based', creditsPerUnit: 1 })
     const old = await activate(first)
@@ -154,7 +157,7 @@ describe('activate', () => {
     expect((await check()).plan).toBe(second)
   })
 
-  test('a free plan that was left is not given again in its period, by no way', async () => {
+  test('does not give a former free plan again in its period', async () => {
     const free = await createPlan({ price: 0, limit: 5, default: true })
     const other = await createPlan({ type: 'usage-based', creditsPerUnit: 1 })
     expect((await check()).plan).toBe(free)
@@ -167,7 +170,7 @@ describe('activate', () => {
     expect(await check()).toMatchObject({ withinLimits: true, remaining: 5, plan: free })
   })
 
-  test('a free plan without a cap is given as often as wanted', async () => {
+  test('gives a free plan without a cap any number of times', async () => {
     const free = await createPlan({ price: 0 })
     const other = await createPlan({ price: 0 })
     for (const planRef of [free, other, free]) {
@@ -179,14 +182,17 @@ describe('activate', () => {
     ['archived', { status: 'archived' }],
     ['inactive', { status: 'inactive' }],
     ['hidden', { hidden: true }],
-  ])('a plan that is %s is invalid', async (_, change) => {
+  ])('refuses a plan that is %s', async (_, change) => {
     const planRef = await createPlan({ price: 0 })
     await call('PUT', `/v1/sdk/products/${productRef}/plans/${planRef}`, change)
     const { status, message } = await activate(planRef)
-    expect({ status, told: message !== undefined }).toEqual({ status: 'invalid', told: true })
+    expect({ status, hasMessage: message !== undefined }).toEqual({
+      status: 'invalid',
+      hasMessage: true,
+    })
   })
 
-  test('what is unknown is invalid, an unknown customer is not found', async () => {
+  test('refuses an unknown plan or product, and responds 404 for an unknown customer', async () => {
     const planRef = await createPlan({ price: 0 })
     expect((await activate('pln_UNKNOWN')).status).toBe('invalid')
     const elsewhere = { customerRef, productRef: 'prd_UNKNOWN', planRef }
@@ -200,7 +206,7 @@ describe('activate', () => {
     })
   })
 
-  test('calls that arrive together activate once', async () => {
+  test('creates one purchase for concurrent requests', async () => {
     const planRef = await createPlan({ price: 0 })
     const answers = await Promise.all(Array.from({ length: 8 }, () => activate(planRef)))
     expect(new Set(answers.map(({ purchaseRef }) => purchaseRef)).size).toBe(1)
@@ -210,10 +216,10 @@ describe('activate', () => {
 })
 
 describe('cancel', () => {
-  test('what renews goes on until its period ends', async () => {
+  test('keeps a renewing purchase until its period ends', async () => {
     const planRef = await createPlan({ price: 0, limit: 5 })
     const { purchaseRef } = await activate(planRef)
-    await asPaid(purchaseRef!)
+    await markAsPaid(purchaseRef!)
     await eventsSince()
     stack.clock.set('2026-02-10T00:00:00Z')
     const { status, body } = await cancel(purchaseRef!, { reason: 'too dear' })
@@ -239,7 +245,7 @@ describe('cancel', () => {
     expect((await check()).withinLimits).toBe(false)
   })
 
-  test('twice is once, also with an empty JSON body', async () => {
+  test('accepts a second cancellation, also with an empty JSON body', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
     const first = await cancel(purchaseRef!)
     await eventsSince()
@@ -249,15 +255,15 @@ describe('cancel', () => {
     expect(await eventTypes()).toEqual([])
   })
 
-  test('a period that is due and not paid gives no more access', async () => {
+  test('gives no further access for a due period that is not paid', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
-    await asPaid(purchaseRef!)
+    await markAsPaid(purchaseRef!)
     stack.clock.set('2026-02-28T12:00:00Z')
     const { body } = await cancel(purchaseRef!)
     expect(body.purchase.status).toBe('cancelled')
   })
 
-  test('what does not renew ends at once', async () => {
+  test('ends a purchase that does not renew at once', async () => {
     const { purchaseRef } = await activate(await createPlan({ type: 'one-time', price: 0 }))
     await eventsSince()
     const { body } = await cancel(purchaseRef!)
@@ -266,7 +272,7 @@ describe('cancel', () => {
     expect((await check()).withinLimits).toBe(false)
   })
 
-  test('what was left for another plan cannot be cancelled', async () => {
+  test('refuses to cancel a purchase that another plan replaced', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
     await activate(await createPlan({ price: 0 }))
     const { status, body } = await cancel(purchaseRef!)
@@ -276,7 +282,7 @@ describe('cancel', () => {
     })
   })
 
-  test('after the end of a cancelled free plan its next period begins a new purchase', async () => {
+  test('begins a new purchase in the period after a cancelled free plan', async () => {
     const planRef = await createPlan({ default: true, price: 0 })
     await check()
     const [held] = (await customerBody()).purchases ?? []
@@ -290,7 +296,7 @@ describe('cancel', () => {
 })
 
 describe('reactivate', () => {
-  test('takes a pending cancellation back', async () => {
+  test('withdraws a pending cancellation', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
     const before = await purchase(purchaseRef!)
     await cancel(purchaseRef!, { reason: 'oops' })
@@ -309,7 +315,7 @@ describe('reactivate', () => {
       'cancelled at once',
       'has already been fully cancelled',
       async (ref) => {
-        await asPaid(ref)
+        await markAsPaid(ref)
         stack.clock.set('2026-02-28T12:00:00Z')
         await cancel(ref)
       },
@@ -322,7 +328,7 @@ describe('reactivate', () => {
         stack.clock.set('2026-02-28T12:00:00Z')
       },
     ],
-  ])('not what was %s', async (_, words, act) => {
+  ])('refuses a purchase that was %s', async (_, words, act) => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
     await act(purchaseRef!)
     const { status, body } = await reactivate(purchaseRef!)
@@ -330,7 +336,7 @@ describe('reactivate', () => {
     expect(body.message).toBe(`Purchase ${purchaseRef} ${words}`)
   })
 
-  test('nor a suspended one', async () => {
+  test('refuses a suspended purchase', async () => {
     const { purchaseRef } = await activate(await createPlan({ price: 0 }))
     await stack.database.in('sandbox')`
       update purchases set status = 'suspended' where reference = ${purchaseRef!}`
@@ -339,7 +345,7 @@ describe('reactivate', () => {
   })
 })
 
-test('cancelling and reactivating at the same time leaves one of the two', async () => {
+test('leaves one of the two states after concurrent cancel and reactivate requests', async () => {
   const { purchaseRef } = await activate(await createPlan({ price: 0 }))
   await cancel(purchaseRef!)
   await Promise.all([reactivate(purchaseRef!), cancel(purchaseRef!), reactivate(purchaseRef!)])

@@ -30,13 +30,13 @@ describe('keys', () => {
     expect([answer.status, answer.body]).toMatchObject([401, unauthorized])
   })
 
-  test('a key with a wrong checksum is refused', async () => {
+  test('refuse a wrong checksum', async () => {
     const last = tenant.sandboxKey.at(-1) === 'a' ? 'b' : 'a'
     const key = tenant.sandboxKey.slice(0, -1) + last
     expect((await stack.call(key, 'GET', '/v1/sdk/products')).body).toMatchObject(unauthorized)
   })
 
-  test('refuse before the body is looked at', async () => {
+  test('refuse a request before its body is read', async () => {
     const answer = await stack.callRaw(undefined, 'POST', '/v1/sdk/products', { body: '{' })
     expect(answer.status).toBe(401)
   })
@@ -46,7 +46,7 @@ describe('bodies', () => {
   const post = (raw: RequestInit) =>
     stack.callRaw<object>(tenant.sandboxKey, 'POST', '/v1/sdk/products', raw)
 
-  test.each(['GET', 'DELETE'])('an empty JSON body on %s is no body', async (method) => {
+  test.each(['GET', 'DELETE'])('count an empty JSON body on %s as no body', async (method) => {
     const path = '/v1/sdk/products/prd_NOBODYS'
     const answer = await stack.callRaw(tenant.sandboxKey, method, path, {})
     expect([answer.status, answer.body.message]).toEqual([
@@ -80,7 +80,7 @@ describe('bodies', () => {
     })
   })
 
-  test('of another type are refused', async () => {
+  test('refuse another content type', async () => {
     const answer = await post({ body: 'name=a', headers: { 'content-type': 'text/csv' } })
     expect([answer.status, answer.body.error]).toEqual([415, 'Unsupported Media Type'])
   })
@@ -88,18 +88,18 @@ describe('bodies', () => {
   test.each<[string, string | Buffer]>([
     ['a text', '{"name":"a"}'],
     ['bytes', Buffer.from('{"name":"a"}')],
-  ])('of no type are JSON: %s', async (_, body) => {
+  ])('parse a body without a content type as JSON: %s', async (_, body) => {
     const headers = { authorization: `Bearer ${tenant.sandboxKey}` }
     const answer = await stack.fetch('/v1/sdk/products', { method: 'POST', headers, body })
     expect([answer.status, await answer.json()]).toMatchObject([201, { name: 'a' }])
   })
 
-  test('duplicate keys: the last one counts', async () => {
+  test('use the last of duplicate keys', async () => {
     const answer = await post({ body: '{"name":"first","name":"second"}' })
     expect(answer.body).toMatchObject({ name: 'second' })
   })
 
-  test('every violation is told, with its place', async () => {
+  test('report every violation with its place', async () => {
     stack.clock.set('2026-01-02T03:04:05.678Z')
     const answer = await post({ body: '{"config":7,"isMcpPay":"yes"}' })
     expect(answer.body).toMatchObject({
@@ -118,7 +118,7 @@ describe('bodies', () => {
 })
 
 describe('paths', () => {
-  test('that cannot be decoded are refused like everything else', async () => {
+  test('refuse a path that cannot be decoded, with a regular error body', async () => {
     const answer = await stack.call(tenant.sandboxKey, 'GET', '/v1/sdk/products/%ED%A0%80')
     expect([answer.status, answer.body]).toMatchObject([
       400,
@@ -130,7 +130,7 @@ describe('paths', () => {
     ])
   })
 
-  test('that nobody serves', async () => {
+  test('respond 404 for a path without a route', async () => {
     const { status, body } = await stack.call(tenant.sandboxKey, 'POST', '/v1/sdk/nothing?x=1')
     expect([status, body]).toMatchObject([
       404,
@@ -139,7 +139,7 @@ describe('paths', () => {
   })
 
   test.each(['%00', '%ED%A0%80', '%ZZ', 'a'.repeat(300), '%F0%9F%98%80'.repeat(400)])(
-    'a hostile reference %s is refused',
+    'refuse the hostile reference %s',
     async (reference) => {
       const path = `/v1/sdk/customers/${reference}`
       const { status, body } = await stack.call(tenant.sandboxKey, 'GET', path)
@@ -148,7 +148,7 @@ describe('paths', () => {
     },
   )
 
-  test('references may hold any character', async () => {
+  test('accept references with any character', async () => {
     const externalRef = 'auth0|a/b?c=d&é 😀%'
     const created = await stack.call<CustomerBody>(tenant.sandboxKey, 'POST', '/v1/sdk/customers', {
       email: 'any@example.com',

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => mcp.stop())
 
-test('after a rotation the newest key alone opens every secret', async () => {
+test('opens every secret with only the newest key after a rotation', async () => {
   const tools = { tools: [] }
   const secrets = ['first-secret', 'second-secret']
   for (const authApiKey of secrets) {
@@ -58,7 +58,7 @@ test('after a rotation the newest key alone opens every secret', async () => {
   )
 })
 
-test('every column that anything can be sealed for is there, under the key that it is found by', async () => {
+test('rotates every column with sealed values, under the key by which it is found', async () => {
   for (const { schema, table, id, column } of sealedColumns) {
     const schemas = schema === 'environment' ? environments : [schema]
     for (const name of schemas) {

@@ -52,15 +52,15 @@ async function open(fields: object = {}): Promise<string> {
 }
 
 async function check(key?: string): Promise<LimitsResponse> {
-  const asking = { ...of, includeCheckoutSession: true }
-  const { status, body } = await call<LimitsResponse>('/v1/sdk/limits', asking, key)
+  const limitsBody = { ...of, includeCheckoutSession: true }
+  const { status, body } = await call<LimitsResponse>('/v1/sdk/limits', limitsBody, key)
   expect({ status, withinLimits: body.withinLimits }).toEqual({ status: 200, withinLimits: false })
   return body
 }
 
 async function activate(plan: string): Promise<ActivateResponse> {
-  const asked = { ...of, planRef: plan }
-  const { status, body } = await call<ActivateResponse>('/v1/sdk/activate', asked)
+  const activateBody = { ...of, planRef: plan }
+  const { status, body } = await call<ActivateResponse>('/v1/sdk/activate', activateBody)
   expect({ status, is: body.status }).toEqual({ status: 200, is: 'payment_required' })
   return body
 }
@@ -76,19 +76,19 @@ async function openTen(first: object, others: object): Promise<{ first: string; 
   return { first: opened[0]!, newest: opened[9]! }
 }
 
-test('a limit check leads to the newest of ten open checkouts of the product', async () => {
+test('returns the newest of 10 open checkouts of the product from a limit check', async () => {
   const { newest } = await openTen({}, { returnUrl: 'https://shop.example/done' })
   expect((await check()).checkoutSessionId).toBe(newest)
 })
 
-test('a limit check with a key without manage leads to no checkout that may end a purchase', async () => {
+test('returns no checkout that may end a purchase to a key without the scope manage', async () => {
   await openTen({}, {})
   const answer = await check(ingestKey)
   expect(answer).not.toHaveProperty('checkoutUrl')
   expect(answer).not.toHaveProperty('checkoutSessionId')
 })
 
-test('a limit check with a key without manage leads to a bound checkout, however it was issued', async () => {
+test('returns a bound checkout to a key without the scope manage, however it was opened', async () => {
   const bound = (await check(ingestKey)).checkoutSessionId
   for (let minute = 1; minute < 10; minute += 1) await open()
   const second = await call<{ secretKey: string }>('/v1/ui/api-keys', { scopes: ['ingest'] })
@@ -98,14 +98,14 @@ test('a limit check with a key without manage leads to a bound checkout, however
   expect((await check()).checkoutSessionId).not.toBe(bound)
 })
 
-test('a limit check leads to no checkout of another product or purpose', async () => {
+test('returns no checkout of another product or purpose from a limit check', async () => {
   const other = await call<ProductBody>('/v1/sdk/products', { name: 'Other' })
   const credits = { purpose: 'credit_topup' }
   await openTen(credits, { productRef: other.body.reference })
   expect(await check()).not.toHaveProperty('checkoutUrl')
 })
 
-test('an activation leads to a checkout of its plan, or where the customer chooses', async () => {
+test('returns a checkout of the plan, or one with a choice, from an activation', async () => {
   const { first } = await openTen({ planRef }, { planRef: otherPlanRef })
   expect((await activate(planRef)).checkoutSessionId).toBe(first)
   stack.clock.set('2026-03-01T00:15:30Z')
@@ -115,14 +115,14 @@ test('an activation leads to a checkout of its plan, or where the customer choos
   expect(answer.checkoutUrl).toMatch(chosen)
 })
 
-test('an activation is answered without a link where all open checkouts sell another plan', async () => {
+test('returns no link from an activation if all open checkouts sell another plan', async () => {
   await openTen({ planRef: otherPlanRef }, { planRef: otherPlanRef })
   const answer = await activate(planRef)
   expect(answer).not.toHaveProperty('checkoutUrl')
   expect(answer.message).toMatch(/open checkouts/)
 })
 
-test('limit checks and user info lead to a portal link that is still unused', async () => {
+test('returns an unused portal link from limit checks and user info', async () => {
   const customerSessions = '/v1/sdk/customers/customer-sessions'
   const links: string[] = []
   for (let index = 0; index < 50; index += 1) {

@@ -40,7 +40,7 @@ function call<Body>(method: string, path: string, body?: unknown, key = tenant.s
 
 const customerSessions = '/v1/sdk/customers/customer-sessions'
 
-test('a customer session is active for a quarter of an hour', async () => {
+test('keeps a customer session active for 15 minutes', async () => {
   const { status, body } = await call<Opened>('POST', customerSessions, { customerRef: 'user_a' })
   expect(status).toBe(201)
   const { sessionId } = body
@@ -61,7 +61,7 @@ test('a customer session is active for a quarter of an hour', async () => {
   expect({ status: late.status, is: late.body.status }).toEqual({ status: 200, is: 'expired' })
 })
 
-test('a session is nobody else’s', async () => {
+test('hides a session from other providers', async () => {
   const { body } = await call<Opened>('POST', customerSessions, { customerRef })
   const stranger = await stack.createTenant()
   for (const key of [stranger.sandboxKey, tenant.liveKey]) {
@@ -80,11 +80,11 @@ test.each([
   ['an unknown customer', { customerRef: 'nobody' }, 404],
   ['an unknown product', { customerRef: 'user_a', productRef: 'prd_NONE' }, 404],
   ['no customer', {}, 400],
-])('no customer session for %s', async (_, body, status) => {
+])('refuses a customer session for %s', async (_, body, status) => {
   expect((await call('POST', customerSessions, body)).status).toBe(status)
 })
 
-test('a checkout wants a product, unless credits are bought', async () => {
+test('requires a product for a checkout unless it sells credits', async () => {
   const path = '/v1/sdk/checkout-sessions'
   const product = await call<Opened>('POST', path, { customerRef, productRef })
   expect(product.status).toBe(201)
@@ -122,13 +122,13 @@ describe.each([customerSessions, '/v1/sdk/checkout-sessions'])('a session of %s'
     ['German', 'fr'],
     ['', 'fr'],
     [null, 'fr'],
-  ])('with the locale %j has its page in %s', async (locale, language) => {
+  ])('shows its page for the locale %j in %s', async (locale, language) => {
     const { body } = await open(locale)
     expect(await languageOfPage(body.customerUrl ?? body.checkoutUrl)).toBe(language)
   })
 
   test.each([7, 'de\0', 'x'.repeat(2_000)])(
-    'refuses what is no short text: %.10j',
+    'refuses a locale that is not a short text: %.10j',
     async (locale) => {
       expect((await open(locale)).status).toBe(400)
     },
@@ -149,7 +149,7 @@ async function languageOfPage(url: string): Promise<string | undefined> {
   return /<html lang="(.+?)"/.exec(await page.text())?.[1]
 }
 
-test('user info leads to the portal', async () => {
+test('returns a portal link in user info', async () => {
   const request = { customerRef, productRef }
   const { body } = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', request)
   const sessionId = body.verifyUrl?.split('id=')[1] ?? ''
@@ -157,18 +157,18 @@ test('user info leads to the portal', async () => {
   expect(session.body.customer.reference).toBe(customerRef)
 })
 
-test('a refused limit check leads to a checkout for those who ask', async () => {
+test('returns a checkout with a refused limit check on request', async () => {
   const request = { customerRef, productRef }
   const { body: silent } = await call<LimitsResponse>('POST', '/v1/sdk/limits', request)
   expect(silent.withinLimits).toBe(false)
   expect(silent).not.toHaveProperty('checkoutUrl')
-  const asking = { ...request, includeCheckoutSession: true }
-  const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking)
+  const limitsBody = { ...request, includeCheckoutSession: true }
+  const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody)
   const checkoutUrl = `https://pay.example/customer/checkout?id=${body.checkoutSessionId}`
   expect(body).toEqual({ ...silent, checkoutUrl, checkoutSessionId: body.checkoutSessionId })
 })
 
-test('and to the portal where a plan waits to be activated', async () => {
+test('returns a portal link if a plan waits for activation', async () => {
   const plan = { name: 'Usage', type: 'usage-based', creditsPerUnit: 5, default: true }
   await call('POST', `/v1/sdk/products/${productRef}/plans`, plan)
   const request = { customerRef, productRef, includeCheckoutSession: true }
@@ -178,7 +178,7 @@ test('and to the portal where a plan waits to be activated', async () => {
   expect(body).not.toHaveProperty('checkoutUrl')
 })
 
-describe('links of a key without the scope manage', () => {
+describe('links for a key without the scope manage', () => {
   async function keyOf(...scopes: string[]): Promise<{ keyId: string; secretKey: string }> {
     const answer = await call<{ keyId: string; secretKey: string }>('POST', '/v1/ui/api-keys', {
       scopes,
@@ -188,11 +188,11 @@ describe('links of a key without the scope manage', () => {
 
   test('never lead to the portal', async () => {
     const ingest = (await keyOf('ingest')).secretKey
-    const looking = (await keyOf('ingest', 'read')).secretKey
+    const readKey = (await keyOf('ingest', 'read')).secretKey
     const of = { customerRef, productRef }
-    for (const key of [ingest, looking]) {
-      const asking = { ...of, includeCheckoutSession: true }
-      const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, key)
+    for (const key of [ingest, readKey]) {
+      const limitsBody = { ...of, includeCheckoutSession: true }
+      const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody, key)
       expect(body).toMatchObject({ withinLimits: false, activationRequired: true })
       expect(body).not.toHaveProperty('confirmationUrl')
       expect(body.checkoutUrl).toMatch('https://pay.example/customer/checkout?id=')
@@ -200,15 +200,15 @@ describe('links of a key without the scope manage', () => {
       expect((await call('POST', '/v1/sdk/checkout-sessions', of, key)).status).toBe(403)
       expect((await call('POST', '/v1/sdk/activate', of, key)).status).toBe(403)
     }
-    const seen = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of, looking)
+    const seen = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of, readKey)
     expect({ status: seen.status, url: seen.body.verifyUrl }).toEqual({ status: 200, url: null })
     expect((await call('POST', '/v1/sdk/user-info', of, ingest)).status).toBe(403)
   })
 
-  test('are named with their key in the session and in the audit log, without their secret', async () => {
+  test('are recorded with their key in the session and the audit log, without their secret', async () => {
     const { keyId, secretKey } = await keyOf('ingest')
-    const asking = { customerRef, productRef, includeCheckoutSession: true }
-    const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking, secretKey)
+    const limitsBody = { customerRef, productRef, includeCheckoutSession: true }
+    const { body } = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody, secretKey)
     const [row] = await stack.database.in('sandbox')<
       { reference: string; issued_by: string; may_change_plan: boolean }[]
     >`select * from checkout_sessions where session_id = ${body.checkoutSessionId!}`
@@ -230,13 +230,13 @@ describe('links of a key without the scope manage', () => {
   })
 })
 
-describe('of one customer', () => {
+describe('open pages of one customer', () => {
   async function createCustomer(email: string): Promise<string> {
     const { body } = await call<CustomerBody>('POST', '/v1/sdk/customers', { email })
     return body.reference
   }
 
-  test('ten checkouts are open at a time, and room is made as they expire', async () => {
+  test('allow 10 open checkouts, and more as they expire', async () => {
     const of = { customerRef: await createCustomer('many@example.com'), productRef }
     const path = '/v1/sdk/checkout-sessions'
     const open = () => call<Opened>('POST', path, of)
@@ -253,11 +253,11 @@ describe('of one customer', () => {
     expect((await open()).status).toBe(201)
   })
 
-  test('limit checks and user info that poll get the same link while it is fresh', async () => {
+  test('return the same link to polling limit checks and user info while it is fresh', async () => {
     const of = { customerRef: await createCustomer('polled@example.com'), productRef }
     const poll = async (): Promise<string[]> => {
-      const asking = { ...of, includeCheckoutSession: true }
-      const limits = await call<LimitsResponse>('POST', '/v1/sdk/limits', asking)
+      const limitsBody = { ...of, includeCheckoutSession: true }
+      const limits = await call<LimitsResponse>('POST', '/v1/sdk/limits', limitsBody)
       const info = await call<UserInfoResponse>('POST', '/v1/sdk/user-info', of)
       expect([limits.status, info.status]).toEqual([200, 200])
       return [limits.body.confirmationUrl!, info.body.verifyUrl!]
@@ -270,7 +270,7 @@ describe('of one customer', () => {
     for (let index = 0; index < 60; index += 1) await poll()
   })
 
-  test('fifty portal links are unused at a time', async () => {
+  test('allow 50 unused portal links', async () => {
     const of = { customerRef: await createCustomer('links@example.com') }
     for (let index = 0; index < 50; index += 1) {
       expect((await call('POST', customerSessions, of)).status).toBe(201)

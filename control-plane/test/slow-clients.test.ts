@@ -35,7 +35,10 @@ test.each([
   ['nothing', ''],
   ['half a head', head],
   ['half a body', `${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"name":`],
-])('a client that sends %s and then waits is told so and cut off', async (_, sent) => {
-  const withKey = sent.replace('host:', `authorization: Bearer ${tenant.sandboxKey}\r\nhost:`)
-  expect(await untilCutOff(withKey)).toMatch(/^HTTP\/1\.1 408 /)
-})
+])(
+  'responds to a client that sends %s and then waits, and closes the connection',
+  async (_, sent) => {
+    const withKey = sent.replace('host:', `authorization: Bearer ${tenant.sandboxKey}\r\nhost:`)
+    expect(await untilCutOff(withKey)).toMatch(/^HTTP\/1\.1 408 /)
+  },
+)

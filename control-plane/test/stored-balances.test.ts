@@ -52,7 +52,7 @@ function withoutWallets(hotState: HotState): HotState {
   })
 }
 
-test('reads a bounded number of balances from ClickHouse at a time, and refuses more', async () => {
+test('reads a limited number of balances from ClickHouse at a time, and refuses more', async () => {
   const { sandboxKey: key } = tenant
   const customer = { email: 'a@example.com' }
   const made = await stack.call<CustomerBody>(key, 'POST', '/v1/sdk/customers', customer)

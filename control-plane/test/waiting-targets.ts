@@ -6,7 +6,7 @@ import {
 import { publishedKinds } from '@tollgate/schemas/hot-state/publications'
 
 /** Returns the pending targets of publications, by kind. */
-export async function waitingTargets(pool: Queryable): Promise<PublicationTarget[]> {
+export async function pendingTargets(pool: Queryable): Promise<PublicationTarget[]> {
   const targets = await Promise.all(
     publishedKinds.map(async (kind) =>
       (await listPendingTargets(pool, kind, '0', 1_000)).targets.map((target) => ({

@@ -1,24 +1,24 @@
 import type { Database } from '@tollgate/platform/database/database'
 
-type Make = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
+type Send = (path: string, body: unknown, method?: string) => Promise<Record<string, string>>
 
 /** Returns a request for each route that changes an endpoint or resends events. Earlier requests create what later ones need. */
 export function webhookCalls(
   refs: Record<string, string>,
-  make: Make,
+  send: Send,
   pool: () => ReturnType<Database['in']>,
 ): Record<string, (path: string) => Promise<unknown>> {
   refs['deliveryId'] = 'dlv_1'
   return {
     'POST /v1/webhook_endpoints': async (path) => {
-      refs['endpointId'] = (await make(path, { url: 'https://hooks.example.com' }))['id']!
+      refs['endpointId'] = (await send(path, { url: 'https://hooks.example.com' }))['id']!
     },
     'PATCH /v1/webhook_endpoints/:endpointId': (path) =>
-      make(path, { enabledEvents: ['payment.failed'] }, 'PATCH'),
-    'PUT /v1/webhook_endpoints/:endpointId': (path) => make(path, { status: 'disabled' }, 'PUT'),
-    'POST /v1/webhook_endpoints/:endpointId/rotate': (path) => make(path, {}),
-    'POST /v1/webhook_endpoints/:endpointId/promote': (path) => make(path, {}),
-    'POST /v1/ui/webhooks/:endpointId/test': (path) => make(path, {}),
+      send(path, { enabledEvents: ['payment.failed'] }, 'PATCH'),
+    'PUT /v1/webhook_endpoints/:endpointId': (path) => send(path, { status: 'disabled' }, 'PUT'),
+    'POST /v1/webhook_endpoints/:endpointId/rotate': (path) => send(path, {}),
+    'POST /v1/webhook_endpoints/:endpointId/promote': (path) => send(path, {}),
+    'POST /v1/ui/webhooks/:endpointId/test': (path) => send(path, {}),
     'POST /v1/ui/webhook-deliveries/:deliveryId/replay': async (path) => {
       await pool()`
         with event as (
@@ -30,13 +30,13 @@ export function webhookCalls(
           (provider_id, reference, endpoint_ref, event_id, event_type, state, due_at, created_at)
         select provider_id, ${refs['deliveryId']!}, reference, 'evt_1', 'payment.failed', 'failed', now(), now()
         from webhook_endpoints where reference = ${refs['endpointId']!}`
-      await make(path, {})
+      await send(path, {})
     },
     'POST /v1/ui/webhook-replays': async (path) => {
       const again = { endpointId: refs['endpointId'], onlyFailed: true }
-      refs['replayId'] = (await make(path, again))['id']!
+      refs['replayId'] = (await send(path, again))['id']!
     },
-    'POST /v1/ui/webhook-replays/:replayId/cancel': (path) => make(path, {}),
-    'DELETE /v1/webhook_endpoints/:endpointId': (path) => make(path, undefined, 'DELETE'),
+    'POST /v1/ui/webhook-replays/:replayId/cancel': (path) => send(path, {}),
+    'DELETE /v1/webhook_endpoints/:endpointId': (path) => send(path, undefined, 'DELETE'),
   }
 }

@@ -51,7 +51,7 @@ async function createEndpoint(): Promise<string> {
 let lastEvent = 0
 
 /** Emits the events 1 second apart, starting at `from`. Returns the ids of their deliveries to the endpoint. */
-async function tell(types: readonly string[], from: string): Promise<string[]> {
+async function emitEvents(types: readonly string[], from: string): Promise<string[]> {
   const { providerId } = tenant
   const events = types.map((type, index) => ({
     eventId: `evt_T${(lastEvent += 1)}`,
@@ -70,7 +70,7 @@ async function tell(types: readonly string[], from: string): Promise<string[]> {
 }
 
 /** Changes the deliveries as after one attempt. */
-async function answer(ids: readonly string[], state: string, status: number): Promise<void> {
+async function recordAttempt(ids: readonly string[], state: string, status: number): Promise<void> {
   const pool = stack.database.in('sandbox')
   await pool`
     with moved as (
@@ -91,12 +91,12 @@ const list = async (query = ''): Promise<Page> =>
 const idsOf = (page: Page): string[] => page.deliveries.map(({ id }) => id)
 
 describe('the log of deliveries', () => {
-  test('tells what was sent with its attempts, and of one what it was answered', async () => {
-    const [first, second] = await tell(
+  test('lists deliveries with their attempts, and a single one with the responses', async () => {
+    const [first, second] = await emitEvents(
       ['payment.failed', 'payment.refunded'],
       '2026-03-01T09:00:00Z',
     )
-    await answer([first!], 'succeeded', 200)
+    await recordAttempt([first!], 'succeeded', 200)
     const attempt = {
       number: 1,
       isReversed: false,
@@ -129,12 +129,12 @@ describe('the log of deliveries', () => {
     expect((await call('GET', `${deliveries}/dlv_nobodys`)).status).toBe(404)
   })
 
-  test('is looked through by endpoint, event, type, state and time', async () => {
+  test('is filtered by endpoint, event, type, state and time', async () => {
     const types = ['payment.failed', 'payment.refunded', 'payment.failed']
-    const [a, b, c] = (await tell(types, '2026-03-01T09:00:00Z')) as [string, string, string]
-    await answer([b], 'failed', 500)
+    const [a, b, c] = (await emitEvents(types, '2026-03-01T09:00:00Z')) as [string, string, string]
+    await recordAttempt([b], 'failed', 500)
     endpointId = await createEndpoint()
-    const [d] = (await tell(['payment.failed'], '2026-03-01T09:30:00Z')) as [string]
+    const [d] = (await emitEvents(['payment.failed'], '2026-03-01T09:30:00Z')) as [string]
     const other = { ...(await list(`endpointId=${endpointId}`)) }
     expect(idsOf(other)).toEqual([d])
     expect(idsOf(await list('state=failed'))).toEqual([b])
@@ -153,10 +153,10 @@ describe('the log of deliveries', () => {
     }
   })
 
-  test('is found page by page, in one order, for several endpoints', async () => {
+  test('returns pages in a stable order, for several endpoints', async () => {
     const types = Array.from({ length: 7 }, () => 'payment.failed')
     await createEndpoint()
-    await tell(types, '2026-03-01T09:00:00Z')
+    await emitEvents(types, '2026-03-01T09:00:00Z')
     const whole = idsOf(await list())
     expect(whole).toHaveLength(14)
     const paged: string[] = []
@@ -170,12 +170,12 @@ describe('the log of deliveries', () => {
   })
 })
 
-test('an endpoint tells of the last attempts at it, newest first', async () => {
-  const ids = await tell(
+test('an endpoint shows its last attempts, newest first', async () => {
+  const ids = await emitEvents(
     Array.from({ length: 25 }, () => 'payment.failed'),
     '2026-03-01T09:00:00Z',
   )
-  await answer(ids.slice(0, 24), 'failed', 500)
+  await recordAttempt(ids.slice(0, 24), 'failed', 500)
   const { body } = await call<WebhookEndpointWithAttemptsBody>(
     'GET',
     `/v1/webhook_endpoints/${endpointId}`,
@@ -186,11 +186,14 @@ test('an endpoint tells of the last attempts at it, newest first', async () => {
   expect(body.lastAttempts[0]).not.toHaveProperty('answer')
 })
 
-test('what was held since before a time is not sent when an endpoint is enabled', async () => {
+test('omits deliveries held before a given time when an endpoint is enabled', async () => {
   const endpoint = `/v1/webhook_endpoints/${endpointId}`
-  const [pending] = (await tell(['payment.failed'], '2026-03-01T08:00:00Z')) as [string]
+  const [pending] = (await emitEvents(['payment.failed'], '2026-03-01T08:00:00Z')) as [string]
   await call('PATCH', endpoint, { status: 'disabled' })
-  const [old, young] = await tell(['payment.failed', 'payment.failed'], '2026-03-01T09:00:00Z')
+  const [old, young] = await emitEvents(
+    ['payment.failed', 'payment.failed'],
+    '2026-03-01T09:00:00Z',
+  )
   for (const status of ['disabled', undefined]) {
     const change = { status, skipHeldBefore: '2026-03-01T10:00:00Z' }
     expect((await call('PATCH', endpoint, change)).status).toBe(400)
@@ -204,9 +207,9 @@ test('what was held since before a time is not sent when an endpoint is enabled'
 describe('a delivery', () => {
   const replay = (id: string) => call<WebhookDeliveryBody>('POST', `${deliveries}/${id}/replay`)
 
-  test('is sent anew as often as it is asked for, each time under an id of its own', async () => {
-    const [id] = (await tell(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
-    await answer([id], 'succeeded', 200)
+  test('is resent on each request, with a new id each time', async () => {
+    const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
+    await recordAttempt([id], 'succeeded', 200)
     const [one, two] = [await replay(id), await replay(id)]
     expect([one.status, two.status]).toEqual([201, 201])
     for (const { body } of [one, two]) {
@@ -225,15 +228,15 @@ describe('a delivery', () => {
     expect(body).toMatchObject({ deliveryId: id, state: 'finished', queued: 1 })
   })
 
-  test('that waits to be sent is not', async () => {
-    const [id] = (await tell(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
+  test('is not resent while it is pending', async () => {
+    const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
     expect((await replay(id)).status).toBe(409)
     expect((await replay('dlv_nobodys')).status).toBe(404)
   })
 
-  test('to a disabled endpoint waits for that, and to a deleted one is not', async () => {
-    const [id] = (await tell(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
-    await answer([id], 'failed', 500)
+  test('waits for a disabled endpoint, and is not resent to a deleted one', async () => {
+    const [id] = (await emitEvents(['payment.failed'], '2026-03-01T09:00:00Z')) as [string]
+    await recordAttempt([id], 'failed', 500)
     const endpoint = `/v1/webhook_endpoints/${endpointId}`
     await call('PATCH', endpoint, { status: 'disabled' })
     expect((await replay(id)).body).toMatchObject({ state: 'held' })
@@ -270,10 +273,10 @@ describe('a replay', () => {
   const manyTypes = (count: number): string[] =>
     Array.from({ length: count }, () => 'payment.failed')
 
-  test('sends anew what was sent in a time, each event once and in order, and not what waits', async () => {
-    const ids = await tell(manyTypes(40), '2026-03-01T09:00:00Z')
-    await answer(ids.slice(0, 20), 'succeeded', 200)
-    await answer(ids.slice(20, 38), 'failed', 500)
+  test('resends the deliveries of a time range, each event once and in order, but no pending ones', async () => {
+    const ids = await emitEvents(manyTypes(40), '2026-03-01T09:00:00Z')
+    await recordAttempt(ids.slice(0, 20), 'succeeded', 200)
+    await recordAttempt(ids.slice(20, 38), 'failed', 500)
     const begun = await begin({ from: '2026-03-01T09:00:03Z', to: '2026-03-01T09:00:39Z' })
     expect([begun.status, begun.body]).toEqual([
       201,
@@ -295,11 +298,11 @@ describe('a replay', () => {
     expect((await call<{ total: number }>('GET', replays)).body).toMatchObject({ total: 1 })
   })
 
-  test('of what failed leaves out what was taken since, and what is on its way again', async () => {
-    const ids = await tell(manyTypes(3), '2026-03-01T09:00:00Z')
-    await answer(ids, 'failed', 500)
+  test('of failed deliveries omits those that succeeded since or are pending again', async () => {
+    const ids = await emitEvents(manyTypes(3), '2026-03-01T09:00:00Z')
+    await recordAttempt(ids, 'failed', 500)
     const taken = await call<WebhookDeliveryBody>('POST', `${deliveries}/${ids[1]}/replay`)
-    await answer([taken.body.id], 'succeeded', 200)
+    await recordAttempt([taken.body.id], 'succeeded', 200)
     const first = await begin({ onlyFailed: true })
     expect(await until(first.body.id, isFinished)).toMatchObject({ queued: 2 })
     const made = await madeBy(first.body.id)
@@ -307,7 +310,7 @@ describe('a replay', () => {
     const second = await begin({ onlyFailed: true })
     expect(await until(second.body.id, isFinished)).toMatchObject({ queued: 0 })
     // The delivery has failed again.
-    await answer(
+    await recordAttempt(
       made.slice(0, 1).map(({ reference }) => reference),
       'failed',
       500,
@@ -316,11 +319,11 @@ describe('a replay', () => {
     expect(await until(third.body.id, isFinished)).toMatchObject({ queued: 1 })
   })
 
-  test('is gone on with by whoever is there, and nothing is queued twice', async () => {
+  test('is continued by any process, and queues nothing twice', async () => {
     const other = stack.createService()
     await other.start()
-    const ids = await tell(manyTypes(200), '2026-03-01T09:00:00Z')
-    await answer(ids, 'succeeded', 200)
+    const ids = await emitEvents(manyTypes(200), '2026-03-01T09:00:00Z')
+    await recordAttempt(ids, 'succeeded', 200)
     const { body } = await begin({ from: '2026-03-01T09:00:00Z' })
     await until(body.id, ({ queued }) => queued >= 50)
     await other.stop()
@@ -329,16 +332,16 @@ describe('a replay', () => {
     expect(made.map(({ event_id: eventId }) => eventId)).toEqual(eventsOf(ids))
   })
 
-  test('waits while much waits at its endpoint', async () => {
-    const ids = await tell(manyTypes(300), '2026-03-01T09:00:00Z')
-    await answer(ids, 'succeeded', 200)
+  test('waits while its endpoint has a backlog', async () => {
+    const ids = await emitEvents(manyTypes(300), '2026-03-01T09:00:00Z')
+    await recordAttempt(ids, 'succeeded', 200)
     const { body } = await begin({ from: '2026-03-01T09:00:00Z' })
     await until(body.id, ({ queued }) => queued === 250)
     for (let times = 0; times < 5; times += 1) {
       expect(await until(body.id, () => true)).toMatchObject({ state: 'running', queued: 250 })
     }
     const made = await madeBy(body.id)
-    await answer(
+    await recordAttempt(
       made.map(({ reference }) => reference),
       'succeeded',
       200,
@@ -346,9 +349,9 @@ describe('a replay', () => {
     expect(await until(body.id, isFinished)).toMatchObject({ queued: 300 })
   })
 
-  test('waits while its endpoint is disabled, and stops when that is deleted', async () => {
-    const ids = await tell(manyTypes(3), '2026-03-01T09:00:00Z')
-    await answer(ids, 'failed', 500)
+  test('waits while its endpoint is disabled, and stops when it is deleted', async () => {
+    const ids = await emitEvents(manyTypes(3), '2026-03-01T09:00:00Z')
+    await recordAttempt(ids, 'failed', 500)
     const endpoint = `/v1/webhook_endpoints/${endpointId}`
     await call('PATCH', endpoint, { status: 'disabled' })
     const first = await begin({ onlyFailed: true })
@@ -364,7 +367,7 @@ describe('a replay', () => {
     expect((await begin({ onlyFailed: true })).status).toBe(404)
   })
 
-  test('is the only one of its endpoint, and ends when it is cancelled', async () => {
+  test('is the only running one of its endpoint, and ends when it is cancelled', async () => {
     await call('PATCH', `/v1/webhook_endpoints/${endpointId}`, { status: 'disabled' })
     const both = await Promise.all([begin({ onlyFailed: true }), begin({ onlyFailed: true })])
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
@@ -386,7 +389,7 @@ describe('a replay', () => {
     { from: '2026-03-01T09:00:00Z', to: '2026-03-01T09:00:00Z' },
     { onlyFailed: true, from: '2026-03-01T09:00:00Z', to: '2026-02-01T09:00:00Z' },
     { from: '2026-03-01T10:00:00.000Z' },
-  ])('is not begun with %j', async (body) => {
+  ])('is refused with %j', async (body) => {
     expect((await begin(body)).status).toBe(400)
   })
 })

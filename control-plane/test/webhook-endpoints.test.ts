@@ -9,7 +9,8 @@ import type {
 import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
 import { createUser, quickPasswords, signIn } from './console-user.ts'
 import { startTestStack, type Tenant, type TestStack } from './test-stack.ts'
-import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 const path = '/v1/webhook_endpoints'
 const url = 'https://hooks.example.com/tollgate'
@@ -59,7 +60,7 @@ const get = async (id: string): Promise<WebhookEndpointBody> =>
   (await call<WebhookEndpointBody>('GET', `${path}/${id}`)).body
 
 describe('an endpoint', () => {
-  test('is created with a secret that is told once, and kept sealed', async () => {
+  test('is created with a secret that is shown once and stored encrypted', async () => {
     const { secret, ...endpoint } = await create({
       url,
       enabledEvents: ['payment.failed', 'payment.succeeded', 'payment.failed'],
@@ -103,7 +104,7 @@ describe('an endpoint', () => {
     [{ url: ' https://hooks.example.com' }, /url must not contain spaces/],
     [{ url: 'https://hooks.example.com/\0' }, /Validation failed/],
     [{ url: 'https://hooks.example.com/\ud800' }, /Validation failed/],
-  ])('%j is refused', async (body, message) => {
+  ])('refuses %j', async (body, message) => {
     const refused = await call('POST', path, body)
     expect([refused.status, refused.body.message]).toEqual([400, expect.stringMatching(message)])
     const { id } = await create()
@@ -112,19 +113,19 @@ describe('an endpoint', () => {
     expect([changed.status, changed.body.message]).toEqual([400, expect.stringMatching(message)])
   })
 
-  test('is at an address that is not too long', async () => {
+  test('has an address of limited length', async () => {
     const long = (chars: number) => ({ url: url.padEnd(chars, 'x') })
     expect((await call('POST', path, long(2_048))).status).toBe(201)
     expect((await call('POST', path, long(2_049))).status).toBe(400)
   })
 
-  test('without TLS is for what the operator allows, in sandbox alone', async () => {
+  test('may have an address without TLS only in sandbox, if the operator allows it', async () => {
     await create({ url: receiver.url })
     const live = await stack.call(tenant.liveKey, 'POST', path, { url: receiver.url })
     expect(live.body.message).toBe('url must begin with https://')
   })
 
-  test('is one of so many, also for those who come at once', async () => {
+  test('counts towards a maximum, also for concurrent requests', async () => {
     const all = await Promise.all(Array.from({ length: 6 }, () => call('POST', path, { url })))
     expect(all.map(({ status }) => status).sort()).toEqual([201, 201, 201, 400, 400, 400])
     const [first] = (await call<{ webhookEndpoints: WebhookEndpointBody[] }>('GET', path)).body
@@ -133,7 +134,7 @@ describe('an endpoint', () => {
     await create()
   })
 
-  test.each(['PATCH', 'PUT'])('changes by %s in what is given', async (method) => {
+  test.each(['PATCH', 'PUT'])('changes the given fields with %s', async (method) => {
     const { id } = await create({ url, enabledEvents: ['payment.failed'] })
     stack.clock.set('2026-03-01T11:00:00.000Z')
     const moved = 'https://hooks.example.com/new'
@@ -146,7 +147,7 @@ describe('an endpoint', () => {
     expect(await get(id)).toMatchObject({ url: moved, enabledEvents: [], status: 'enabled' })
   })
 
-  test('tells why it was disabled, and begins anew when it is enabled', async () => {
+  test('shows why it was disabled, and resets its failures when it is enabled', async () => {
     const { id } = await create()
     await stack.database.in('sandbox')`
       update webhook_endpoints set status = 'disabled', disabled_reason = 'attempts',
@@ -170,11 +171,11 @@ describe('an endpoint', () => {
     expect(again.body).toEqual(off.body)
   })
 
-  test('is gone for everybody once it is deleted, and so are its secrets', async () => {
+  test('is no longer found after its deletion, nor are its secrets', async () => {
     const { id } = await create()
     await call('PATCH', `${path}/${id}`, { status: 'disabled' })
     expect((await call('DELETE', `${path}/${id}`)).status).toBe(200)
-    const asked: [string, string][] = [
+    const rejectedCalls: [string, string][] = [
       ['GET', `${path}/${id}`],
       ['PATCH', `${path}/${id}`],
       ['DELETE', `${path}/${id}`],
@@ -182,7 +183,7 @@ describe('an endpoint', () => {
       ['POST', `${path}/${id}/promote`],
       ['POST', `/v1/ui/webhooks/${id}/test`],
     ]
-    for (const [method, at] of asked) {
+    for (const [method, at] of rejectedCalls) {
       const body = method === 'PATCH' ? { url } : undefined
       expect([method, at, (await call(method, at, body)).status]).toEqual([method, at, 404])
     }
@@ -238,7 +239,7 @@ describe('the secrets of an endpoint', () => {
     expect(ended.v1).toEqual([digestOf(rotated.secret, ended)])
   })
 
-  test('end at once where there is no overlap', async () => {
+  test('expire at once without an overlap', async () => {
     const { id } = await create({ url: receiver.url })
     const { body } = await rotate(id, { overlapHours: 0 })
     expect(body.signingSecrets).toHaveLength(1)
@@ -246,7 +247,7 @@ describe('the secrets of an endpoint', () => {
     expect(sent.v1).toEqual([digestOf(body.secret, sent)])
   })
 
-  test('are three at most', async () => {
+  test('are limited to three', async () => {
     const { id } = await create()
     for (const minute of ['01', '02']) {
       stack.clock.set(`2026-03-01T11:${minute}:00.000Z`)
@@ -263,14 +264,14 @@ describe('the secrets of an endpoint', () => {
   })
 
   test.each([{ overlapHours: -1 }, { overlapHours: 168.1 }, { overlapHours: '24' }])(
-    'are not rotated with %j',
+    'refuse a rotation with %j',
     async (body) => {
       const { id } = await create()
       expect((await rotate(id, body)).status).toBe(400)
     },
   )
 
-  test('of which two are made at once are both told and both sign', async () => {
+  test('are both returned and both sign if two are created concurrently', async () => {
     const { id } = await create({ url: receiver.url })
     const both = await Promise.all([rotate(id), rotate(id)])
     const sent = await signatures(id)
@@ -282,7 +283,7 @@ describe('a test', () => {
   const send = (id: string, credential = tenant.sandboxKey) =>
     stack.call<WebhookTestedBody>(credential, 'POST', `/v1/ui/webhooks/${id}/test`)
 
-  test('sends an event that never happened, with the headers of any other', async () => {
+  test('sends a sample event with the headers of a real one', async () => {
     const { id } = await create({ url: receiver.url, enabledEvents: ['customer.created'] })
     await call('PATCH', `${path}/${id}`, { status: 'disabled' })
     const { status, body } = await send(id)
@@ -313,7 +314,7 @@ describe('a test', () => {
     expect((await call<{ events: unknown[] }>('GET', '/v1/ui/events')).body.events).toEqual([])
   })
 
-  test('tells how it was answered, or why it was not', async () => {
+  test('returns the response or the reason of its failure', async () => {
     const refusing = await create({ url: receiver.url })
     receiver.status = 500
     expect((await send(refusing.id)).body).toMatchObject({ success: false, status: 500 })
@@ -327,7 +328,7 @@ describe('a test', () => {
     expect(body).not.toHaveProperty('status')
   })
 
-  test('is sent once a second', async () => {
+  test('is sent at most once per second', async () => {
     const { id } = await create({ url: receiver.url })
     stack.clock.set('2026-03-01T10:00:05.000Z')
     const both = await Promise.all([send(id), send(id)])
@@ -339,7 +340,7 @@ describe('a test', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
-  test('is sent for who is signed in to the console, too', async () => {
+  test('is sent for a signed-in console user, too', async () => {
     const { id } = await create({ url: receiver.url })
     const email = `${tenant.providerId}@example.com`
     await createUser(stack, tenant, email)
@@ -347,3 +348,39 @@ describe('a test', () => {
     expect((await send(id, accessToken)).body).toMatchObject({ success: true })
   })
 })
+
+type ReceivedWebhook = {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+}
+
+/** A server that stores the requests that it receives, and responds with the status that the test sets. */
+type WebhookReceiver = {
+  readonly url: string
+  readonly received: ReceivedWebhook[]
+  status: number
+  stop(): Promise<void>
+}
+
+async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      receiver.received.push({ headers: request.headers, body: Buffer.concat(chunks) })
+      response.writeHead(receiver.status).end('thank you')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const receiver: WebhookReceiver = {
+    url: `http://127.0.0.1:${port}/webhooks`,
+    received: [],
+    status: 200,
+    stop: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return receiver
+}

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('a hundred thousand are queued once each, by processes that come and go', async () => {
+test('queues 100,000 deliveries once each while processes start and stop', async () => {
   const { sandboxKey, providerId } = await stack.createTenant()
   const call = async <Body>(method: string, path: string, body?: object): Promise<Body> =>
     (await stack.call<Body>(sandboxKey, method, path, body)).body

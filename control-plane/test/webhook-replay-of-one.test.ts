@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-test('a delivery is not deleted while it is sent anew, however old', async () => {
+test('keeps a delivery of any age while it is resent', async () => {
   const { sandboxKey, providerId } = await stack.createTenant()
   const endpoint = { url: 'https://hooks.example.com' }
   const { body } = await stack.call<WebhookEndpointBody>(
@@ -29,7 +29,7 @@ test('a delivery is not deleted while it is sent anew, however old', async () =>
   await sql.begin(async (meanwhile) => {
     await meanwhile`select from outbox where event_id = 'evt_old' for update`
     replayed = stack.call(sandboxKey, 'POST', '/v1/ui/webhook-deliveries/dlv_old/replay')
-    await vi.waitUntil(isSomebodyWaiting, { timeout: 20_000 })
+    await vi.waitUntil(isLockAwaited, { timeout: 20_000 })
     // Select the row as the clean-up does when it looks for deliveries to delete.
     const free = await sql`
       select from webhook_deliveries where reference = 'dlv_old' for update skip locked`
@@ -38,6 +38,6 @@ test('a delivery is not deleted while it is sent anew, however old', async () =>
   expect(await replayed).toMatchObject({ status: 201 })
 })
 
-async function isSomebodyWaiting(): Promise<boolean> {
+async function isLockAwaited(): Promise<boolean> {
   return (await stack.database.in('sandbox')`select from pg_locks where not granted`).length > 0
 }

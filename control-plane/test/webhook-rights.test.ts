@@ -28,7 +28,7 @@ beforeEach(async () => {
   endpoint = made.body
 })
 
-test('a key for webhooks alone looks at endpoints and changes them; one that reads looks', async () => {
+test('allows a key for webhooks to read and change endpoints, and a key for reading only to read', async () => {
   const { id } = endpoint
   const keyOf = async (scope: string): Promise<string> => {
     const { body } = await stack.call<{ secretKey: string }>(
@@ -41,16 +41,16 @@ test('a key for webhooks alone looks at endpoints and changes them; one that rea
   }
   const statusOf = async (scope: string): Promise<number[]> => {
     const key = await keyOf(scope)
-    const looked = await stack.call(key, 'GET', `${path}/${id}`)
+    const fetched = await stack.call(key, 'GET', `${path}/${id}`)
     const changed = await stack.call(key, 'PATCH', `${path}/${id}`, { enabledEvents: [] })
-    return [looked.status, changed.status]
+    return [fetched.status, changed.status]
   }
   expect(await statusOf('webhooks')).toEqual([200, 200])
   expect(await statusOf('read')).toEqual([200, 403])
   expect(await statusOf('manage')).toEqual([403, 403])
 })
 
-test('an endpoint is sent links only if a caller with manage set its address', async () => {
+test('sends links only to an endpoint whose address was set by a caller with the scope manage', async () => {
   const { sandboxKey } = tenant
   const issued = await stack.call<{ secretKey: string }>(sandboxKey, 'POST', '/v1/ui/api-keys', {
     scopes: ['webhooks'],
@@ -73,7 +73,7 @@ test('an endpoint is sent links only if a caller with manage set its address', a
   }
 })
 
-test('who is signed in to the console manages endpoints there', async () => {
+test('lets signed-in console users manage endpoints under the console path', async () => {
   const email = `${tenant.providerId}@example.com`
   await createUser(stack, tenant, email)
   const { accessToken } = await signIn(stack, email)
@@ -89,16 +89,16 @@ test('who is signed in to the console manages endpoints there', async () => {
   expect((await stack.call(accessToken, 'GET', path)).status).toBe(401)
 })
 
-test('who may look alone sees no secret, changes nothing and has nothing sent', async () => {
+test('shows readers no secret, and lets them neither change nor send', async () => {
   const { id, secret } = endpoint
   const email = `looking.${tenant.providerId}@example.com`
   await createUser(stack, tenant, email, 'member')
   const { accessToken } = await signIn(stack, email)
   for (const at of ['/v1/ui/webhook_endpoints', `/v1/ui/webhook_endpoints/${id}`]) {
-    const looked = await stack.call(accessToken, 'GET', at)
-    expect(looked.status).toBe(200)
-    expect(JSON.stringify(looked.body)).not.toContain(secret.slice('whsec_'.length))
-    expect(looked.body).not.toHaveProperty('secret')
+    const fetched = await stack.call(accessToken, 'GET', at)
+    expect(fetched.status).toBe(200)
+    expect(JSON.stringify(fetched.body)).not.toContain(secret.slice('whsec_'.length))
+    expect(fetched.body).not.toHaveProperty('secret')
   }
   for (const at of ['/v1/ui/webhook-deliveries', '/v1/ui/webhook-replays']) {
     expect((await stack.call(accessToken, 'GET', at)).status).toBe(200)
@@ -120,7 +120,7 @@ test('who may look alone sees no secret, changes nothing and has nothing sent', 
   expect((await stack.call(tenant.liveKey, 'POST', `/v1/ui/webhooks/${id}/test`)).status).toBe(404)
 })
 
-test('only who may manage reads the link of a customer’s page, in its event and in what a receiver answered', async () => {
+test("shows links of customers' pages in events and receivers' responses only with the scope manage", async () => {
   const { sandboxKey, providerId } = tenant
   const make = async (path: string, body: object): Promise<Record<string, string>> =>
     (await stack.call<Record<string, string>>(sandboxKey, 'POST', path, body)).body

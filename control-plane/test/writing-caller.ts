@@ -13,7 +13,7 @@ type Grant = { readonly customer: string; readonly idempotencyKey: string }
  * Repeatedly creates a customer, changes it and grants it credits, then creates a product and changes it, until the service no
  * longer answers.
  */
-export async function changeUntilNobodyAnswers(
+export async function changeUntilServerStops(
   url: string,
   key: string,
   caller: Caller,

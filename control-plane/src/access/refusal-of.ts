@@ -15,7 +15,7 @@ import { InvalidRequestError, RefusalError, refusals } from '../errors.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The request body is an image, not JSON. */
-    takesPicture?: boolean
+    takesImage?: boolean
   }
 }
 
@@ -37,8 +37,8 @@ export function refusalOf(error: Error, request: FastifyRequest | undefined): Re
   const { statusCode = 500, code } = error as FastifyError
   if (statusCode < 400 || statusCode > 499) return refusals.internalError()
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    const takesPicture = request?.routeOptions.config.takesPicture === true
-    return takesPicture ? refusals.notAPicture() : refusals.unsupportedMediaType()
+    const takesImage = request?.routeOptions.config.takesImage === true
+    return takesImage ? refusals.notAnImage() : refusals.unsupportedMediaType()
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return refusals.bodyTooLarge(request?.routeOptions.bodyLimit ?? 0)

@@ -16,28 +16,28 @@ export async function requireAllowedLinks(
   if (Object.values(links).every((address) => !address)) return
   const { providerId } = caller
   const { allowedLinkHosts } = await read(parts, caller, (sql) => findMerchant(sql, providerId))
-  requireLinksOf(parts, allowedLinkHosts, links)
+  requireLinksToHosts(parts, allowedLinkHosts, links)
 }
 
 /** Like `requireAllowedLinks`, for a list of hosts that the caller has already read. */
-export function requireLinksOf(
+export function requireLinksToHosts(
   { hostedUrl }: { readonly hostedUrl: string },
   hosts: readonly string[] | null,
   links: Links,
 ): void {
   const issues = Object.entries(links).flatMap(([field, address]) =>
-    !address || mayLeadTo(hostedUrl, hosts, address)
+    !address || mayLinkTo(hostedUrl, hosts, address)
       ? []
-      : [{ code: 'custom', path: [field], message: notAllowed }],
+      : [{ code: 'custom', path: [field], message: hostNotAllowedMessage }],
   )
   if (issues.length > 0) throw new InvalidRequestError(issues)
 }
 
-const notAllowed =
+const hostNotAllowedMessage =
   'The host is not in allowedLinkHosts. Use a host of that list, or add it with PATCH /v1/ui/merchant.'
 
 /** Returns whether a page may link to the address now. The list may have changed since the address was stored. */
-export function mayLeadTo(
+export function mayLinkTo(
   hostedUrl: string,
   hosts: readonly string[] | null,
   address: string,

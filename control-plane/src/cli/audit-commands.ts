@@ -38,10 +38,10 @@ export async function verifyAuditCommand(
     json: logs.map(({ providerId, place, verified }) => ({
       providerId,
       place,
-      ...shape(verified),
+      ...verifiedLogToJson(verified),
     })),
     text: logs.map(({ providerId, place, verified }) => {
-      return `${providerId}  ${place}  ${describe(verified)}`
+      return `${providerId}  ${place}  ${describeLog(verified)}`
     }),
   })
   const broken = logs.filter(({ verified }) => verified.broken !== undefined).length
@@ -83,7 +83,7 @@ function poolOf(database: Database, place: AuditPlace) {
   return place === 'control' ? database.control : database.in(place)
 }
 
-function describe({ entries, head, broken }: VerifiedLog): string {
+function describeLog({ entries, head, broken }: VerifiedLog): string {
   if (broken !== undefined) {
     const { number, afterId, upToId } = broken.seal
     return `BROKEN at seal ${number}, entries ${afterId + 1n} to ${upToId}: ${broken.reason}`
@@ -93,7 +93,7 @@ function describe({ entries, head, broken }: VerifiedLog): string {
     : `whole  ${entries} ${entries === 1n ? 'entry' : 'entries'}  seal ${head.number} ${head.sha256}`
 }
 
-function shape({ entries, head, broken }: VerifiedLog) {
+function verifiedLogToJson({ entries, head, broken }: VerifiedLog) {
   const state = broken !== undefined ? 'broken' : head === undefined ? 'unsealed' : 'whole'
   return {
     state,

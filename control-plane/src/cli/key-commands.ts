@@ -7,6 +7,7 @@ import { formatTable } from '@tollgate/platform/terminal/table'
 import { hasAllScopes, keyScopes, type KeyScope } from '@tollgate/schemas/key-scopes'
 import { environments } from '@tollgate/schemas/environment'
 import type { CliParts } from './open-cli-parts.ts'
+import { providerNotFound } from './provider-commands.ts'
 
 export type KeyCreateOptions = {
   readonly provider: string
@@ -61,7 +62,7 @@ export async function rotateKeyCommand(
   )
   switch (outcome.kind) {
     case 'not-found':
-      throw noKey(keyId)
+      throw keyNotFound(keyId)
     case 'already-revoked':
       throw new CliError(`Key ${keyId} is revoked. Create a new one: tollgate key create`)
     case 'expired':
@@ -80,7 +81,7 @@ export async function revokeKeyCommand(parts: CliParts, keyId: string): Promise<
     key,
     parts.now(),
   )
-  if (outcome.kind === 'not-found') throw noKey(keyId)
+  if (outcome.kind === 'not-found') throw keyNotFound(keyId)
   parts.output.show({ json: { keyId, state: 'revoked' }, text: [`Revoked key ${keyId}.`] })
 }
 
@@ -90,9 +91,9 @@ export async function listKeysCommand(
 ): Promise<void> {
   await requireProvider(parts, options.provider)
   const keys = await listApiKeys(parts.database.control, options.provider)
-  const rows = keys.map((key) => rowOf(key, parts.now()))
+  const rows = keys.map((key) => keyToRow(key, parts.now()))
   parts.output.show({
-    json: keys.map((key) => shape(key, parts.now())),
+    json: keys.map((key) => keyToJson(key, parts.now())),
     text:
       keys.length === 0
         ? ['No keys yet. Issue one: tollgate key create']
@@ -106,14 +107,13 @@ const overlapHoursMax = 24 * 366
 
 async function requireKey(parts: CliParts, keyId: string): Promise<ApiKey> {
   const [key] = await findApiKeys(parts.database.control, [keyId])
-  if (key === undefined) throw noKey(keyId)
+  if (key === undefined) throw keyNotFound(keyId)
   return key
 }
 
 async function requireProvider(parts: CliParts, providerId: string): Promise<void> {
   const provider = await findProvider(parts.database.control, providerId)
-  if (provider === undefined)
-    throw new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+  if (provider === undefined) throw providerNotFound(providerId)
 }
 
 function parseScopes(list: string): KeyScope[] {
@@ -126,15 +126,15 @@ function parseScopes(list: string): KeyScope[] {
 }
 
 function parseExpiry(text: string, now: Date): Date {
-  const at = new Date(text)
-  if (Number.isNaN(at.getTime()))
+  const time = new Date(text)
+  if (Number.isNaN(time.getTime()))
     throw new CliError(`--expires ${text} is not a date. Use ISO 8601, for example 2027-01-31.`)
-  if (at.getTime() <= now.getTime())
+  if (time.getTime() <= now.getTime())
     throw new CliError(`--expires ${text} is in the past. Use a time in the future.`)
-  return at
+  return time
 }
 
-function noKey(keyId: string): CliError {
+function keyNotFound(keyId: string): CliError {
   return new CliError(`There is no key ${keyId}. See: tollgate key list --provider <providerId>`)
 }
 
@@ -146,7 +146,7 @@ function showIssued(
   const { keyId, environment } = key
   const until = predecessor && { ...predecessor, expiresAt: predecessor.expiresAt.toISOString() }
   output.show({
-    json: { ...shape(key, now()), secretKey, ...(until && { predecessor: until }) },
+    json: { ...keyToJson(key, now()), secretKey, ...(until && { predecessor: until }) },
     text: [
       `Created key ${keyId} (${environment}). Store the secret now: it is not shown again.`,
       secretKey,
@@ -157,7 +157,7 @@ function showIssued(
 }
 
 /** Returns the JSON shape of a key. The shape never contains the secret, because only its hash is stored. */
-function shape(key: ApiKey, now: Date) {
+function keyToJson(key: ApiKey, now: Date) {
   const { keyId, providerId, environment, name, last4, scopes, isStrict } = key
   const { expiresAt, revokedAt } = key
   return {
@@ -168,23 +168,24 @@ function shape(key: ApiKey, now: Date) {
     last4,
     scopes,
     isStrict,
-    state: stateOf(key, now),
+    state: keyState(key, now),
     expiresAt: expiresAt?.toISOString() ?? null,
     revokedAt: revokedAt?.toISOString() ?? null,
   }
 }
 
-function rowOf(key: ApiKey, now: Date): string[] {
+function keyToRow(key: ApiKey, now: Date): string[] {
   const { keyId, environment, last4, name, scopes, expiresAt, revokedAt } = key
-  const state = stateOf(key, now)
-  const at = revokedAt ?? expiresAt
-  const when = at === null ? '' : ` ${state === 'active' ? 'until ' : ''}${at.toISOString()}`
+  const state = keyState(key, now)
+  const time = revokedAt ?? expiresAt
+  const timeText =
+    time === null ? '' : ` ${state === 'active' ? 'until ' : ''}${time.toISOString()}`
   const shownScopes = hasAllScopes(scopes) ? 'all' : scopes.join(',')
   const strict = key.isStrict ? 'yes' : ''
-  return [keyId, environment, `...${last4}`, `${state}${when}`, shownScopes, strict, name ?? '']
+  return [keyId, environment, `...${last4}`, `${state}${timeText}`, shownScopes, strict, name ?? '']
 }
 
-function stateOf({ revokedAt, expiresAt }: ApiKey, now: Date): 'active' | 'expired' | 'revoked' {
+function keyState({ revokedAt, expiresAt }: ApiKey, now: Date): 'active' | 'expired' | 'revoked' {
   if (revokedAt !== null) return 'revoked'
   return expiresAt !== null && expiresAt.getTime() <= now.getTime() ? 'expired' : 'active'
 }

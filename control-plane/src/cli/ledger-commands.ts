@@ -29,11 +29,11 @@ export async function verifyLedgerCommand({
   for (const environment of environments) {
     const sql = database.in(environment)
     const found: string[] = []
-    for (const check of [transactions, wallets, creditValues, invoices]) {
+    for (const check of [checkTransactions, checkWallets, checkCreditValues, checkInvoices]) {
       found.push(...(await readWholeTables(sql, check)))
     }
     // The check of each seal runs as a statement of its own.
-    found.push(...(await seals(sql)))
+    found.push(...(await checkSeals(sql)))
     differences.push(...found.map((difference) => ({ environment, difference })))
   }
   const isWhole = differences.length === 0
@@ -52,7 +52,7 @@ export async function verifyLedgerCommand({
   }
 }
 
-async function transactions(sql: Queryable): Promise<string[]> {
+async function checkTransactions(sql: Queryable): Promise<string[]> {
   const found = await listUnbalancedTransactions(sql, shownMax)
   return found.map(
     ({ providerId, reference, unit, sum }) =>
@@ -60,7 +60,7 @@ async function transactions(sql: Queryable): Promise<string[]> {
   )
 }
 
-async function wallets(sql: Queryable): Promise<string[]> {
+async function checkWallets(sql: Queryable): Promise<string[]> {
   const found = await listUnbalancedWallets(sql, shownMax)
   return found.map((wallet) => {
     const { providerId, customerRef, balanceMicros, entriesMicros, grantsMicros } = wallet
@@ -71,7 +71,7 @@ async function wallets(sql: Queryable): Promise<string[]> {
   })
 }
 
-async function creditValues(sql: Queryable): Promise<string[]> {
+async function checkCreditValues(sql: Queryable): Promise<string[]> {
   const found = await listUnbalancedCreditValues(sql, shownMax)
   return found.map(
     ({ providerId, customerRef, currency, grantsMinor, prepaidMinor }) =>
@@ -79,7 +79,7 @@ async function creditValues(sql: Queryable): Promise<string[]> {
   )
 }
 
-async function invoices(sql: Queryable): Promise<string[]> {
+async function checkInvoices(sql: Queryable): Promise<string[]> {
   const found = await listUnbalancedInvoices(sql, shownMax)
   return found.map((invoice) => {
     const { providerId, invoiceRef, currency, dueMinor, writtenOffMinor } = invoice
@@ -88,7 +88,7 @@ async function invoices(sql: Queryable): Promise<string[]> {
   })
 }
 
-async function seals(sql: Queryable): Promise<string[]> {
+async function checkSeals(sql: Queryable): Promise<string[]> {
   const broken: string[] = []
   for (const providerId of await listSealedLedgers(sql)) {
     const seal = await findBrokenSeal(sql, providerId)

@@ -26,7 +26,7 @@ export type CliParts = {
   readonly passwordLinkMs: number
 }
 
-export type CliPlaces = HotStateConfig &
+export type CliConfig = HotStateConfig &
   Parameters<typeof openSecrets>[0] &
   Parameters<typeof databaseAddresses>[0] & {
     readonly hostedUrl: string
@@ -35,19 +35,19 @@ export type CliPlaces = HotStateConfig &
 
 /** Opens the parts, runs one command with them and closes them. */
 export async function withCliParts(
-  places: CliPlaces,
+  config: CliConfig,
   output: Output,
   run: (parts: CliParts) => Promise<void>,
 ): Promise<void> {
   const logger = createLogger('cli', 'warn')
   const database = createPostgresDatabase({
-    ...databaseAddresses(places),
+    ...databaseAddresses(config),
     poolMax: 2,
     connectTimeoutSeconds: 5,
   })
   try {
     await database.ping()
-    const hotState = await openHotState(places, 'publisher', logger)
+    const hotState = await openHotState(config, 'publisher', logger)
     try {
       await run({
         database,
@@ -55,9 +55,9 @@ export async function withCliParts(
         actorOf: cliActor,
         now: () => new Date(),
         output,
-        openSecrets: () => openSecrets(places, logger),
-        hostedUrl: withoutSlash(places.hostedUrl),
-        passwordLinkMs: places.passwordLinkHours * 3_600_000,
+        openSecrets: () => openSecrets(config, logger),
+        hostedUrl: withoutSlash(config.hostedUrl),
+        passwordLinkMs: config.passwordLinkHours * 3_600_000,
       })
     } finally {
       await hotState.close()

@@ -47,7 +47,7 @@ export function addManagementCommands(program: Command, withParts: WithParts): v
   addLedgerCommands(program.command('ledger').description('Ledger of money and credits'), withParts)
 }
 
-const load = {
+const loadCommands = {
   audit: () => import('./audit-commands.ts'),
   key: () => import('./key-commands.ts'),
   ledger: () => import('./ledger-commands.ts'),
@@ -64,7 +64,7 @@ function addProviderCommands(provider: Command, withParts: WithParts): void {
     .option('--currency <code>', 'Default currency (ISO 4217)', 'USD')
     .option('--environments <list>', 'sandbox, or sandbox,live', 'sandbox,live')
     .action(async (options: ProviderCreateOptions) => {
-      const { createProviderCommand } = await load.provider()
+      const { createProviderCommand } = await loadCommands.provider()
       await withParts((parts) => createProviderCommand(parts, options))
     })
   provider
@@ -73,7 +73,7 @@ function addProviderCommands(provider: Command, withParts: WithParts): void {
     .argument('<providerId>')
     .requiredOption('--name <name>', 'New name')
     .action(async (providerId: string, options: { name: string }) => {
-      const { renameProviderCommand } = await load.provider()
+      const { renameProviderCommand } = await loadCommands.provider()
       await withParts((parts) => renameProviderCommand(parts, providerId, options))
     })
   provider
@@ -81,14 +81,14 @@ function addProviderCommands(provider: Command, withParts: WithParts): void {
     .description('Accept live keys of a provider that was created for sandbox only')
     .argument('<providerId>')
     .action(async (providerId: string) => {
-      const { enableLiveCommand } = await load.provider()
+      const { enableLiveCommand } = await loadCommands.provider()
       await withParts((parts) => enableLiveCommand(parts, providerId))
     })
   provider
     .command('list')
     .description('List all providers')
     .action(async () => {
-      const { listProvidersCommand } = await load.provider()
+      const { listProvidersCommand } = await loadCommands.provider()
       await withParts(listProvidersCommand)
     })
 }
@@ -108,7 +108,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
     .option('--strict', 'Refuse requests with unknown fields and parameters', false)
     .option('--expires <date>', 'ISO 8601 date or date-time from which the key is refused')
     .action(async (options: KeyCreateOptions) => {
-      const { createKeyCommand } = await load.key()
+      const { createKeyCommand } = await loadCommands.key()
       await withParts((parts) => createKeyCommand(parts, options))
     })
   key
@@ -117,7 +117,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
     .argument('<keyId>')
     .option('--overlap-hours <hours>', 'How long both keys work, in hours', '24')
     .action(async (keyId: string, options: { overlapHours: string }) => {
-      const { rotateKeyCommand } = await load.key()
+      const { rotateKeyCommand } = await loadCommands.key()
       await withParts((parts) => rotateKeyCommand(parts, keyId, options))
     })
   key
@@ -125,7 +125,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
     .description('Refuse the key from now on')
     .argument('<keyId>')
     .action(async (keyId: string) => {
-      const { revokeKeyCommand } = await load.key()
+      const { revokeKeyCommand } = await loadCommands.key()
       await withParts((parts) => revokeKeyCommand(parts, keyId))
     })
   key
@@ -133,7 +133,7 @@ function addKeyCommands(key: Command, withParts: WithParts): void {
     .description("List a provider's keys")
     .requiredOption('--provider <providerId>', 'Provider of the keys')
     .action(async (options: { provider: string }) => {
-      const { listKeysCommand } = await load.key()
+      const { listKeysCommand } = await loadCommands.key()
       await withParts((parts) => listKeysCommand(parts, options))
     })
 }
@@ -145,51 +145,51 @@ function addLedgerCommands(ledger: Command, withParts: WithParts): void {
       'Compare wallets, invoices and seals with the posted entries; fails if any differs',
     )
     .action(async () => {
-      const { verifyLedgerCommand } = await load.ledger()
+      const { verifyLedgerCommand } = await loadCommands.ledger()
       await withParts(verifyLedgerCommand)
     })
 }
 
 function addUserCommands(user: Command, withParts: WithParts): void {
   type Options = { readonly provider: string }
-  const ofProvider = ['--provider <providerId>', 'Provider of the console'] as const
+  const providerOption = ['--provider <providerId>', 'Provider of the console'] as const
   user
     .command('create')
     .description('Create a console user and print a one-time link to set the password')
-    .requiredOption(...ofProvider)
+    .requiredOption(...providerOption)
     .requiredOption('--email <email>', 'Email address with which the user signs in')
     .option('--name <name>', 'Name that other users see')
     .addOption(
       new Option('--role <role>', 'What the user may do').choices(consoleRoles).default('owner'),
     )
     .action(async (options: UserCreateOptions) => {
-      const { createUserCommand } = await load.user()
+      const { createUserCommand } = await loadCommands.user()
       await withParts((parts) => createUserCommand(parts, options))
     })
   user
     .command('link')
     .description('Print a new one-time link to set the password')
     .argument('<userId>')
-    .requiredOption(...ofProvider)
+    .requiredOption(...providerOption)
     .action(async (userId: string, options: Options) => {
-      const { linkUserCommand } = await load.user()
+      const { linkUserCommand } = await loadCommands.user()
       await withParts((parts) => linkUserCommand(parts, userId, options))
     })
   user
     .command('remove')
     .description('Refuse the user from now on')
     .argument('<userId>')
-    .requiredOption(...ofProvider)
+    .requiredOption(...providerOption)
     .action(async (userId: string, options: Options) => {
-      const { removeUserCommand } = await load.user()
+      const { removeUserCommand } = await loadCommands.user()
       await withParts((parts) => removeUserCommand(parts, userId, options))
     })
   user
     .command('list')
     .description('List the users of a console')
-    .requiredOption(...ofProvider)
+    .requiredOption(...providerOption)
     .action(async (options: Options) => {
-      const { listUsersCommand } = await load.user()
+      const { listUsersCommand } = await loadCommands.user()
       await withParts((parts) => listUsersCommand(parts, options))
     })
 }
@@ -201,7 +201,7 @@ function addAuditCommands(audit: Command, withParts: WithParts): void {
     .option('--provider <providerId>', 'Only this provider; without it all providers')
     .option('--head <sha256>', 'Hash of a seal that you noted elsewhere and that must still exist')
     .action(async (options: AuditVerifyOptions) => {
-      const { verifyAuditCommand } = await load.audit()
+      const { verifyAuditCommand } = await loadCommands.audit()
       await withParts((parts) => verifyAuditCommand(parts, options))
     })
   audit
@@ -209,7 +209,7 @@ function addAuditCommands(audit: Command, withParts: WithParts): void {
     .description('Print all entries and seals of a provider, one JSON object per line')
     .requiredOption('--provider <providerId>', 'Provider of the audit log')
     .action(async (options: { provider: string }) => {
-      const { exportAuditCommand } = await load.audit()
+      const { exportAuditCommand } = await loadCommands.audit()
       await withParts((parts) => exportAuditCommand(parts, options))
     })
 }

@@ -27,11 +27,7 @@ export async function createProviderCommand(
       `--currency ${options.currency} is not a three-letter ISO 4217 code. Use for example EUR.`,
     )
   }
-  if (options.email !== undefined && !emailText.safeParse(options.email).success) {
-    throw new CliError(
-      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
-    )
-  }
+  if (options.email !== undefined) requireEmail(options.email)
   const fields = {
     name,
     isLive: parseIsLive(options.environments),
@@ -48,7 +44,7 @@ export async function createProviderCommand(
   )
   const { providerId, defaultCurrency } = provider
   parts.output.show({
-    json: shape({ ...fields, providerId }),
+    json: providerToJson({ ...fields, providerId }),
     text: [
       `Created provider ${providerId} (${name}, ${defaultCurrency}).`,
       `Issue a key: tollgate key create --provider ${providerId} --environment sandbox`,
@@ -73,16 +69,21 @@ export async function renameProviderCommand(
 ): Promise<void> {
   const name = requireName(options.name)
   const actor = parts.actorOf('provider rename')
-  const isThere = await renameProvider(parts.database, actor, providerId, name, parts.now())
-  if (!isThere) throw noProvider(providerId)
+  const isFound = await renameProvider(parts.database, actor, providerId, name, parts.now())
+  if (!isFound) throw providerNotFound(providerId)
   parts.output.show({
     json: { providerId, name },
     text: [`Renamed provider ${providerId} to ${name}.`],
   })
 }
 
-function noProvider(providerId: string): CliError {
+export function providerNotFound(providerId: string): CliError {
   return new CliError(`There is no provider ${providerId}. See: tollgate provider list`)
+}
+
+export function requireEmail(email: string): void {
+  if (emailText.safeParse(email).success) return
+  throw new CliError(`--email ${email} is not an email address. Use for example ada@example.com.`)
 }
 
 function requireName(text: string): string {
@@ -95,13 +96,13 @@ function requireName(text: string): string {
 }
 
 export async function enableLiveCommand(parts: CliParts, providerId: string): Promise<void> {
-  const isThere = await enableLive(
+  const isFound = await enableLive(
     parts.database,
     parts.hotState,
     parts.actorOf('provider enable-live'),
     providerId,
   )
-  if (!isThere) throw noProvider(providerId)
+  if (!isFound) throw providerNotFound(providerId)
   parts.output.show({
     json: { providerId, isLive: true },
     text: [`Provider ${providerId} accepts live keys.`],
@@ -119,7 +120,7 @@ export async function listProvidersCommand(parts: CliParts): Promise<void> {
   ])
   const isEmpty = providers.length === 0
   parts.output.show({
-    json: providers.map(shape),
+    json: providers.map(providerToJson),
     text: isEmpty
       ? ['No providers yet. Create one: tollgate provider create --name <name>']
       : [formatTable(['ID', 'NAME', 'CURRENCY', 'ENVIRONMENTS', 'EMAIL'], rows)],
@@ -127,7 +128,7 @@ export async function listProvidersCommand(parts: CliParts): Promise<void> {
   })
 }
 
-function shape({
+function providerToJson({
   providerId,
   name,
   defaultCurrency,

@@ -12,8 +12,8 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import { CliError } from '@tollgate/platform/cli/cli-error'
 import { formatTable } from '@tollgate/platform/terminal/table'
 import { consoleRoles } from '@tollgate/schemas/console-roles'
-import { emailText } from '@tollgate/schemas/http/fields'
 import type { CliParts } from './open-cli-parts.ts'
+import { providerNotFound, requireEmail } from './provider-commands.ts'
 
 export type UserCreateOptions = {
   readonly provider: string
@@ -30,23 +30,19 @@ export async function createUserCommand(
 ): Promise<void> {
   const role = consoleRoles.find((each) => each === options.role)
   if (role === undefined) throw new CliError(`--role must be one of ${consoleRoles.join(', ')}.`)
-  if (!emailText.safeParse(options.email).success) {
-    throw new CliError(
-      `--email ${options.email} is not an email address. Use for example ada@example.com.`,
-    )
-  }
-  const management = await operatorOf(parts, options, 'user create')
+  requireEmail(options.email)
+  const management = await userManagementOf(parts, options, 'user create')
   const fields = { email: options.email, name: options.name ?? null, role }
   const outcome = await inviteUser(management, fields, parts.passwordLinkMs)
   switch (outcome.kind) {
     case 'invited':
-      return showLink(parts, outcome.user, outcome.link)
+      return showPasswordLink(parts, outcome.user, outcome.link)
     case 'email-taken':
       throw new CliError(
         `This provider already has a user ${options.email}. For a new link: tollgate user link <userId>`,
       )
     default:
-      throw refusalOf(outcome.kind)
+      throw userChangeError(outcome.kind)
   }
 }
 
@@ -55,10 +51,10 @@ export async function linkUserCommand(
   userId: string,
   options: UserOptions,
 ): Promise<void> {
-  const management = await operatorOf(parts, options, 'user link')
+  const management = await userManagementOf(parts, options, 'user link')
   const outcome = await issuePasswordLink(management, userId, parts.passwordLinkMs)
-  if (outcome.kind !== 'linked') throw refusalOf(outcome.kind, userId)
-  showLink(parts, { userId }, outcome.link)
+  if (outcome.kind !== 'linked') throw userChangeError(outcome.kind, userId)
+  showPasswordLink(parts, { userId }, outcome.link)
 }
 
 export async function removeUserCommand(
@@ -66,13 +62,13 @@ export async function removeUserCommand(
   userId: string,
   options: UserOptions,
 ): Promise<void> {
-  const outcome = await removeUser(await operatorOf(parts, options, 'user remove'), userId)
-  if (outcome.kind !== 'removed') throw refusalOf(outcome.kind, userId)
+  const outcome = await removeUser(await userManagementOf(parts, options, 'user remove'), userId)
+  if (outcome.kind !== 'removed') throw userChangeError(outcome.kind, userId)
   parts.output.show({ json: { userId, state: 'removed' }, text: [`Removed user ${userId}.`] })
 }
 
 export async function listUsersCommand(parts: CliParts, options: UserOptions): Promise<void> {
-  const { providerId } = await operatorOf(parts, options, 'user list')
+  const { providerId } = await userManagementOf(parts, options, 'user list')
   const users = await listConsoleUsers(parts.database.control, providerId)
   const shapes = users.map(({ userId, email, role, name, passwordHash }) => {
     return { userId, email, name, role, state: passwordHash === null ? 'invited' : 'active' }
@@ -94,18 +90,17 @@ export async function listUsersCommand(parts: CliParts, options: UserOptions): P
   })
 }
 
-async function operatorOf(
+async function userManagementOf(
   { database, now, actorOf }: CliParts,
   { provider }: UserOptions,
   command: string,
 ): Promise<UserManagement> {
-  const found = await findProvider(database.control, provider)
-  if (found === undefined)
-    throw new CliError(`There is no provider ${provider}. See: tollgate provider list`)
+  if ((await findProvider(database.control, provider)) === undefined)
+    throw providerNotFound(provider)
   return { database, providerId: provider, actorId: undefined, actor: actorOf(command), now: now() }
 }
 
-function refusalOf(kind: UserChangeRefusal, userId = ''): CliError {
+function userChangeError(kind: UserChangeRefusal, userId = ''): CliError {
   switch (kind) {
     case 'not-found':
       return new CliError(
@@ -122,7 +117,7 @@ type LinkedUser = { readonly userId: string } & Partial<
   Pick<ConsoleUser, 'email' | 'name' | 'role'>
 >
 
-function showLink(
+function showPasswordLink(
   { output, hostedUrl }: CliParts,
   { userId, email, name, role }: LinkedUser,
   { token, expiresAt }: PasswordLink,

@@ -2,7 +2,7 @@ import type { Issuer } from './issuers.ts'
 import type { AuthRequest } from './run-provider.ts'
 
 /** The client id and the secret in a request. */
-export type GivenClient = {
+export type ClientCredentials = {
   readonly clientId: string
   readonly secret: string | undefined
 }
@@ -11,10 +11,10 @@ export type GivenClient = {
  * Reads the client's credentials from the Authorization header, or from the form if there is no such header. Returns undefined if
  * the request names no client.
  */
-export function givenClientOf(
+export function clientCredentialsOf(
   headers: AuthRequest['headers'],
   form: URLSearchParams,
-): GivenClient | undefined {
+): ClientCredentials | undefined {
   const [, basic] = /^Basic +(.+)$/i.exec(headers['authorization'] ?? '') ?? []
   if (basic !== undefined) {
     const text = Buffer.from(basic, 'base64').toString('utf8')
@@ -28,18 +28,18 @@ export function givenClientOf(
     : { clientId, secret: form.get('client_secret') ?? undefined }
 }
 
-type Sent = { readonly headers: AuthRequest['headers']; readonly form: URLSearchParams }
+type TokenRequest = { readonly headers: AuthRequest['headers']; readonly form: URLSearchParams }
 
 /**
  * Moves the secret to the place of the client's registered authentication method. The library accepts it nowhere else, and clients
  * that registered no method use either place. A request with both credentials is left unchanged, so that the library refuses it.
  */
-export async function asRegistered(
+export async function withRegisteredMethod(
   { provider }: Issuer,
-  given: GivenClient | undefined,
+  given: ClientCredentials | undefined,
   headers: AuthRequest['headers'],
   form: URLSearchParams,
-): Promise<Sent> {
+): Promise<TokenRequest> {
   const isBasic = headers['authorization'] !== undefined
   const asIs = { headers, form }
   if (given?.secret === undefined || (isBasic && form.has('client_secret'))) return asIs

@@ -32,16 +32,16 @@ const timeoutMs = 2_500
 export function createDocumentFetch(parts: DocumentParts): typeof fetch {
   return async (input, init) => {
     const clientId = input instanceof Request ? input.url : String(input)
-    let answer: Response
+    let response: Response
     try {
-      answer = await fetchDocument(parts, clientId, init)
-      if (answer.status < 500) return answer
+      response = await fetchDocument(parts, clientId, init)
+      if (response.status < 500) return response
     } catch (error) {
       const stale = await readStored(parts, clientId)
       if (stale === undefined) throw error
       return stale
     }
-    return (await readStored(parts, clientId)) ?? answer
+    return (await readStored(parts, clientId)) ?? response
   }
 }
 
@@ -52,19 +52,19 @@ async function fetchDocument(
 ): Promise<Response> {
   const { headers } = init ?? {}
   const signal = AbortSignal.timeout(timeoutMs)
-  const answer = await parts.fetch(clientId, { signal, ...(headers && { headers }) })
-  if (answer.status !== 200) return answer
-  const text = await readText(answer)
+  const response = await parts.fetch(clientId, { signal, ...(headers && { headers }) })
+  if (response.status !== 200) return response
+  const text = await readText(response)
   const document = normalizeDocument(text, parts.policy)
   // Any client may call the token endpoint under any name, so that endpoint only replaces stored copies and adds none.
   if (!parts.mayBeStale() || (await isDocumentStored(parts.store, clientId))) {
     await save(parts.store, clientId, document)
   }
-  return asAnswer(document, answer.headers.get('cache-control'))
+  return documentResponse(document, response.headers.get('cache-control'))
 }
 
-async function readText(answer: Response): Promise<string> {
-  const bytes = await answer.arrayBuffer()
+async function readText(response: Response): Promise<string> {
+  const bytes = await response.arrayBuffer()
   if (bytes.byteLength > documentBytesMax) {
     throw new Error(`the metadata document is longer than ${documentBytesMax} bytes`)
   }
@@ -111,10 +111,10 @@ async function readStored(parts: DocumentParts, clientId: string): Promise<Respo
   const found = await find(parts.store, clientId)
   if (found === undefined) return undefined
   const document = secrets.open(found.sealedPayload, recordPayloadPlace(place.providerId))
-  return asAnswer(document, null)
+  return documentResponse(document, null)
 }
 
-function asAnswer(document: string, cacheControl: string | null): Response {
+function documentResponse(document: string, cacheControl: string | null): Response {
   const headers = new Headers({ 'content-type': 'application/json' })
   if (cacheControl !== null) headers.set('cache-control', cacheControl)
   return new Response(document, { headers })

@@ -1,4 +1,4 @@
-import { faultOfRedirect, isOfNativeClient, type RedirectPolicy } from './redirect-policy.ts'
+import { faultOfRedirect, isNativeRedirect, type RedirectPolicy } from './redirect-policy.ts'
 
 /** Scopes that every authorization server supports. */
 export const customerScopes = ['openid', 'profile', 'email'] as const
@@ -64,8 +64,8 @@ export function normalizeClient(given: ClientMetadata, policy: RedirectPolicy): 
     const fault = faultOfRedirect(uri, policy)
     if (fault !== undefined) return refused('invalid_redirect_uri', `${String(uri)} ${fault}`)
   }
-  const asked = given['grant_types'] ?? ['authorization_code', 'refresh_token']
-  const grants = Array.isArray(asked) ? (asked as unknown[]) : []
+  const requestedGrants = given['grant_types'] ?? ['authorization_code', 'refresh_token']
+  const grants = Array.isArray(requestedGrants) ? (requestedGrants as unknown[]) : []
   if (!grants.includes('authorization_code')) {
     const text =
       '`grant_types` must include authorization_code. Clients without a person are registered by the provider.'
@@ -75,7 +75,7 @@ export function normalizeClient(given: ClientMetadata, policy: RedirectPolicy): 
     ...Object.fromEntries(Object.entries(given).filter(([name]) => !droppedProperties.has(name))),
     grant_types: ['authorization_code', 'refresh_token'].filter((each) => grants.includes(each)),
     response_types: ['code'],
-    application_type: (uris as string[]).some(isOfNativeClient)
+    application_type: (uris as string[]).some(isNativeRedirect)
       ? 'native'
       : (given['application_type'] ?? 'native'),
   }

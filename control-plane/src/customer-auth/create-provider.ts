@@ -19,7 +19,7 @@ import { RecordAdapter, type RecordStore } from './record-adapter.ts'
 import type { RedirectPolicy } from './redirect-policy.ts'
 import { resumeCookie } from './run-provider.ts'
 import type { SigningKeys } from './signing-keys.ts'
-import { write } from './written-together.ts'
+import { writeOrCollect } from './commit-together.ts'
 
 export type ProviderParts = {
   readonly store: RecordStore
@@ -64,10 +64,10 @@ export function createProvider(parts: ProviderParts): Provider {
   provider.proxy = true
   provider.use(async (ctx, next) => {
     await next()
-    await noteIssued(parts, ctx as KoaContextWithOIDC)
+    await storeIssuedToken(parts, ctx as KoaContextWithOIDC)
   })
   provider.on('server_error', (_ctx, error) => {
-    parts.logger.error({ err: error }, 'an authorization server failed')
+    parts.logger.error({ err: error }, 'an authorization server failed to handle a request')
   })
   return provider
 }
@@ -119,7 +119,7 @@ function configurationOf(parts: ProviderParts): Configuration {
     expiresWithSession: () => false,
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
-    ...peopleOf(parts),
+    ...interactionConfigurationOf(parts),
     renderError: (ctx, out) => {
       const { error, error_description: description } = out
       ctx.type = 'html'
@@ -152,7 +152,7 @@ function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration[
       enabled: true,
       defaultResource: () => proxyUrl,
       useGrantedResource: () => true,
-      // `withOwnResource` has already replaced aliases of the resource by this name.
+      // `withCanonicalResource` has already replaced aliases of the resource by this name.
       getResourceServerInfo: (_ctx, resource) => {
         if (resource !== proxyUrl) throw new errors.InvalidTarget('the resource is not served here')
         return {
@@ -174,7 +174,7 @@ function featuresOf({ address, keys, lifetimes }: ProviderParts): Configuration[
 }
 
 /** The session of the library is not used: every authorization request asks the person on Tollgate's own pages. */
-function peopleOf(parts: ProviderParts): Configuration {
+function interactionConfigurationOf(parts: ProviderParts): Configuration {
   const { Check, Prompt } = interactionPolicy
   const isOpen = (name: 'login' | 'consent') => (ctx: KoaContextWithOIDC) =>
     ctx.oidc.result?.[name] === undefined
@@ -216,8 +216,10 @@ type SubjectToken = { readonly accountId?: unknown; readonly client?: unknown }
 
 /** Throws if the customer was deleted. */
 async function customerRefOf(parts: ProviderParts, token: SubjectToken): Promise<string> {
-  const ofClient = (token.client as Record<string, unknown> | undefined)?.[clientCustomerProperty]
-  const customerRef = token.accountId ?? ofClient
+  const clientCustomerRef = (token.client as Record<string, unknown> | undefined)?.[
+    clientCustomerProperty
+  ]
+  const customerRef = token.accountId ?? clientCustomerRef
   if (typeof customerRef !== 'string') {
     throw new errors.UnauthorizedClient('the client acts for no customer')
   }
@@ -237,7 +239,7 @@ async function findOwner(
 }
 
 /** Records the issued access token. If the record fails, the token is not sent, because it could never be revoked. */
-async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWithOIDC) {
+async function storeIssuedToken({ store, address }: ProviderParts, ctx: KoaContextWithOIDC) {
   const { oidc } = ctx as Partial<KoaContextWithOIDC>
   const body = ctx.body as { readonly access_token?: unknown } | undefined
   if (oidc?.route !== 'token' || typeof body?.access_token !== 'string') return
@@ -251,7 +253,7 @@ async function noteIssued({ store, address }: ProviderParts, ctx: KoaContextWith
     expiresAt: new Date(payload.exp * 1_000),
   }
   const clientExpiresAt = new Date(store.now().getTime() + store.clientMs)
-  await write(store.rows, async (sql) => {
+  await writeOrCollect(store.rows, async (sql) => {
     await recordIssuedToken(sql, providerId, issued)
     await prolongClient(sql, store.place, payload.client_id, clientExpiresAt)
   })

@@ -38,7 +38,7 @@ export async function findInteraction(
   const { client_id: clientId, redirect_uri: redirectUri, scope } = interaction.params
   const client = await issuer.provider.Client.find(String(clientId))
   if (client === undefined) return undefined
-  const asked = typeof scope === 'string' ? scope.split(' ') : []
+  const requestedScopes = typeof scope === 'string' ? scope.split(' ') : []
   return {
     issuer,
     interaction,
@@ -46,7 +46,7 @@ export async function findInteraction(
       clientId: client.clientId,
       name: shownNameOf(client.clientName),
       redirectUri: String(redirectUri),
-      scopes: customerScopes.filter((each) => asked.includes(each)),
+      scopes: customerScopes.filter((each) => requestedScopes.includes(each)),
     },
   }
 }
@@ -63,11 +63,14 @@ export async function allowClient(open: OpenInteraction, customerRef: string): P
   grant.addOIDCScope(scope)
   grant.addResourceScope(issuer.address.proxyUrl, scope)
   const grantId = await grant.save()
-  return finish(open, { login: { accountId: customerRef, remember: false }, consent: { grantId } })
+  return saveResult(open, {
+    login: { accountId: customerRef, remember: false },
+    consent: { grantId },
+  })
 }
 
 export function refuseClient(open: OpenInteraction): Promise<string> {
-  return finish(open, {
+  return saveResult(open, {
     error: 'access_denied',
     error_description: 'The customer did not allow the client.',
   })
@@ -78,7 +81,7 @@ export function refuseClient(open: OpenInteraction): Promise<string> {
  * gets. Without the proof, an attacker could start a request, have a victim answer it, and collect the code for the victim's
  * account.
  */
-async function finish({ interaction }: OpenInteraction, result: InteractionResults) {
+async function saveResult({ interaction }: OpenInteraction, result: InteractionResults) {
   const proof = randomBytes(32).toString('base64url')
   interaction.result = { ...result, proofSha256: digestOf(proof) }
   // The lifetime is at least 1 second, also in the last second of the interaction. An interaction without a lifetime would never
@@ -89,7 +92,7 @@ async function finish({ interaction }: OpenInteraction, result: InteractionResul
   return address.href
 }
 
-export function isProofOf({ result }: Interaction, proof: string | null): boolean {
+export function isValidProof({ result }: Interaction, proof: string | null): boolean {
   const expected = result?.['proofSha256']
   if (typeof expected !== 'string' || proof === null) return false
   return timingSafeEqual(Buffer.from(expected), Buffer.from(digestOf(proof)))

@@ -31,7 +31,7 @@ test.each([
   [byPath, 'https://tools.example.com/mcp', false],
   [byPath, 'https://tools.example.com/mcp/other', false],
   [byPath, 'https://tools.example.com/mcp/ACME', false],
-])('of the template %s, the resource %s names the server: %s', (template, resource, isNamed) => {
+])('finds the server by the template %s and the resource %s: %s', (template, resource, isNamed) => {
   const address = proxyAddressOf(template, 'acme')
   expect(resourceOf(address, resource)).toBe(isNamed ? address.proxyUrl : undefined)
   const found = subdomainOf(template, resource)

@@ -68,7 +68,9 @@ function smtpMailer({
       try {
         await transport.sendMail({ from: smtpFrom, to, subject, text: body })
       } catch (error) {
-        throw isRefusal(error) ? new RecipientRefusedError('refused', { cause: error }) : error
+        throw isRecipientRefused(error)
+          ? new RecipientRefusedError('refused', { cause: error })
+          : error
       }
     },
   }
@@ -78,7 +80,7 @@ function smtpMailer({
  * Returns whether the mail server refused the recipient permanently. A 4xx response is temporary, a 5xx response is permanent.
  * Failures of other SMTP commands have other codes.
  */
-function isRefusal(error: unknown): boolean {
+function isRecipientRefused(error: unknown): boolean {
   const { code, command, responseCode } = error as Record<string, unknown>
   return code === 'EENVELOPE' && command === 'RCPT TO' && Number(responseCode) >= 500
 }

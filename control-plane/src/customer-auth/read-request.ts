@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiServer } from '../access/api-server.ts'
-import { passedHeaders, type AuthAnswer } from './run-provider.ts'
+import { passedHeaders, type AuthResponse } from './run-provider.ts'
 
 const bodyBytesMax = 64 * 1_024
 
@@ -8,7 +8,7 @@ const bodyBytesMax = 64 * 1_024
  * Makes the bodies of routes registered afterwards raw bytes, whatever their content type, because OAuth defines its own errors for
  * malformed bodies.
  */
-export function takeBytes(app: ApiServer): void {
+export function parseBodiesAsBytes(app: ApiServer): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(
     '*',
@@ -40,8 +40,8 @@ export async function formOf(request: FastifyRequest): Promise<URLSearchParams> 
   if (!type.startsWith('multipart/form-data')) return new URLSearchParams(bytes.toString('utf8'))
   const form = new URLSearchParams()
   try {
-    const answer = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-    for (const [name, value] of await answer.formData()) {
+    const parsed = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+    for (const [name, value] of await parsed.formData()) {
       if (typeof value === 'string') form.append(name, value)
     }
   } catch {
@@ -63,9 +63,9 @@ function bytesOf({ body }: FastifyRequest): Buffer {
   return Buffer.isBuffer(body) ? body : Buffer.alloc(0)
 }
 
-export function sendAnswer(
+export function sendAuthResponse(
   reply: FastifyReply,
-  { status, headers, body }: AuthAnswer,
+  { status, headers, body }: AuthResponse,
 ): FastifyReply {
   return reply.code(status).headers(headers).send(body)
 }

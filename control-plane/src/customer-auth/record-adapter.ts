@@ -12,7 +12,7 @@ import {
 } from '@tollgate/domain/customer-auth/oauth-records'
 import type { ProviderRows } from '@tollgate/platform/database/database'
 import type { Secrets } from '@tollgate/platform/secrets/open-secrets'
-import { UsedBeforeError, write } from './written-together.ts'
+import { AlreadyUsedError, writeOrCollect } from './commit-together.ts'
 
 export type RecordStore = {
   readonly rows: ProviderRows
@@ -38,8 +38,8 @@ export class RecordAdapter implements Adapter {
     const now = this.#store.now()
     const isClient = this.#model === 'Client'
     // A lifetime of 0 or less counts as 1 second. Otherwise such a record would never expire.
-    const ownMs = expiresIn === undefined ? undefined : Math.max(1, expiresIn) * 1_000
-    const lastsMs = isClient ? this.#store.clientMs : ownMs
+    const requestedMs = expiresIn === undefined ? undefined : Math.max(1, expiresIn) * 1_000
+    const lifetimeMs = isClient ? this.#store.clientMs : requestedMs
     const record = {
       model: this.#model,
       id,
@@ -48,21 +48,21 @@ export class RecordAdapter implements Adapter {
       uid: payload.uid,
       clientId: isClient ? id : undefined,
       customerRef: payload.accountId,
-      expiresAt: lastsMs === undefined ? null : new Date(now.getTime() + lastsMs),
+      expiresAt: lifetimeMs === undefined ? null : new Date(now.getTime() + lifetimeMs),
     }
-    await write(rows, (sql) => saveRecord(sql, place, record, now))
+    await writeOrCollect(rows, (sql) => saveRecord(sql, place, record, now))
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { rows, place, now } = this.#store
-    const of = { model: this.#model, id }
-    return this.#opened(await rows.read((sql) => findRecord(sql, place, of, now())))
+    const key = { model: this.#model, id }
+    return this.#opened(await rows.read((sql) => findRecord(sql, place, key, now())))
   }
 
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const { rows, place, now } = this.#store
-    const of = { model: this.#model, uid }
-    return this.#opened(await rows.read((sql) => findRecordByUid(sql, place, of, now())))
+    const key = { model: this.#model, uid }
+    return this.#opened(await rows.read((sql) => findRecordByUid(sql, place, key, now())))
   }
 
   /** The device flow is disabled, so no user codes exist. */
@@ -75,22 +75,22 @@ export class RecordAdapter implements Adapter {
    */
   async consume(id: string): Promise<void> {
     const { rows, place, now } = this.#store
-    const of = { model: this.#model, id }
-    await write(rows, async (sql) => {
-      if (!(await consumeRecord(sql, place, of, now()))) throw new UsedBeforeError()
+    const key = { model: this.#model, id }
+    await writeOrCollect(rows, async (sql) => {
+      if (!(await consumeRecord(sql, place, key, now()))) throw new AlreadyUsedError()
     })
   }
 
   /** An interaction ends when its code is stored. However often the browser returns, it yields only one code. */
   async destroy(id: string): Promise<void> {
     const { rows, place } = this.#store
-    const of = { model: this.#model, id }
+    const key = { model: this.#model, id }
     if (this.#model !== 'Interaction') {
-      await rows.write((sql) => removeRecord(sql, place, of))
+      await rows.write((sql) => removeRecord(sql, place, key))
       return
     }
-    await write(rows, async (sql) => {
-      if (!(await removeRecord(sql, place, of))) throw new UsedBeforeError()
+    await writeOrCollect(rows, async (sql) => {
+      if (!(await removeRecord(sql, place, key))) throw new AlreadyUsedError()
     })
   }
 

@@ -35,7 +35,7 @@ export function faultOfRedirect(uri: unknown, policy: RedirectPolicy): string | 
 }
 
 /** Returns whether a client with this redirect URI runs on the machine of its user. */
-export function isOfNativeClient(uri: string): boolean {
+export function isNativeRedirect(uri: string): boolean {
   if (!URL.canParse(uri)) return false
   const url = new URL(uri)
   return url.protocol === 'http:' ? isLoopback(url) : url.protocol !== 'https:'

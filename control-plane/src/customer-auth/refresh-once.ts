@@ -4,10 +4,10 @@ import {
   recordPayloadPlace,
   saveRecord,
 } from '@tollgate/domain/customer-auth/oauth-records'
-import type { GivenClient } from './client-credentials.ts'
+import type { ClientCredentials } from './client-credentials.ts'
 import type { Issuer } from './issuers.ts'
-import type { AuthAnswer } from './run-provider.ts'
-import { UsedBeforeError, writtenTogether } from './written-together.ts'
+import type { AuthResponse } from './run-provider.ts'
+import { AlreadyUsedError, commitTogether } from './commit-together.ts'
 
 /*
  * Several processes of one client may refresh with the same token at once, and responses may get lost. The library would treat the
@@ -19,45 +19,45 @@ const graceMs = 60_000
 
 const model = 'RefreshAnswer'
 
-type Kept = {
+type StoredRefresh = {
   /** Digest of the credentials and parameters. A request with a different digest does not get the stored response. */
   readonly request: string
-  readonly answer: AuthAnswer
+  readonly answer: AuthResponse
 }
 
 /** Runs a refresh once. The response and its tokens are committed in one transaction, so a crash leaves either both or neither. */
 export async function refreshOnce(
   issuer: Issuer,
-  { clientId, secret }: GivenClient,
+  { clientId, secret }: ClientCredentials,
   form: URLSearchParams,
-  refresh: () => Promise<AuthAnswer>,
-): Promise<AuthAnswer> {
+  refresh: () => Promise<AuthResponse>,
+): Promise<AuthResponse> {
   const { rows, place, now } = issuer.store
   const id = digestOfParts(clientId, form.get('refresh_token') ?? '')
   const terms = ['resource', 'scope'].map((name) => form.getAll(name).join(' '))
   const request = digestOfParts(clientId, secret ?? '', ...terms)
-  const refreshAndKeep = () =>
-    writtenTogether(rows, refresh, (answer) => {
+  const refreshAndStore = () =>
+    commitTogether(rows, refresh, (answer) => {
       const record = recordOf(issuer, id, { request, answer })
       return (sql) => saveRecord(sql, place, record, now())
     })
-  const kept = await find(issuer, id)
-  if (kept?.request === request) return kept.answer
+  const stored = await find(issuer, id)
+  if (stored?.request === request) return stored.answer
   try {
-    return await refreshAndKeep()
+    return await refreshAndStore()
   } catch (error) {
-    if (!(error instanceof UsedBeforeError)) throw error
+    if (!(error instanceof AlreadyUsedError)) throw error
     const first = await find(issuer, id)
-    return first?.request === request ? first.answer : refreshAndKeep()
+    return first?.request === request ? first.answer : refreshAndStore()
   }
 }
 
-function recordOf({ store }: Issuer, id: string, kept: Kept) {
+function recordOf({ store }: Issuer, id: string, stored: StoredRefresh) {
   const { place, secrets, now } = store
   return {
     model,
     id,
-    sealedPayload: secrets.seal(JSON.stringify(kept), recordPayloadPlace(place.providerId)),
+    sealedPayload: secrets.seal(JSON.stringify(stored), recordPayloadPlace(place.providerId)),
     grantId: undefined,
     uid: undefined,
     clientId: undefined,
@@ -66,10 +66,10 @@ function recordOf({ store }: Issuer, id: string, kept: Kept) {
   }
 }
 
-async function find({ store }: Issuer, id: string): Promise<Kept | undefined> {
+async function find({ store }: Issuer, id: string): Promise<StoredRefresh | undefined> {
   const { rows, place, secrets, now } = store
   const found = await rows.read((sql) => findRecord(sql, place, { model, id }, now()))
   if (found === undefined) return undefined
   const text = secrets.open(found.sealedPayload, recordPayloadPlace(place.providerId))
-  return JSON.parse(text) as Kept
+  return JSON.parse(text) as StoredRefresh
 }

@@ -1,20 +1,20 @@
 import { environments } from '@tollgate/schemas/environment'
 import type { ApiServer } from '../access/api-server.ts'
 import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
-import { errorAnswer, noSuchServer } from './answers.ts'
+import { errorResponse, serverNotFound } from './responses.ts'
 import type { CustomerAuth } from './customer-auth.ts'
 import { jwks, metadata, resume, token } from './endpoints.ts'
-import { formOf, headersOf, queryOf, sendAnswer, takeBytes } from './read-request.ts'
+import { formOf, headersOf, queryOf, sendAuthResponse, parseBodiesAsBytes } from './read-request.ts'
 import { revoke } from './revoke-endpoint.ts'
-import type { AuthAnswer } from './run-provider.ts'
+import type { AuthResponse } from './run-provider.ts'
 import { registerAuthOperations } from './register-operations.ts'
 import {
-  allowBrowsers,
+  allowCrossOrigin,
   authorizeClient,
   registerClient,
   requireForm,
-  type Served,
-} from './served-request.ts'
+  type IssuerRequest,
+} from './issuer-request.ts'
 import { userinfo } from './userinfo-endpoint.ts'
 
 /** The MCP proxy forwards requests for the authorization server of an MCP server to this path. */
@@ -23,7 +23,7 @@ const mountPath = '/oauth/:environment/:subdomain/*'
 /** Registers the authorization servers of all MCP servers, and the operations at the shared address. */
 export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: CustomerAuth): void {
   void app.register((instance, _options, done) => {
-    takeBytes(instance)
+    parseBodiesAsBytes(instance)
     instance.route({
       method: ['GET', 'POST', 'OPTIONS'],
       url: mountPath,
@@ -33,14 +33,14 @@ export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: Cust
         const known = environments.find((each) => each === environment)
         // Clients send `{issuer}/oauth/token` both with and without the `oauth` in the path.
         const endpoint = (path ?? '').replace(/^oauth\//, '')
-        allowBrowsers(reply, endpoint)
+        allowCrossOrigin(reply, endpoint)
         if (request.method === 'OPTIONS') return reply.code(204).send()
         const issuer = known && (await auth.issuers.find(known, subdomain ?? ''))
-        const answer =
+        const response =
           issuer === undefined
-            ? noSuchServer()
-            : await answerAt({ parts, auth, issuer, request }, endpoint)
-        return sendAnswer(reply, answer)
+            ? serverNotFound()
+            : await handleEndpoint({ parts, auth, issuer, request }, endpoint)
+        return sendAuthResponse(reply, response)
       },
     })
     registerAuthOperations(instance, parts, auth)
@@ -48,7 +48,7 @@ export function registerCustomerAuth(app: ApiServer, parts: AppParts, auth: Cust
   })
 }
 
-async function answerAt(served: Served, endpoint: string): Promise<AuthAnswer> {
+async function handleEndpoint(served: IssuerRequest, endpoint: string): Promise<AuthResponse> {
   const { issuer, request } = served
   const headers = headersOf(request)
   const method = request.method === 'HEAD' ? 'GET' : request.method
@@ -75,5 +75,5 @@ async function answerAt(served: Served, endpoint: string): Promise<AuthAnswer> {
   if (method === 'GET' && uid !== undefined) {
     return resume(issuer, uid, queryOf(request).get('proof'), headers)
   }
-  return errorAnswer(404, 'invalid_request', 'There is nothing at this address.')
+  return errorResponse(404, 'invalid_request', 'There is nothing at this address.')
 }

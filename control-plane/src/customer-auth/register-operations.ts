@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { decodeJwt } from 'jose'
 import type { ApiServer } from '../access/api-server.ts'
 import type { CustomerAuthParts as AppParts } from './customer-auth-parts.ts'
-import { errorAnswer } from './answers.ts'
-import { givenClientOf } from './client-credentials.ts'
+import { errorResponse } from './responses.ts'
+import { clientCredentialsOf } from './client-credentials.ts'
 import type { CustomerAuth } from './customer-auth.ts'
 import { token } from './endpoints.ts'
 import type { Issuer } from './issuers.ts'
-import { formOf, headersOf, queryOf, sendAnswer } from './read-request.ts'
-import { allowBrowsers, registerClient, requireForm } from './served-request.ts'
+import { formOf, headersOf, queryOf, sendAuthResponse } from './read-request.ts'
+import { allowCrossOrigin, registerClient, requireForm } from './issuer-request.ts'
 import { revoke } from './revoke-endpoint.ts'
-import type { AuthAnswer } from './run-provider.ts'
+import type { AuthResponse } from './run-provider.ts'
 import { bearerOf, userinfo } from './userinfo-endpoint.ts'
 
 const basePath = '/v1/customer/auth'
@@ -23,15 +23,15 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
   const { issuers } = auth
   const schema = { hide: true }
   const serve =
-    (answer: (request: FastifyRequest) => Promise<AuthAnswer>) =>
+    (answer: (request: FastifyRequest) => Promise<AuthResponse>) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      allowBrowsers(reply, request.url.includes('/authorize') ? 'authorize' : '')
-      return sendAnswer(reply, await answer(request))
+      allowCrossOrigin(reply, request.url.includes('/authorize') ? 'authorize' : '')
+      return sendAuthResponse(reply, await answer(request))
     }
 
   for (const endpoint of ['register', 'token', 'revoke', 'userinfo']) {
     app.options(`${basePath}/${endpoint}`, { schema }, async (_request, reply) => {
-      allowBrowsers(reply, endpoint)
+      allowCrossOrigin(reply, endpoint)
       return reply.code(204).send()
     })
   }
@@ -42,11 +42,11 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
     serve(async (request) => {
       const productRef = queryOf(request).get('product_ref')
       if (productRef === null || productRef === '') {
-        return errorAnswer(400, 'invalid_request', 'Name the product in `product_ref`.')
+        return errorResponse(400, 'invalid_request', 'Name the product in `product_ref`.')
       }
       const issuer = await issuers.findOfProduct(productRef)
       return issuer === undefined
-        ? errorAnswer(400, 'invalid_request', `Product ${productRef} has no MCP server.`)
+        ? errorResponse(400, 'invalid_request', `Product ${productRef} has no MCP server.`)
         : registerClient({ parts, auth, issuer, request })
     }),
   )
@@ -71,7 +71,7 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
       const refused = requireForm(request)
       if (refused !== undefined) return refused
       const [form, headers] = [await formOf(request), headersOf(request)]
-      const issuer = await issuerOf(auth, form, givenClientOf(headers, form)?.clientId)
+      const issuer = await issuerOf(auth, form, clientCredentialsOf(headers, form)?.clientId)
       return issuer === undefined ? unknownClient(401) : token(issuer, form, headers)
     }),
   )
@@ -81,7 +81,7 @@ export function registerAuthOperations(app: ApiServer, parts: AppParts, auth: Cu
     { schema },
     serve(async (request) => {
       const [form, headers] = [await formOf(request), headersOf(request)]
-      const issuer = await issuerOf(auth, form, givenClientOf(headers, form)?.clientId)
+      const issuer = await issuerOf(auth, form, clientCredentialsOf(headers, form)?.clientId)
       return issuer === undefined ? unknownClient(401) : revoke(issuer, headers, form)
     }),
   )
@@ -127,8 +127,8 @@ async function issuerOfToken(
   }
 }
 
-function unknownClient(status: 400 | 401): AuthAnswer {
+function unknownClient(status: 400 | 401): AuthResponse {
   const description =
     'The client is not registered. Register it, or name the MCP server in `resource`.'
-  return errorAnswer(status, 'invalid_client', description)
+  return errorResponse(status, 'invalid_client', description)
 }

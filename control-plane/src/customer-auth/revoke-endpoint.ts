@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose'
 import { revokeGrant, revokeGrantOfToken } from '@tollgate/domain/customer-auth/access-tokens'
-import { errorAnswer, jsonAnswer } from './answers.ts'
-import { givenClientOf } from './client-credentials.ts'
+import { errorResponse, jsonResponse } from './responses.ts'
+import { clientCredentialsOf } from './client-credentials.ts'
 import type { Issuer } from './issuers.ts'
-import type { AuthAnswer, AuthRequest } from './run-provider.ts'
+import type { AuthResponse, AuthRequest } from './run-provider.ts'
 import { isJwt, verifyAccessToken } from './verify-access-token.ts'
 
 /**
@@ -14,33 +14,33 @@ export async function revoke(
   issuer: Issuer,
   headers: AuthRequest['headers'],
   form: URLSearchParams,
-): Promise<AuthAnswer> {
-  const fault = faultOf(headers, form)
-  if (fault !== undefined) return errorAnswer(400, 'invalid_request', fault)
+): Promise<AuthResponse> {
+  const fault = requestFault(headers, form)
+  if (fault !== undefined) return errorResponse(400, 'invalid_request', fault)
   const clientId = await authenticate(issuer, headers, form)
   if (clientId === undefined) {
-    return errorAnswer(401, 'invalid_client', 'Client authentication failed.', {
+    return errorResponse(401, 'invalid_client', 'Client authentication failed.', {
       'www-authenticate': 'Basic realm="token revocation"',
     })
   }
   const token = form.get('token')
   if (token === null || token === '') {
-    return errorAnswer(400, 'invalid_request', '`token` is missing.')
+    return errorResponse(400, 'invalid_request', '`token` is missing.')
   }
   const isOwn = isJwt(token)
     ? await revokeAccessToken(issuer, token, clientId)
     : await revokeRefreshToken(issuer, token, clientId)
   if (!isOwn) {
-    return errorAnswer(400, 'invalid_grant', 'The token was issued to another client.')
+    return errorResponse(400, 'invalid_grant', 'The token was issued to another client.')
   }
-  return jsonAnswer(200, { revoked: true, message: 'The token is no longer valid.' })
+  return jsonResponse(200, { revoked: true, message: 'The token is no longer valid.' })
 }
 
 /**
  * Returns what is malformed in the request. RFC 6749, sections 2.3 and 3.2: one authentication method, and each parameter at most
  * once.
  */
-function faultOf(headers: AuthRequest['headers'], form: URLSearchParams): string | undefined {
+function requestFault(headers: AuthRequest['headers'], form: URLSearchParams): string | undefined {
   if (headers['authorization'] !== undefined && form.has('client_secret')) {
     return 'Authenticate the client by the header or by the form, not by both.'
   }
@@ -54,7 +54,7 @@ async function authenticate(
   headers: AuthRequest['headers'],
   form: URLSearchParams,
 ): Promise<string | undefined> {
-  const given = givenClientOf(headers, form)
+  const given = clientCredentialsOf(headers, form)
   if (given === undefined) return undefined
   const client = await provider.Client.find(given.clientId).catch(() => undefined)
   if (client === undefined) return undefined
@@ -68,7 +68,7 @@ async function authenticate(
 
 async function revokeAccessToken(issuer: Issuer, token: string, clientId: string) {
   const verified = await verifyAccessToken(issuer, token)
-  if (verified === undefined) return !isOfOtherClient(token, clientId)
+  if (verified === undefined) return !namesOtherClient(token, clientId)
   if (verified.clientId !== clientId) return false
   const { rows, place, now } = issuer.store
   await rows.write((sql) => revokeGrantOfToken(sql, place.providerId, verified.jti, now()))
@@ -76,7 +76,7 @@ async function revokeAccessToken(issuer: Issuer, token: string, clientId: string
 }
 
 /** Returns whether a token that failed verification names another client. */
-function isOfOtherClient(token: string, clientId: string): boolean {
+function namesOtherClient(token: string, clientId: string): boolean {
   try {
     const { client_id: other } = decodeJwt(token)
     return other !== undefined && other !== clientId
@@ -92,7 +92,7 @@ async function revokeRefreshToken(issuer: Issuer, token: string, clientId: strin
   if (found.clientId !== clientId) return false
   const { grantId } = found
   if (grantId === undefined) return true
-  const of = { issuer: address.issuer, grantId }
-  await store.rows.write((sql) => revokeGrant(sql, store.place.providerId, of, store.now()))
+  const grant = { issuer: address.issuer, grantId }
+  await store.rows.write((sql) => revokeGrant(sql, store.place.providerId, grant, store.now()))
   return true
 }

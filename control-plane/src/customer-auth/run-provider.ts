@@ -14,7 +14,7 @@ export type AuthRequest = {
   readonly body?: string
 }
 
-export type AuthAnswer = {
+export type AuthResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
   readonly body: string
@@ -24,7 +24,7 @@ export type AuthAnswer = {
 export const passedHeaders = ['authorization', 'content-type', 'accept', 'accept-language'] as const
 
 /** Response headers that are passed to the client. */
-const answeredHeaders = [
+const returnedHeaders = [
   ...['content-type', 'location', 'cache-control', 'pragma', 'www-authenticate'],
   ...['content-security-policy', 'referrer-policy', 'x-content-type-options', 'x-robots-tag'],
 ]
@@ -41,11 +41,11 @@ type Listener = (
 export async function runProvider(
   provider: Provider,
   { method, path, headers, body }: AuthRequest,
-): Promise<AuthAnswer> {
+): Promise<AuthResponse> {
   const issuer = new URL(provider.issuer)
   const mount = `${issuer.pathname.replace(/\/$/, '')}/oauth`
   const listener = provider.callback() as Listener
-  const answer = await inject(
+  const injected = await inject(
     (request, response) => {
       const received = request as unknown as IncomingMessage & { originalUrl?: string }
       received.originalUrl = mount + path
@@ -64,9 +64,9 @@ export async function runProvider(
     },
   )
   return {
-    status: answer.statusCode,
-    headers: headersOf(answer.headers),
-    body: answer.payload,
+    status: injected.statusCode,
+    headers: headersOf(injected.headers),
+    body: injected.payload,
   }
 }
 
@@ -81,7 +81,7 @@ function isOwnCookie(cookie: string): boolean {
 
 function headersOf(given: Readonly<Record<string, unknown>>): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
-  for (const name of answeredHeaders) {
+  for (const name of returnedHeaders) {
     const value = given[name]
     if (typeof value === 'string') headers[name] = value
   }

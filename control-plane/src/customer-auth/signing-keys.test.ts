@@ -41,7 +41,7 @@ function withResolvers(): Reading {
 
 const keys = () => ring.of('sandbox', 'prv_1')
 
-test('keys that could not be read are read again by the next who asks', async () => {
+test('reads keys again for the next call after a failed read', async () => {
   const failed = keys()
   readings[0]!.reject(new Error('away'))
   await expect(failed).rejects.toThrow('away')
@@ -50,7 +50,7 @@ test('keys that could not be read are read again by the next who asks', async ()
   expect((await read)[0].kid).toBe(key.kid)
 })
 
-test('a reading that fails late neither fails nor removes a newer one', async () => {
+test('keeps a newer read when an older one fails late', async () => {
   const late = keys()
   nowMs += 2_000
   const newer = keys()
@@ -64,7 +64,7 @@ test('a reading that fails late neither fails nor removes a newer one', async ()
   expect(readings).toHaveLength(2)
 })
 
-test('keys that are the same as before are the same array', async () => {
+test('returns the same array for unchanged keys', async () => {
   const first = keys()
   readings[0]!.resolve([key])
   nowMs += 2_000

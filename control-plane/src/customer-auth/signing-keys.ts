@@ -22,12 +22,12 @@ type SigningKeyParts = {
 }
 
 /** A new key signs nothing until this time has passed, in milliseconds, so that services that verify tokens can fetch it first. */
-export const announcedMs = 10 * 60_000
+const announcementMs = 10 * 60_000
 
-const readAgainMs = 2_000
+const cacheMs = 2_000
 const providersMax = 1_000
 
-type Kept = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
+type CachedKeys = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
 
 /**
  * Reads the signing keys of providers. Creates a key if there is none or if the newest is older than `keyMs`. Keys are cached for a
@@ -36,7 +36,7 @@ type Kept = { readonly keys: Promise<SigningKeys>; readonly readAtMs: number }
 export class KeyRing {
   readonly #parts: SigningKeyParts
   readonly #keyMs: number
-  readonly #kept = new Recent<Kept>(providersMax)
+  readonly #cache = new Recent<CachedKeys>(providersMax)
 
   constructor(parts: SigningKeyParts, keyMs: number) {
     this.#parts = parts
@@ -46,26 +46,26 @@ export class KeyRing {
   of(environment: Environment, providerId: string): Promise<SigningKeys> {
     const name = `${environment} ${providerId}`
     const nowMs = this.#parts.clock.now()
-    const kept = this.#kept.get(name)
-    if (kept !== undefined && Math.abs(nowMs - kept.readAtMs) < readAgainMs) return kept.keys
-    const keys = this.#readAgain(environment, providerId, kept?.keys)
-    this.#kept.set(name, { keys, readAtMs: nowMs })
+    const cached = this.#cache.get(name)
+    if (cached !== undefined && Math.abs(nowMs - cached.readAtMs) < cacheMs) return cached.keys
+    const keys = this.#refresh(environment, providerId, cached?.keys)
+    this.#cache.set(name, { keys, readAtMs: nowMs })
     keys.catch(() => {
       // After a failed read, the next call reads again. Another call may have replaced the entry meanwhile, so delete only this
       // one.
-      if (this.#kept.get(name)?.keys === keys) this.#kept.delete(name)
+      if (this.#cache.get(name)?.keys === keys) this.#cache.delete(name)
     })
     return keys
   }
 
   /** Reads the keys again. Returns the previous array if nothing changed, so that objects built from it stay in use. */
-  async #readAgain(
+  async #refresh(
     environment: Environment,
     providerId: string,
-    before: Promise<SigningKeys> | undefined,
+    previous: Promise<SigningKeys> | undefined,
   ): Promise<SigningKeys> {
-    const readBefore = before?.catch(() => undefined)
-    const [keys, known] = await Promise.all([this.#read(environment, providerId), readBefore])
+    const readPrevious = previous?.catch(() => undefined)
+    const [keys, known] = await Promise.all([this.#read(environment, providerId), readPrevious])
     const isSame = known !== undefined && namesOf(known) === namesOf(keys)
     return isSame ? known : keys
   }
@@ -78,16 +78,16 @@ export class KeyRing {
     let keys = await list()
     const [newest] = keys
     if (newest === undefined || newest.activeFrom < staleBefore) {
-      const activeFrom = newest === undefined ? now : new Date(now.getTime() + announcedMs)
-      const drawn = await drawTokenKey(this.#parts.secrets, providerId, activeFrom)
+      const activeFrom = newest === undefined ? now : new Date(now.getTime() + announcementMs)
+      const created = await drawTokenKey(this.#parts.secrets, providerId, activeFrom)
       const unlessActiveSince = newest === undefined ? new Date(0) : staleBefore
-      await rows.write((sql) => addTokenKey(sql, drawn, { unlessActiveSince, now }))
+      await rows.write((sql) => addTokenKey(sql, created, { unlessActiveSince, now }))
       keys = await list()
     }
-    return this.#inOrder(keys, now)
+    return this.#signingKeyFirst(keys, now)
   }
 
-  #inOrder(keys: readonly TokenKey[], now: Date): SigningKeys {
+  #signingKeyFirst(keys: readonly TokenKey[], now: Date): SigningKeys {
     const signing = keys.find(({ activeFrom }) => activeFrom <= now) ?? keys.at(-1)!
     const ordered = [signing, ...keys.filter((each) => each !== signing)]
     return ordered.map((key) => this.#open(key)) as unknown as SigningKeys

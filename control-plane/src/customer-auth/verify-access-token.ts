@@ -20,8 +20,8 @@ export async function verifyAccessToken(
   const { jti, sub, exp, client_id: clientId, scope } = payload
   if (jti === undefined || sub === undefined || exp === undefined) return undefined
   const { rows, place, now } = issuer.store
-  const of = { jti, issuer: place.issuer }
-  if (!(await rows.read((sql) => isTokenAlive(sql, of, now())))) return undefined
+  const key = { jti, issuer: place.issuer }
+  if (!(await rows.read((sql) => isTokenAlive(sql, key, now())))) return undefined
   return {
     jti,
     customerRef: sub,

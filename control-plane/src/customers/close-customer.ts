@@ -12,7 +12,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { refusals } from '../errors.ts'
 import { requireProvider } from '../access/require.ts'
-import { readBeforeChange } from '../wallets/expire-wallet.ts'
+import { readWalletBeforeChange } from '../wallets/expire-wallet.ts'
 import type { ChangeParts } from '../access/commit.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 
@@ -54,7 +54,7 @@ function closingPartsOf(parts: CustomerClosingParts, operation: Operation): Clos
       now: () => new Date(clock.now()),
       storedWaitMs: limits.usageStoreWaitMs,
     },
-    readWallet: (name) => readBeforeChange(parts, name),
+    readWallet: (name) => readWalletBeforeChange(parts, name),
     holdCredits: parts.wallets.hold,
     readSeller: () => requireProvider(parts, operation),
   }

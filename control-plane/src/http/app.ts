@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { continueInTurn } from '@tollgate/platform/service/interim-answers'
-import Fastify, { LogController, type FastifyBaseLogger } from 'fastify'
+import Fastify, { LogController, type FastifyBaseLogger, type FastifySchemaCompiler } from 'fastify'
 import { serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod'
 import { parseQuery } from '@tollgate/schemas/http/parse-query'
 import type { RequestSeconds, UnknownNames } from '../metrics.ts'
@@ -14,16 +14,15 @@ import { registerPages } from '../pages/register-pages.ts'
 import { basePathOf, registerStaticFiles } from '../pages/static-files.ts'
 import { registerReference } from '../reference/register-reference.ts'
 import { dataPlanePaths } from './data-plane-paths.ts'
-import { offerToConsole } from './offer-to-console.ts'
+import { registerConsoleAliases } from './console-aliases.ts'
 import { installAllowedMethods } from './plugins/allowed-methods.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installBodyParser } from './plugins/body-parser.ts'
-import { answerUnrouted, installErrorHandler } from './plugins/error-handler.ts'
-import { createRequestNames, installRequestId } from './plugins/request-id.ts'
+import { sendUnrouted, installErrorHandler } from './plugins/error-handler.ts'
+import { createRequestIdReader, installRequestId } from './plugins/request-id.ts'
 import { installRequestMetrics } from './plugins/request-metrics.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installUnknownNames } from './plugins/unknown-names.ts'
-import { validatorCompiler } from './plugins/validation.ts'
 import { registerApiKeyRoutes } from './routes/api-keys.ts'
 import { registerActivationRoute } from './routes/activation.ts'
 import { installApiDescription, registerApiDescriptionRoute } from './routes/api-description.ts'
@@ -64,7 +63,7 @@ import { registerProductRoutes } from './routes/products.ts'
 import { registerAssetUploadRoute, registerPublicAssetRoutes } from './routes/provider-assets.ts'
 import { registerPurchaseChangeRoutes } from './routes/purchase-changes.ts'
 import { registerPurchaseRoutes } from './routes/purchases.ts'
-import { registerRechargeBeginningsRoute } from './routes/recharge-beginnings.ts'
+import { registerRechargeStartRoute } from './routes/recharge-starts.ts'
 import { registerReconciliationRoutes } from './routes/reconciliations.ts'
 import { registerSessionRoutes } from './routes/sessions.ts'
 import { registerUserInfoRoutes } from './routes/user-info.ts'
@@ -73,6 +72,9 @@ import { registerWebhookDeliveryRoutes } from './routes/webhook-deliveries.ts'
 import { registerWebhookEndpointRoutes } from './routes/webhook-endpoints.ts'
 import { registerWebhookReplayRoutes } from './routes/webhook-replays.ts'
 import { registerWebhookTestRoute } from './routes/webhook-tests.ts'
+import type { z } from 'zod'
+import { validationIssues } from '@tollgate/schemas/http/validation-error'
+import { InvalidRequestError } from '../errors.ts'
 
 export type HttpLimits = {
   readonly bodyBytesMax: number
@@ -107,9 +109,9 @@ export async function buildApp(
   installRequestId(app)
   if (parts.tracing !== undefined) installTracing(app, parts.tracing)
   installBodyParser(app)
-  const elsewhere = Object.keys(dataPlanePaths())
+  const postPaths = Object.keys(dataPlanePaths())
   installErrorHandler(app, parts.clock, {
-    allowedMethods: installAllowedMethods(app, pathParameterCharsMax, elsewhere),
+    allowedMethods: installAllowedMethods(app, pathParameterCharsMax, postPaths),
     notFoundPage: createNotFoundPage(parts.hostedUrl),
   })
   installUnknownNames(app, unknownNames)
@@ -150,7 +152,7 @@ function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer
   return Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: createRequestNames(),
+    genReqId: createRequestIdReader(),
     http: {
       connectionsCheckingInterval: slowClientCheckMs,
       // node:http applies the longer of the two timeouts to bodies. The default of `headersTimeout`, 1 minute, would override
@@ -167,13 +169,13 @@ function createServer(limits: HttpLimits, logger: AppParts['logger']): ApiServer
     connectionTimeout: limits.idleConnectionMs,
     // Longer than the data plane's proxy keeps a connection, so that the proxy never sends on a connection that was just closed.
     keepAliveTimeout: limits.idleConnectionMs,
-    frameworkErrors: answerUnrouted,
+    frameworkErrors: sendUnrouted,
     routerOptions: { maxParamLength: pathParameterCharsMax, querystringParser: parseQuery },
   }).withTypeProvider<ZodTypeProvider>()
 }
 
 function registerResources(app: ApiServer, parts: AppParts): void {
-  offerToConsole(app)
+  registerConsoleAliases(app)
   registerProductRoutes(app, parts)
   registerPlanRoutes(app, parts)
   registerMcpRoutes(app, parts)
@@ -203,7 +205,7 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerMerchantRoutes(app, parts)
   registerAssetUploadRoute(app, parts)
   registerAutoRechargeRoutes(app, parts)
-  registerRechargeBeginningsRoute(app, parts)
+  registerRechargeStartRoute(app, parts)
   registerPaymentMethodRoute(app, parts)
   registerPaymentIntentRoutes(app, parts)
   registerBusinessDetailsRoute(app, parts)
@@ -215,3 +217,13 @@ function registerResources(app: ApiServer, parts: AppParts): void {
   registerWebhookReplayRoutes(app, parts)
   registerWebhookCatalogueRoutes(app)
 }
+
+/** Validates parts of the request with their zod schemas and converts failures into issues of the wire contract. */
+const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema }) =>
+  (input: unknown) => {
+    const parsed = schema.safeParse(input)
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: new InvalidRequestError(validationIssues(parsed.error, input)) }
+  }

@@ -27,9 +27,14 @@ export function customerAuthPaths(): Record<string, object> {
       post: {
         tags,
         security: [],
-        parameters: [query('product_ref', 'The product whose MCP server the client is for')],
+        parameters: [
+          queryParameter('product_ref', 'The product whose MCP server the client is for'),
+        ],
         requestBody: bodyOf('application/json', clientRegistrationSchema),
-        responses: { '201': answer('Registered', registeredClientSchema), ...refused(400) },
+        responses: {
+          '201': responseOf('Registered', registeredClientSchema),
+          ...errorResponses(400),
+        },
       },
     },
     '/v1/customer/auth/authorize': {
@@ -37,18 +42,21 @@ export function customerAuthPaths(): Record<string, object> {
         tags,
         security: [],
         parameters: [
-          query('response_type', 'Always `code`'),
-          query('client_id', 'Of a registered client, or the address of its metadata document'),
-          query('redirect_uri', 'One of those that the client registered'),
-          query('code_challenge', 'The SHA-256 of the verifier, in base64url'),
-          query('code_challenge_method', 'Always `S256`'),
-          query('state', 'Comes back unchanged', false),
-          query('scope', '`openid`, `profile`, `email`', false),
-          query('resource', 'The address of the MCP server', false),
+          queryParameter('response_type', 'Always `code`'),
+          queryParameter(
+            'client_id',
+            'Id of a registered client, or the address of its metadata document',
+          ),
+          queryParameter('redirect_uri', 'One of the redirect URIs that the client registered'),
+          queryParameter('code_challenge', 'The SHA-256 of the verifier, in base64url'),
+          queryParameter('code_challenge_method', 'Always `S256`'),
+          queryParameter('state', 'Returned unchanged', false),
+          queryParameter('scope', '`openid`, `profile`, `email`', false),
+          queryParameter('resource', 'The address of the MCP server', false),
         ],
         responses: {
-          '302': { description: 'Leads to the page where the customer signs in' },
-          ...refused(400),
+          '302': { description: 'Redirects to the page on which the customer signs in' },
+          ...errorResponses(400),
         },
       },
     },
@@ -57,7 +65,7 @@ export function customerAuthPaths(): Record<string, object> {
         tags,
         security: [],
         requestBody: bodyOf(form, tokenRequestSchema),
-        responses: { '200': answer('Tokens', tokensSchema), ...refused(400, 401) },
+        responses: { '200': responseOf('Tokens', tokensSchema), ...errorResponses(400, 401) },
       },
     },
     '/v1/customer/auth/revoke': {
@@ -65,20 +73,23 @@ export function customerAuthPaths(): Record<string, object> {
         tags,
         security: [],
         requestBody: bodyOf(form, revocationSchema),
-        responses: { '200': answer('Revoked', revokedSchema), ...refused(400, 401) },
+        responses: { '200': responseOf('Revoked', revokedSchema), ...errorResponses(400, 401) },
       },
     },
     '/v1/customer/auth/userinfo': {
       get: {
         tags,
         security: [{ customerToken: [] }],
-        responses: { '200': answer('The customer', signedInCustomerSchema), ...refused(401) },
+        responses: {
+          '200': responseOf('The customer', signedInCustomerSchema),
+          ...errorResponses(401),
+        },
       },
     },
   }
 }
 
-function query(name: string, description: string, required = true): object {
+function queryParameter(name: string, description: string, required = true): object {
   return { name, in: 'query', required, description, schema: { type: 'string' } }
 }
 
@@ -86,16 +97,16 @@ function bodyOf(type: string, schema: z.ZodType): object {
   return { required: true, content: { [type]: { schema: describedSchema(schema, 'input') } } }
 }
 
-function answer(description: string, schema: z.ZodType): object {
+function responseOf(description: string, schema: z.ZodType): object {
   return {
     description,
     content: { 'application/json': { schema: describedSchema(schema, 'output') } },
   }
 }
 
-function refused(...statuses: readonly number[]): Record<string, object> {
+function errorResponses(...statuses: readonly number[]): Record<string, object> {
   const json = { schema: describedSchema(oauthErrorSchema, 'output') }
   const content = { 'application/json': { ...json, ...examplesIn(oauthErrorExamples) } }
-  const description = 'Refused; `error` says why, in a word of OAuth'
+  const description = 'Refused. `error` is an OAuth error code'
   return Object.fromEntries(statuses.map((status) => [String(status), { description, content }]))
 }

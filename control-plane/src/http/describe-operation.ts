@@ -1,4 +1,4 @@
-import { describedAnswers, describedRequestBodies } from './described-bodies.ts'
+import { describedResponses, describedRequestBodies } from './described-bodies.ts'
 import { refusalResponses } from './described-errors.ts'
 import {
   describedOperations,
@@ -51,7 +51,7 @@ export function describeOperation(name: string, operation: GeneratedOperation): 
     ...(requestBody === undefined ? {} : { requestBody }),
     responses: isOauth
       ? (operation.responses ?? {})
-      : { ...answersOf(name, operation), ...refusalResponses(request, refusals) },
+      : { ...responsesOf(name, operation), ...refusalResponses(request, refusals) },
   }
   return withExamples(operationId, complete as ExampledOperation)
 }
@@ -61,7 +61,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A repeated request with the same key is answered as the first one was, and done once',
+    'A repeated request with the same key has no further effect and gets the same response',
   schema: { type: 'string' },
 }
 
@@ -74,9 +74,9 @@ function parametersOf(
 }
 
 /** The generator knows only the schemas of responses, so their descriptions are added here. */
-function answersOf(name: string, { responses = {} }: GeneratedOperation): Record<string, object> {
-  const answer = describedAnswers[name]
-  if (answer !== undefined) return { '200': answer }
+function responsesOf(name: string, { responses = {} }: GeneratedOperation): Record<string, object> {
+  const described200 = describedResponses[name]
+  if (described200 !== undefined) return { '200': described200 }
   const described = Object.entries(responses).map(([status, response]): [string, Response] => {
     const isUndescribed = response.description === 'Default Response'
     const description = status === '201' ? 'Created' : 'Done'
@@ -89,7 +89,7 @@ export const securitySchemes = {
   secretKey: {
     type: 'http' as const,
     scheme: 'bearer',
-    description: '`sk_sandbox_…` or `sk_live_…`: the key decides on the environment',
+    description: '`sk_sandbox_…` or `sk_live_…`. The key determines the environment',
   },
   apiKey: {
     type: 'apiKey' as const,
@@ -100,17 +100,17 @@ export const securitySchemes = {
   accessToken: {
     type: 'http' as const,
     scheme: 'bearer',
-    description: 'What signing in to the console gives',
+    description: 'Access token of a console user',
   },
   customerToken: {
     type: 'http' as const,
     scheme: 'bearer',
-    description: 'An access token that a client got for a customer',
+    description: 'Access token of a client that acts for a customer',
   },
   pollToken: {
     type: 'http' as const,
     scheme: 'bearer',
-    description: 'What opening a session for a command line gives',
+    description: 'Poll token of a command-line session',
   },
 }
 
@@ -127,11 +127,11 @@ function securityOf(name: string, { tags }: GeneratedOperation): object[] {
 }
 
 function requestBodyOf(name: string, { requestBody }: GeneratedOperation): object | undefined {
-  return describedRequestBodies[name] ?? (requestBody && withItsNeed(requestBody))
+  return describedRequestBodies[name] ?? (requestBody && withRequiredFlag(requestBody))
 }
 
 /** Marks a body that may be null as optional, because the generator marks every body as required. */
-function withItsNeed(body: RequestBody): object {
+function withRequiredFlag(body: RequestBody): object {
   const schema = body.content?.['application/json']?.schema
   const mayBeMissing = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
   return { ...body, required: !mayBeMissing }

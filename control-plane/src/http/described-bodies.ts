@@ -1,32 +1,32 @@
 /* Descriptions of bodies for which routes have no schema, by method and path of the operation. */
 
-const picture = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
+const imageContent = { schema: { type: 'string', contentMediaType: 'application/octet-stream' } }
 
-function pictures(mediaType: object): Record<string, object> {
+function contentOfImageTypes(mediaType: object): Record<string, object> {
   const types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif']
   return Object.fromEntries(types.map((type) => [type, mediaType]))
 }
 
 export const describedRequestBodies: Readonly<Record<string, object>> = {
-  'put /v1/ui/merchant/{kind}': { required: true, content: pictures(picture) },
+  'put /v1/ui/merchant/{kind}': { required: true, content: contentOfImageTypes(imageContent) },
 }
 
-const described = { type: 'object', additionalProperties: true }
+const openObject = { type: 'object', additionalProperties: true }
 
 const pdf = {
   'application/pdf': { schema: { type: 'string', contentMediaType: 'application/pdf' } },
 }
 
-export const describedAnswers: Readonly<Record<string, object>> = {
+export const describedResponses: Readonly<Record<string, object>> = {
   'get /v1/ui/invoices/{invoiceRef}/pdf': { description: 'The invoice as PDF', content: pdf },
   'get /v1/ui/invoices/{invoiceRef}/credit-notes/{creditNoteRef}/pdf': {
     description: 'The credit note as PDF',
     content: pdf,
   },
   'get /v1/files/public/provider-assets/{sha256}': {
-    description: 'The picture. It never changes: another one has another address',
+    description: 'The image. A changed image has another address',
     // The image has no schema, so that documentation pages do not invent example bytes for it.
-    content: pictures({}),
+    content: contentOfImageTypes({}),
   },
   'get /v1/openapi.json': {
     description: 'This description',
@@ -37,13 +37,13 @@ export const describedAnswers: Readonly<Record<string, object>> = {
           required: ['openapi', 'info', 'paths'],
           properties: {
             openapi: { type: 'string' },
-            info: described,
-            paths: described,
-            components: described,
+            info: openObject,
+            paths: openObject,
+            components: openObject,
           },
         },
         examples: {
-          'Its beginning': {
+          'Beginning of the description': {
             value: { openapi: '3.1.0', info: { title: 'Tollgate', version: '1.0' }, paths: {} },
           },
         },

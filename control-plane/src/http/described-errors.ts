@@ -15,7 +15,7 @@ const mcpErrorRef = { $ref: '#/components/schemas/McpError' }
 
 const identifyingHeaders = {
   'X-Request-Id': {
-    description: 'The name of the request: that of the same header of the request, or a new one',
+    description: 'Id of the request, from the same request header or newly created',
     schema: { type: 'string' },
   },
 }
@@ -30,12 +30,12 @@ export const errorComponents = {
     CustomerNotCharged: describedSchema(customerNotChargedSchema, 'output'),
   },
   responses: {
-    BadRequest: refusal('BadRequest', 'The request broke its schema, or a rule', {
+    BadRequest: refusal('BadRequest', 'The request does not match its schema, or violates a rule', {
       anyOf: [validationErrorRef, errorRef],
     }),
     BadMcpRequest: refusal(
       'BadMcpRequest',
-      'The request broke its schema, or a rule; `code` says which',
+      'The request does not match its schema, or violates the rule that `code` names',
       {
         anyOf: [validationErrorRef, mcpErrorRef, errorRef],
       },
@@ -45,36 +45,40 @@ export const errorComponents = {
       'The key or token is missing, unknown, revoked or expired',
       errorRef,
     ),
-    Forbidden: refusal('Forbidden', 'The key or token is valid, and may not do this', errorRef),
+    Forbidden: refusal('Forbidden', 'The key or token is valid but may not do this', errorRef),
     NotFound: refusal(
       'NotFound',
-      'What the request names does not exist for the provider',
+      'An object that the request names does not exist for the provider',
       errorRef,
     ),
-    Conflict: refusal('Conflict', 'It contradicts what there is already', errorRef),
+    Conflict: refusal('Conflict', 'The request conflicts with existing data', errorRef),
     CustomerUnsettled: refusal(
       'CustomerUnsettled',
-      'The customer owes something, or has bought credits; or some of it cannot be charged now',
+      'The customer has open amounts or bought credits, or an amount cannot be charged now',
       { anyOf: [notSettledRef, notChargedRef, errorRef] },
     ),
     CustomerUncharged: refusal(
       'CustomerUncharged',
-      'The card of the customer was declined, or there is none',
+      'The customer has no card, or the card was declined',
       notChargedRef,
     ),
-    BodyTooLarge: refusal('BodyTooLarge', 'The body is larger than the service takes', errorRef),
+    BodyTooLarge: refusal('BodyTooLarge', 'The body is too large', errorRef),
     UnsupportedMediaType: refusal(
       'UnsupportedMediaType',
-      'The body is not of the type that is expected',
+      'The body has an unexpected content type',
       errorRef,
     ),
     BadGateway: refusal(
       'BadGateway',
-      'A server that had to be asked gave no useful answer',
+      'Another server did not respond, or its response was not usable',
       errorRef,
     ),
-    TooManyAttempts: retryable('TooManyAttempts', 'It was tried too often', errorRef),
-    Unavailable: retryable('Unavailable', 'A part of the service is down or behind', errorRef),
+    TooManyAttempts: retryable('TooManyAttempts', 'Too many attempts', errorRef),
+    Unavailable: retryable(
+      'Unavailable',
+      'A part of the service is unavailable or has a backlog',
+      errorRef,
+    ),
   },
 }
 
@@ -86,7 +90,7 @@ type Request = {
   readonly isMcp: boolean
 }
 
-const names = {
+const componentNames = {
   401: 'Unauthorized',
   404: 'NotFound',
   409: 'Conflict',
@@ -97,7 +101,7 @@ const names = {
 /** Returns the refusals of one operation by status: those that every operation has, and its own. */
 export function refusalResponses(
   { hasBody, hasParameters, needsKey, isMcp }: Request,
-  own: readonly (keyof typeof names | 'unsettled')[],
+  own: readonly (keyof typeof componentNames | 'unsettled')[],
 ): Record<string, { $ref: string }> {
   return {
     ...(hasBody || hasParameters
@@ -111,7 +115,7 @@ export function refusalResponses(
               ['402', responseRef('CustomerUncharged')],
               ['409', responseRef('CustomerUnsettled')],
             ]
-          : [[String(status), responseRef(names[status])]],
+          : [[String(status), responseRef(componentNames[status])]],
       ),
     ),
     ...(hasBody
@@ -133,7 +137,7 @@ function retryable(name: RefusalName, description: string, schema: object): obje
     headers: {
       ...identifyingHeaders,
       'Retry-After': {
-        description: 'Seconds after which to try again; missing where that would not help',
+        description: 'Seconds to wait before a retry; missing if a retry would not help',
         schema: { type: 'integer', minimum: 0 },
       },
     },

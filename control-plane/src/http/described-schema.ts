@@ -4,7 +4,10 @@ type Described = { additionalProperties?: unknown }
 
 /** Returns the JSON schema of a wire contract for the API description. */
 export function describedSchema(schema: z.ZodType, io: 'input' | 'output'): object {
-  const { $schema: _, ...described } = z.toJSONSchema(schema, { io, override: leaveOpen })
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io,
+    override: allowAdditionalProperties,
+  })
   return described
 }
 
@@ -12,6 +15,6 @@ export function describedSchema(schema: z.ZodType, io: 'input' | 'output'): obje
  * Allows additional properties. Responses may gain fields, and requests may contain fields that are ignored, so no client may rely
  * on a closed schema.
  */
-export function leaveOpen({ jsonSchema }: { jsonSchema: Described }): void {
+export function allowAdditionalProperties({ jsonSchema }: { jsonSchema: Described }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
 }

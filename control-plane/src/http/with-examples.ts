@@ -63,6 +63,6 @@ function bodyWithExamples<Described extends Body>(
 
 /** Returns the examples in the shape in which they are beside the schema of a body. */
 export function examplesIn({ values }: Examples): { examples: Record<string, { value: unknown }> } {
-  const entries = Object.entries(values).map(([what, value]) => [what, { value }] as const)
+  const entries = Object.entries(values).map(([name, value]) => [name, { value }] as const)
   return { examples: Object.fromEntries(entries) }
 }

@@ -8,7 +8,7 @@ import {
   buyerLines,
   periodDetails,
   sellerLines,
-  soldFacts,
+  saleFacts,
   taxNotes,
   taxTexts,
   titleText,
@@ -17,7 +17,7 @@ import {
   type NamedText,
   type TaxAmounts,
 } from './document-texts.ts'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 
 export type PrintedCreditNote = {
   readonly note: CreditNote
@@ -54,13 +54,13 @@ function factsOf(
 ): NamedText[] {
   const { issuedAt } = invoice
   return [
-    [say('number'), documentNumberText('credit_note', number, environment)],
-    [say('date'), dateText(createdAt)],
-    [say('ofInvoice'), numberOf(invoice, environment)],
-    ...(issuedAt === null ? [] : [[say('invoiceDate'), dateText(issuedAt)] as const]),
-    ...(voidedAt === null ? [] : [[say('voidSince'), dateText(voidedAt)] as const]),
-    ...soldFacts(invoice),
-    [say('reference'), reference],
+    [documentText('number'), documentNumberText('credit_note', number, environment)],
+    [documentText('date'), dateText(createdAt)],
+    [documentText('ofInvoice'), numberOf(invoice, environment)],
+    ...(issuedAt === null ? [] : [[documentText('invoiceDate'), dateText(issuedAt)] as const]),
+    ...(voidedAt === null ? [] : [[documentText('voidSince'), dateText(voidedAt)] as const]),
+    ...saleFacts(invoice),
+    [documentText('reference'), reference],
   ]
 }
 
@@ -105,16 +105,16 @@ function sumsOf(note: CreditNote, invoice: InvoiceWithLines): NamedText[] {
   const isIncluded = invoice.lines.some((line) => line.inputs.kind === 'tax' && isContained(line))
   const money = (amountMinor: bigint): string => formatMoney(amountMinor, currency)
   const taxes = taxesOf(note, invoice)
-  const total: NamedText = [say('totalCredited', { currency }), money(totalMinor)]
+  const total: NamedText = [documentText('totalCredited', { currency }), money(totalMinor)]
   if (isIncluded) {
     const contained = taxes.map(({ text, amountMinor }): NamedText => [
-      say('includedTax', { tax: text }),
+      documentText('includedTax', { tax: text }),
       money(amountMinor),
     ])
     return [...contained, total]
   }
   const added = taxes.flatMap(({ text, amountMinor }): NamedText[] => [
-    [say('subtotal'), money(totalMinor - amountMinor)],
+    [documentText('subtotal'), money(totalMinor - amountMinor)],
     [text, money(amountMinor)],
   ])
   return [...added, total]
@@ -126,13 +126,13 @@ function notesOf(
   environment: Environment,
 ): string[] {
   const settlement = {
-    invoice: say('settlesInvoice', { number: numberOf(invoice, environment) }),
-    balance: say('settlesBalance'),
-    refund: say('settlesRefund'),
+    invoice: documentText('settlesInvoice', { number: numberOf(invoice, environment) }),
+    balance: documentText('settlesBalance'),
+    refund: documentText('settlesRefund'),
   }[settles]
   return [
-    ...(reason === null ? [] : [say('reason', { reason })]),
-    voidedAt === null ? settlement : say('noteIsVoid'),
+    ...(reason === null ? [] : [documentText('reason', { reason })]),
+    voidedAt === null ? settlement : documentText('noteIsVoid'),
     ...taxNotes(invoice.lines),
   ]
 }

@@ -1,8 +1,7 @@
-import { expiryText } from './card-expiry.ts'
 import { brandName } from '@tollgate/domain/payments/card-brand'
 import type { PaidWith } from '@tollgate/domain/payments/payment-intent'
 import type { ChargedPeriod } from '@tollgate/domain/pricing/invoice-line'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 
 /* Formats of dates, periods, countries and cards in documents. */
 
@@ -15,7 +14,10 @@ export function dateText(at: Date): string {
 
 /** Returns the first and the last day of a period. A period that ends at midnight does not include the day that begins then. */
 export function periodText({ start, end }: ChargedPeriod): string {
-  return say('period', { start: dateText(start), end: dateText(new Date(end.getTime() - 1)) })
+  return documentText('period', {
+    start: dateText(start),
+    end: dateText(new Date(end.getTime() - 1)),
+  })
 }
 
 export function countryText(code: string): string {
@@ -24,11 +26,19 @@ export function countryText(code: string): string {
 
 /** Returns the card, such as `Visa ending in 4242`. */
 export function cardText({ brand, last4 }: PaidWith): string {
-  return say('card', { brand: brandName(brand), last4 })
+  return documentText('card', { brand: brandName(brand), last4 })
 }
 
 /** Returns the card with its expiry, such as `Visa ending in 4242 (12/2034)`. */
 export function cardWithExpiryText(card: PaidWith): string {
   const expiry = expiryText(card)
-  return expiry === null ? cardText(card) : say('cardWithExpiry', { card: cardText(card), expiry })
+  return expiry === null
+    ? cardText(card)
+    : documentText('cardWithExpiry', { card: cardText(card), expiry })
+}
+
+/** Returns the expiry of a card, such as `08/2034`. Returns null for payments from before the expiry of their card was stored. */
+export function expiryText({ expMonth, expYear }: Pick<PaidWith, 'expMonth' | 'expYear'>) {
+  if (expMonth === undefined || expYear === undefined) return null
+  return `${String(expMonth).padStart(2, '0')}/${expYear}`
 }

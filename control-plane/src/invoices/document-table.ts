@@ -1,4 +1,4 @@
-import { drawLines, heightOf, heightOfAll, type Doc, type SetLine } from './text-layout.ts'
+import { drawLines, heightOf, heightOfAll, type Doc, type TextLine } from './text-layout.ts'
 
 /*
  * Draws tables that break across pages. The head is repeated on each page, and a row that does not fit on a page continues on the
@@ -12,7 +12,7 @@ type Column = {
 }
 
 /** A row, with the lines of each cell. */
-type Row = readonly (readonly SetLine[])[]
+type Row = readonly (readonly TextLine[])[]
 
 type Table = {
   readonly x: number
@@ -44,14 +44,14 @@ export function drawTable(doc: Doc, parent: Structure, table: Table): void {
   parent.add(structure)
   const headHeight = table.head === undefined ? 0 : rowHeight(table.head, table)
   const [first] = table.rows
-  keepRoom(doc, headHeight + (first === undefined ? 0 : Math.min(rowHeight(first, table), 120)))
+  ensureRoom(doc, headHeight + (first === undefined ? 0 : Math.min(rowHeight(first, table), 120)))
   drawHead(doc, table, structure)
   for (const row of table.rows) drawRow(doc, table, structure, row)
   structure.end()
 }
 
 /** Starts a new page if less than `height` points are left on this one. */
-export function keepRoom(doc: Doc, height: number): boolean {
+export function ensureRoom(doc: Doc, height: number): boolean {
   if (doc.y + height <= bottomOf(doc)) return false
   doc.addPage()
   doc.y = doc.page.margins.top
@@ -88,7 +88,7 @@ function drawHead(doc: Doc, table: Table, structure: Structure | undefined): voi
 function drawRow(doc: Doc, table: Table, structure: Structure, row: Row): void {
   const isTall = rowHeight(row, table) > usableHeight(doc, table)
   let left: Row = row
-  if (!isTall && keepRoom(doc, rowHeight(row, table))) drawHead(doc, table, undefined)
+  if (!isTall && ensureRoom(doc, rowHeight(row, table))) drawHead(doc, table, undefined)
   while (left.some((cell) => cell.length > 0)) {
     const room = bottomOf(doc) - doc.y - 2 * table.padding
     const part = left.map((cell) => linesWithin(cell, room))
@@ -111,7 +111,7 @@ function usableHeight(doc: Doc, table: Table): number {
   return bottomOf(doc) - doc.page.margins.top - headHeight
 }
 
-function linesWithin(cell: readonly SetLine[], room: number): readonly SetLine[] {
+function linesWithin(cell: readonly TextLine[], room: number): readonly TextLine[] {
   let height = 0
   const end = cell.findIndex((line) => (height += heightOf(line)) > room)
   return end === -1 ? cell : cell.slice(0, end)
@@ -143,7 +143,7 @@ function drawCells(doc: Doc, table: Table, row: Row): void {
   for (const [at, cell] of row.entries()) drawCell(doc, table, at, cell, y)
 }
 
-function drawCell(doc: Doc, table: Table, at: number, cell: readonly SetLine[], y: number): void {
+function drawCell(doc: Doc, table: Table, at: number, cell: readonly TextLine[], y: number): void {
   const { columns, padding } = table
   const x = columns.slice(0, at).reduce((sum, { width }) => sum + width, table.x)
   const { width, align = 'left' } = columns[at]!

@@ -4,7 +4,7 @@ import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import type { TaxCharge } from '@tollgate/domain/pricing/line-inputs'
 import type { Environment } from '@tollgate/schemas/environment'
 import { countryText, periodText } from './document-formats.ts'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 
 /* The texts that invoices and credit notes share. */
 
@@ -51,28 +51,30 @@ export function titleText(
   name: 'invoice' | 'receipt' | 'creditNote',
   environment: Environment,
 ): string {
-  return environment === 'live' ? say(name) : say('ofTestMode', { title: say(name) })
+  return environment === 'live'
+    ? documentText(name)
+    : documentText('ofTestMode', { title: documentText(name) })
 }
 
 export function sellerLines({ seller }: InvoiceParties): string[] {
   const { name, address = null, country, companyNumber, taxId, supportEmail } = seller
-  return withoutNone([
+  return withoutEmpty([
     name,
     ...addressLines(address),
     country === null ? null : countryText(country),
-    companyNumber === null ? null : say('companyNumber', { number: companyNumber }),
-    taxId === null ? null : say('taxId', { number: taxId }),
+    companyNumber === null ? null : documentText('companyNumber', { number: companyNumber }),
+    taxId === null ? null : documentText('taxId', { number: taxId }),
     supportEmail,
   ])
 }
 
 export function buyerLines({ buyer }: InvoiceParties): string[] {
   const { name, address = null, country = null, taxId = null, email, reference } = buyer
-  return withoutNone([
+  return withoutEmpty([
     name,
     ...addressLines(address),
     country === null ? null : countryText(country),
-    taxId === null ? null : say('taxId', { number: taxId }),
+    taxId === null ? null : documentText('taxId', { number: taxId }),
     email,
     reference,
   ])
@@ -83,14 +85,14 @@ function addressLines(address: string | null): string[] {
 }
 
 /** Returns what was bought, with the names that applied on the day the invoice was issued. */
-export function soldFacts({
+export function saleFacts({
   parties,
   planSnapshot,
 }: Pick<InvoiceWithLines, 'parties' | 'planSnapshot'>): NamedText[] {
   const { productName } = parties ?? {}
   return [
-    ...(productName === undefined ? [] : [[say('product'), productName] as const]),
-    ...(planSnapshot === null ? [] : [[say('plan'), planSnapshot.name] as const]),
+    ...(productName === undefined ? [] : [[documentText('product'), productName] as const]),
+    ...(planSnapshot === null ? [] : [[documentText('plan'), planSnapshot.name] as const]),
   ]
 }
 
@@ -109,7 +111,7 @@ export type TaxAmounts = {
 export function taxTexts(taxes: readonly TaxAmounts[], currency: string): TaxTexts[] {
   return taxes.map(({ text, ratePerMille, amountMinor, baseMinor }) => ({
     tax: text,
-    rate: say('percent', { percent: Number(ratePerMille) / 10 }),
+    rate: documentText('percent', { percent: Number(ratePerMille) / 10 }),
     base: formatMoney(baseMinor, currency),
     amount: formatMoney(amountMinor, currency),
   }))
@@ -119,14 +121,14 @@ export function taxTexts(taxes: readonly TaxAmounts[], currency: string): TaxTex
 export function taxNotes(lines: readonly Pick<InvoiceLine, 'inputs'>[]): string[] {
   const notes: Readonly<Record<TaxCharge['treatment'], string | null>> = {
     standard: null,
-    reverse_charge: say('reverseChargeNote'),
-    none: say('noVatNote'),
+    reverse_charge: documentText('reverseChargeNote'),
+    none: documentText('noVatNote'),
   }
-  return withoutNone(
+  return withoutEmpty(
     lines.map(({ inputs }) => (inputs.kind === 'tax' ? notes[inputs.treatment] : null)),
   )
 }
 
-export function withoutNone(texts: readonly (string | null)[]): string[] {
+function withoutEmpty(texts: readonly (string | null)[]): string[] {
   return texts.filter((text) => text !== null && text !== '') as string[]
 }

@@ -96,11 +96,11 @@ const documentWords = {
   disputedAndTakenBack: 'Disputed, taken back by the bank',
 } as const
 
-type WordName = keyof typeof documentWords
+type TextName = keyof typeof documentWords
 
 /** Returns the text with its values inserted. */
-export function say(
-  name: WordName,
+export function documentText(
+  name: TextName,
   values: Readonly<Record<string, string | number>> = {},
 ): string {
   return documentWords[name].replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) =>

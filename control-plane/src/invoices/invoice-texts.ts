@@ -14,7 +14,7 @@ import { cardText, cardWithExpiryText, dateText } from './document-formats.ts'
 import {
   buyerLines,
   sellerLines,
-  soldFacts,
+  saleFacts,
   taxNotes,
   taxTexts,
   titleText,
@@ -23,7 +23,7 @@ import {
   type PaymentTexts,
   type TaxAmounts,
 } from './document-texts.ts'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 import { lineTexts } from './line-texts.ts'
 
 export type PrintedInvoice = {
@@ -38,14 +38,17 @@ export function invoiceTexts(
 ): DocumentTexts {
   const { number, issuedAt, paidAt, reference, parties, currency, lines } = invoice
   const facts: (readonly [string, string | null])[] = [
-    [say('number'), number === null ? null : documentNumberText('invoice', number, environment)],
-    [say('date'), issuedAt === null ? null : dateText(issuedAt)],
+    [
+      documentText('number'),
+      number === null ? null : documentNumberText('invoice', number, environment),
+    ],
+    [documentText('date'), issuedAt === null ? null : dateText(issuedAt)],
     // An invoice is charged as soon as it is issued, so it is due on that day.
-    [say('dueDate'), issuedAt === null ? null : dateText(issuedAt)],
-    [say('status'), statusText(invoice, payments)],
-    [say('paidOn'), paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
-    ...soldFacts(invoice),
-    [say('reference'), reference],
+    [documentText('dueDate'), issuedAt === null ? null : dateText(issuedAt)],
+    [documentText('status'), statusText(invoice, payments)],
+    [documentText('paidOn'), paidAt === null || invoice.paidMinor === 0n ? null : dateText(paidAt)],
+    ...saleFacts(invoice),
+    [documentText('reference'), reference],
   ]
   return {
     // An invoice that states when and how it was paid is also a receipt.
@@ -72,18 +75,18 @@ function statusText(
   payments: readonly InvoicePayment[],
 ): string {
   const words: Readonly<Record<InvoiceStatus, string>> = {
-    draft: say('draft'),
-    open: say('open'),
-    paid: say('paid'),
-    void: say('void'),
-    uncollectible: say('uncollectible'),
-    partly_refunded: say('partlyRefunded'),
-    refunded: say('refunded'),
+    draft: documentText('draft'),
+    open: documentText('open'),
+    paid: documentText('paid'),
+    void: documentText('void'),
+    uncollectible: documentText('uncollectible'),
+    partly_refunded: documentText('partlyRefunded'),
+    refunded: documentText('refunded'),
   }
   // A disputed payment counts as paid only after the bank has decided in the seller's favor.
   const disputeWords: Readonly<Partial<Record<InvoiceDispute, string>>> = {
-    open: say('disputed'),
-    lost: say('disputedAndTakenBack'),
+    open: documentText('disputed'),
+    lost: documentText('disputedAndTakenBack'),
   }
   return disputeWords[worstDispute(payments) ?? 'won'] ?? words[status]
 }
@@ -94,7 +97,7 @@ function paymentTexts(
 ): PaymentTexts {
   return {
     date: dateText(paidAt),
-    method: paidWith === null ? say('otherMethod') : cardWithExpiryText(paidWith),
+    method: paidWith === null ? documentText('otherMethod') : cardWithExpiryText(paidWith),
     amount: formatMoney(amountMinor, currency),
   }
 }
@@ -106,29 +109,29 @@ function sumsOf(invoice: InvoiceWithLines, payments: readonly InvoicePayment[]):
   const lostMinor = lost.reduce((sum, { dispute }) => sum + (dispute?.amountMinor ?? 0n), 0n)
   const isOwed = invoice.status !== 'void' && invoice.status !== 'draft'
   const taken: [string, bigint][] = [
-    [say('toNextInvoice'), -carriedMinor],
-    [say('creditNotes'), -creditedMinor],
-    [say('paid'), -paidMinor],
-    [say('refunded'), refundedMinor],
-    [say('takenBack'), lostMinor],
+    [documentText('toNextInvoice'), -carriedMinor],
+    [documentText('creditNotes'), -creditedMinor],
+    [documentText('paid'), -paidMinor],
+    [documentText('refunded'), refundedMinor],
+    [documentText('takenBack'), lostMinor],
   ]
   const money = (amountMinor: bigint): string => formatMoney(amountMinor, currency)
   const added = taxesOf(lines.filter((line) => !isContained(line)))
   const contained = taxesOf(lines.filter(isContained))
   return [
     ...added.flatMap(({ text, amountMinor }): NamedText[] => [
-      [say('subtotal'), money(totalMinor - amountMinor)],
+      [documentText('subtotal'), money(totalMinor - amountMinor)],
       [text, money(amountMinor)],
     ]),
-    [say('total', { currency }), money(totalMinor)],
+    [documentText('total', { currency }), money(totalMinor)],
     ...contained.map(({ text, amountMinor }): NamedText => [
-      say('includedTax', { tax: text }),
+      documentText('includedTax', { tax: text }),
       money(amountMinor),
     ]),
     ...taken.flatMap(([name, amountMinor]): NamedText[] =>
       amountMinor === 0n ? [] : [[name, money(amountMinor)]],
     ),
-    [say('amountDue'), money(isOwed ? dueMinor(invoice) : 0n)],
+    [documentText('amountDue'), money(isOwed ? dueMinor(invoice) : 0n)],
   ]
 }
 
@@ -148,8 +151,10 @@ function disputeTexts({ dispute, paidWith }: InvoicePayment, currency: string): 
   if (dispute === null || dispute.status === 'won') return []
   const amount = formatMoney(dispute.amountMinor, currency)
   const payment =
-    paidWith === null ? amount : say('paymentWithCard', { amount, card: cardText(paidWith) })
-  return [say(dispute.status === 'open' ? 'disputeOpen' : 'disputeLost', { payment })]
+    paidWith === null
+      ? amount
+      : documentText('paymentWithCard', { amount, card: cardText(paidWith) })
+  return [documentText(dispute.status === 'open' ? 'disputeOpen' : 'disputeLost', { payment })]
 }
 
 function creditNoteText(
@@ -159,12 +164,15 @@ function creditNoteText(
 ): string {
   const { number, totalMinor, currency, createdAt, reason, voidedAt } = note
   const taxMinor = creditedTaxOf(note, lines)
-  return say('creditNoteOfInvoice', {
+  return documentText('creditNoteOfInvoice', {
     number: documentNumberText('credit_note', number, environment),
     date: dateText(createdAt),
     amount: formatMoney(totalMinor, currency),
-    tax: taxMinor === 0n ? '' : say('creditNoteTax', { amount: formatMoney(taxMinor, currency) }),
-    reason: reason === null ? '' : say('creditNoteReason', { reason }),
-    void: voidedAt === null ? '' : say('creditNoteVoid', { date: dateText(voidedAt) }),
+    tax:
+      taxMinor === 0n
+        ? ''
+        : documentText('creditNoteTax', { amount: formatMoney(taxMinor, currency) }),
+    reason: reason === null ? '' : documentText('creditNoteReason', { reason }),
+    void: voidedAt === null ? '' : documentText('creditNoteVoid', { date: dateText(voidedAt) }),
   })
 }

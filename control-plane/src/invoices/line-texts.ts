@@ -1,7 +1,7 @@
 import { formatMoney } from '@tollgate/domain/money/currencies'
 import type { InvoiceLine } from '@tollgate/domain/pricing/invoice-line'
 import { periodDetails, type LineTexts } from './document-texts.ts'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 import { lateUsageTexts, unitsText, usageTexts, type UsageTexts } from './usage-texts.ts'
 
 /** Returns a row of the invoice table: the item, its quantity and its price. */
@@ -24,7 +24,10 @@ function computationOf({ inputs, amountMinor }: InvoiceLine, currency: string): 
     case 'late_usage':
       return lateUsageTexts(inputs)
     case 'credits':
-      return { details: [say('credits', { credits: unitsText(inputs.credits) })], prices: [whole] }
+      return {
+        details: [documentText('credits', { credits: unitsText(inputs.credits) })],
+        prices: [whole],
+      }
     // Amounts carried over from earlier invoices have no quantity.
     case 'carried_in':
       return { details: [], prices: [] }

@@ -14,7 +14,7 @@ const pixelsMax = 1_000_000
 export function drawableLogo(asset: Asset | undefined): Buffer | null {
   if (asset === undefined) return null
   if (asset.contentType === 'image/jpeg') return asset.bytes
-  return asset.contentType === 'image/png' ? checkedPng(asset.bytes) : null
+  return asset.contentType === 'image/png' ? validPng(asset.bytes) : null
 }
 
 /** Number of samples in each pixel, and allowed bits of a sample, by color type. */
@@ -27,7 +27,7 @@ const pngColors = new Map<number, { readonly samples: number; readonly bits: rea
 ])
 const palette = 3
 
-function checkedPng(png: Buffer): Buffer | null {
+function validPng(png: Buffer): Buffer | null {
   const chunks = chunksOf(png)
   const header = chunks?.[0]
   if (chunks === undefined || header?.type !== 'IHDR' || header.data.length !== 13) return null
@@ -61,7 +61,8 @@ function areInOrder(chunks: readonly Chunk[]): boolean {
 
 /** Returns whether the palette contains complete colors, and the transparency chunk has at most one entry for each color. */
 function hasPalette(chunks: readonly Chunk[]): boolean {
-  const bytesOf = (of: string): number => chunks.find(({ type }) => type === of)?.data.length ?? 0
+  const bytesOf = (kind: string): number =>
+    chunks.find(({ type }) => type === kind)?.data.length ?? 0
   const colors = bytesOf('PLTE') / 3
   return Number.isInteger(colors) && colors > 0 && colors <= 256 && bytesOf('tRNS') <= colors
 }

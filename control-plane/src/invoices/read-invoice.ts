@@ -25,12 +25,12 @@ export async function readInvoice(
   })
   if (found === undefined) return undefined
   const { invoice, lines, creditNotes, payments } = found
-  const parties = await withContact(stores, caller, invoice.parties)
+  const parties = await withSellerContact(stores, caller, invoice.parties)
   return { invoice: { ...invoice, lines, parties }, creditNotes, payments }
 }
 
 /** Adds the contact of the seller. A seller without a support address is reached at its own address, as on the hosted pages. */
-async function withContact(
+async function withSellerContact(
   stores: ReadParts,
   caller: Caller,
   parties: InvoiceParties | null,

@@ -1,15 +1,15 @@
 import { buffer } from 'node:stream/consumers'
 import PdfDocument from 'pdfkit'
 import type { DocumentTexts, NamedText } from './document-texts.ts'
-import { addTag, drawArtifact, drawTable, keepRoom, type Structure } from './document-table.ts'
-import { say } from './document-words.ts'
+import { addTag, drawArtifact, drawTable, ensureRoom, type Structure } from './document-table.ts'
+import { documentText } from './document-words.ts'
 import {
   drawLines,
   heightOf,
   heightOfAll,
-  setText,
+  layoutText,
   type Doc,
-  type SetLine,
+  type TextLine,
   type TextStyle,
 } from './text-layout.ts'
 
@@ -82,11 +82,11 @@ function drawHead(doc: Doc, root: Structure, { texts, brand }: DocumentFile): vo
   const width = widthOf(doc)
   const left = width * 0.55
   const [seller = ''] = texts.seller
-  const title = setText(doc, texts.title, { ...strong, size: 20 }, width - left)
+  const title = layoutText(doc, texts.title, { ...strong, size: 20 }, width - left)
   const at = { y: margin, width: width - left, align: 'right' } as const
   addTag(doc, root, 'H1', () => drawLines(doc, title, { ...at, x: margin + left }))
   const logoBottom = drawLogo(doc, root, brand.logo, seller)
-  const name = setText(doc, seller, { ...strong, size: 13 }, left - 12)
+  const name = layoutText(doc, seller, { ...strong, size: 13 }, left - 12)
   if (logoBottom === undefined && seller !== '') {
     addTag(doc, root, 'P', () => drawLines(doc, name, { x: margin, y: margin, width: left }))
   }
@@ -131,8 +131,12 @@ function drawParties(doc: Doc, root: Structure, { seller, buyer, facts }: Docume
   const top = doc.y
   const column = width / 3 - 10
   const bottoms = [
-    drawParty(doc, root, say('from'), seller, { x: margin, y: top, width: column }),
-    drawParty(doc, root, say('billTo'), buyer, { x: margin + width / 3, y: top, width: column }),
+    drawParty(doc, root, documentText('from'), seller, { x: margin, y: top, width: column }),
+    drawParty(doc, root, documentText('billTo'), buyer, {
+      x: margin + width / 3,
+      y: top,
+      width: column,
+    }),
     drawFacts(doc, root, facts, { x: margin + (2 * width) / 3, y: top, width: width / 3 }),
   ]
   doc.y = Math.max(...bottoms) + 24
@@ -150,10 +154,10 @@ function drawParty(
 ): number {
   if (name === undefined) return place.y
   const lines = [
-    ...setText(doc, name, strong, place.width),
-    ...rest.flatMap((line) => setText(doc, line, ink, place.width)),
+    ...layoutText(doc, name, strong, place.width),
+    ...rest.flatMap((line) => layoutText(doc, line, ink, place.width)),
   ]
-  const head = setText(doc, heading, small, place.width)
+  const head = layoutText(doc, heading, small, place.width)
   const top = place.y + heightOfAll(head) + 2
   addTag(doc, root, 'H2', () => drawLines(doc, head, place))
   addTag(doc, root, 'P', () => drawLines(doc, lines, { ...place, y: top }))
@@ -164,8 +168,8 @@ function drawFacts(doc: Doc, root: Structure, facts: readonly NamedText[], place
   const nameWidth = place.width * 0.38
   let { y } = place
   for (const [name, value] of facts) {
-    const names = setText(doc, name, quiet, nameWidth - 6)
-    const values = setText(doc, value, ink, place.width - nameWidth)
+    const names = layoutText(doc, name, quiet, nameWidth - 6)
+    const values = layoutText(doc, value, ink, place.width - nameWidth)
     const draw = (): void => {
       drawLines(doc, names, { ...place, y, width: nameWidth })
       const at = { x: place.x + nameWidth, y, width: place.width - nameWidth }
@@ -180,17 +184,22 @@ function drawFacts(doc: Doc, root: Structure, facts: readonly NamedText[], place
 function drawLineTable(doc: Doc, root: Structure, { texts, brand }: DocumentFile): void {
   const widths = shareOf(doc, [0.48, 0.17, 0.17, 0.18])
   const [descriptionWidth, ...numberWidths] = widths as [number, ...number[]]
-  const heads = [say('description'), say('quantity'), say('unitPrice'), say('amount')]
-  const numbers = (values: readonly string[], at: number): SetLine[] =>
-    values.flatMap((value) => setText(doc, value, ink, numberWidths[at]! - 8))
+  const heads = [
+    documentText('description'),
+    documentText('quantity'),
+    documentText('unitPrice'),
+    documentText('amount'),
+  ]
+  const numbers = (values: readonly string[], at: number): TextLine[] =>
+    values.flatMap((value) => layoutText(doc, value, ink, numberWidths[at]! - 8))
   drawTable(doc, root, {
     x: margin,
     columns: widths.map((width, at) => ({ width, align: at === 0 ? 'left' : 'right' })),
-    head: heads.map((head, at) => setText(doc, head, small, widths[at]!)),
+    head: heads.map((head, at) => layoutText(doc, head, small, widths[at]!)),
     rows: texts.lines.map(({ description, details, quantities, unitPrices, amount }) => [
       [
-        ...setText(doc, description, ink, descriptionWidth - 12),
-        ...details.flatMap((detail) => setText(doc, detail, small, descriptionWidth - 12)),
+        ...layoutText(doc, description, ink, descriptionWidth - 12),
+        ...details.flatMap((detail) => layoutText(doc, detail, small, descriptionWidth - 12)),
       ],
       numbers(quantities, 0),
       numbers(unitPrices, 1),
@@ -214,30 +223,41 @@ function drawSums(doc: Doc, root: Structure, sums: readonly NamedText[]): void {
         ]
       : [quiet, ink]
     return [
-      setText(doc, name, nameStyle, columns[0].width - 8),
-      setText(doc, amount, amountStyle, columns[1].width),
+      layoutText(doc, name, nameStyle, columns[0].width - 8),
+      layoutText(doc, amount, amountStyle, columns[1].width),
     ]
   })
   doc.y += 10
-  keepRoom(doc, rows.length * 20)
+  ensureRoom(doc, rows.length * 20)
   const x = margin + widthOf(doc) - width
   drawTable(doc, root, { x, columns, rows, rules: undefined, padding: 2.5 })
 }
 
 function drawTaxes(doc: Doc, root: Structure, { taxes }: DocumentTexts): void {
   if (taxes.length === 0) return
-  const heads = [say('tax'), say('taxRate'), say('taxBase'), say('taxAmount')]
+  const heads = [
+    documentText('tax'),
+    documentText('taxRate'),
+    documentText('taxBase'),
+    documentText('taxAmount'),
+  ]
   const rows = taxes.map(({ tax, rate, base, amount }) => [tax, rate, base, amount])
   const shares = [0.48, 0.12, 0.2, 0.2]
-  drawPlainTable(doc, root, { title: say('tax'), heads, rows, shares, firstNumber: 1 })
+  drawPlainTable(doc, root, { title: documentText('tax'), heads, rows, shares, firstNumber: 1 })
 }
 
 function drawPayments(doc: Doc, root: Structure, { payments }: DocumentTexts): void {
   if (payments.length === 0) return
-  const heads = [say('paymentMethod'), say('paymentDate'), say('amount')]
+  const heads = [documentText('paymentMethod'), documentText('paymentDate'), documentText('amount')]
   const rows = payments.map(({ method, date, amount }) => [method, date, amount])
   const shares = [0.56, 0.24, 0.2]
-  drawPlainTable(doc, root, { title: say('payments'), heads, rows, shares, firstNumber: 2 })
+  drawPlainTable(doc, root, {
+    title: documentText('payments'),
+    heads,
+    rows,
+    shares,
+    firstNumber: 2,
+  })
 }
 
 type PlainTable = {
@@ -252,11 +272,11 @@ type PlainTable = {
 function drawPlainTable(doc: Doc, root: Structure, table: PlainTable): void {
   const { title, heads, rows, shares, firstNumber } = table
   const widths = shareOf(doc, shares)
-  const setRow = (cells: readonly string[], style: TextStyle): SetLine[][] =>
-    cells.map((cell, at) => setText(doc, cell, style, widths[at]! - 8))
-  const heading = setText(doc, title, strong, widthOf(doc))
+  const setRow = (cells: readonly string[], style: TextStyle): TextLine[][] =>
+    cells.map((cell, at) => layoutText(doc, cell, style, widths[at]! - 8))
+  const heading = layoutText(doc, title, strong, widthOf(doc))
   doc.y += 16
-  keepRoom(doc, 80)
+  ensureRoom(doc, 80)
   const place = { x: margin, y: doc.y, width: widthOf(doc) }
   addTag(doc, root, 'H2', () => drawLines(doc, heading, place))
   doc.y = place.y + heightOfAll(heading)
@@ -273,8 +293,8 @@ function drawPlainTable(doc: Doc, root: Structure, table: PlainTable): void {
 function drawNotes(doc: Doc, root: Structure, notes: readonly string[]): void {
   doc.y += 18
   for (const note of notes) {
-    for (const line of setText(doc, note, small, widthOf(doc))) {
-      keepRoom(doc, heightOf(line))
+    for (const line of layoutText(doc, note, small, widthOf(doc))) {
+      ensureRoom(doc, heightOf(line))
       const place = { x: margin, y: doc.y, width: widthOf(doc) }
       addTag(doc, root, 'P', () => drawLines(doc, [line], place))
       doc.y = place.y + heightOf(line)
@@ -290,10 +310,10 @@ function drawFoot(doc: Doc, name: string): void {
     doc.switchToPage(start + at)
     doc.page.margins.bottom = 0
     const place = { x: margin, y: doc.page.height - margin, width: widthOf(doc) }
-    const page = say('page', { page: at + 1, pages: count })
+    const page = documentText('page', { page: at + 1, pages: count })
     drawArtifact(doc, () => {
-      drawLines(doc, setText(doc, name, small, place.width), place)
-      drawLines(doc, setText(doc, page, small, place.width), { ...place, align: 'right' })
+      drawLines(doc, layoutText(doc, name, small, place.width), place)
+      drawLines(doc, layoutText(doc, page, small, place.width), { ...place, align: 'right' })
     })
   }
 }

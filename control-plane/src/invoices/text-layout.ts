@@ -12,7 +12,7 @@ export type TextStyle = {
   readonly weight?: Weight
 }
 
-export type SetLine = {
+export type TextLine = {
   readonly runs: readonly Run[]
   readonly width: number
   readonly style: TextStyle
@@ -22,16 +22,16 @@ export type SetLine = {
 const lineHeight = 1.35
 const baseline = 1.02
 
-export function heightOf({ style }: SetLine): number {
+export function heightOf({ style }: TextLine): number {
   return style.size * lineHeight
 }
 
-export function heightOfAll(lines: readonly SetLine[]): number {
+export function heightOfAll(lines: readonly TextLine[]): number {
   return lines.reduce((sum, line) => sum + heightOf(line), 0)
 }
 
 /** Breaks the text into lines that are at most `width` points wide. */
-export function setText(doc: Doc, text: string, style: TextStyle, width: number): SetLine[] {
+export function layoutText(doc: Doc, text: string, style: TextStyle, width: number): TextLine[] {
   const lines: string[] = []
   let line = ''
   for (const part of partsOf(printable(text))) {
@@ -50,13 +50,13 @@ export function setText(doc: Doc, text: string, style: TextStyle, width: number)
       line += char
     }
   }
-  return [...lines, line].map((each) => setLine(doc, each.trimEnd(), style))
+  return [...lines, line].map((each) => layoutLine(doc, each.trimEnd(), style))
 }
 
 /** Draws the lines below each other. Returns the position of the next line. */
 export function drawLines(
   doc: Doc,
-  lines: readonly SetLine[],
+  lines: readonly TextLine[],
   {
     x,
     y,
@@ -69,7 +69,7 @@ export function drawLines(
     let left = align === 'left' ? x : x + width - line.width
     const { size, color } = line.style
     for (const { font, text, actual } of line.runs) {
-      use(doc, font, size).fillColor(color)
+      useFont(doc, font, size).fillColor(color)
       if (actual !== undefined) doc.markContent('Span', { actual })
       doc.text(text, left, top + size * baseline, { lineBreak: false, baseline: 'alphabetic' })
       if (actual !== undefined) doc.endMarkedContent()
@@ -80,7 +80,7 @@ export function drawLines(
   return top
 }
 
-function setLine(doc: Doc, text: string, style: TextStyle): SetLine {
+function layoutLine(doc: Doc, text: string, style: TextStyle): TextLine {
   const runs = inVisualOrder(text).flatMap((part) => runsOf(part, style.weight ?? 'regular'))
   return { runs, width: widthOf(doc, runs, style.size), style }
 }
@@ -90,11 +90,11 @@ function measure(doc: Doc, text: string, { size, weight = 'regular' }: TextStyle
 }
 
 function widthOf(doc: Doc, runs: readonly Run[], size: number): number {
-  return runs.reduce((sum, { font, text }) => sum + use(doc, font, size).widthOfString(text), 0)
+  return runs.reduce((sum, { font, text }) => sum + useFont(doc, font, size).widthOfString(text), 0)
 }
 
 /** pdfkit accepts fonts that are already parsed, but its types do not declare this yet. */
-function use(doc: Doc, font: Run['font'], size: number): Doc {
+function useFont(doc: Doc, font: Run['font'], size: number): Doc {
   return doc.font(font as unknown as Buffer, font.postscriptName).fontSize(size)
 }
 

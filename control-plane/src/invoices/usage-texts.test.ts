@@ -32,7 +32,7 @@ function linesOf({ details, prices }: UsageTexts): string[] {
   return [...details, ...prices.map(({ quantity, unitPrice }) => `${quantity} × ${unitPrice}`)]
 }
 
-describe('usage says what it was priced at', () => {
+describe('usage texts', () => {
   test.each<[string, UsageCharge, string[]]>([
     ['one price', charge(flat, '2500'), ['2,500 requests', '2,500 × $0.00005']],
     ['nothing used', charge(flat, '0'), ['0 requests']],
@@ -80,12 +80,12 @@ describe('usage says what it was priced at', () => {
       late(volume, '999', '2'),
       ['2 requests recorded after the 999 that were billed', '-999 × $0.003', '1,001 × $0.002'],
     ],
-  ])('that came late, %s', (_, of, texts) => {
+  ])('explain late usage: %s', (_, of, texts) => {
     expect(linesOf(lateUsageTexts(of))).toEqual(texts)
   })
 })
 
-test('what is written comes to what is charged', () => {
+test('add up to the charged amount', () => {
   const units = fc.integer({ min: 0, max: 5_000 })
   const rate = fc.constantFrom('flat', 'graduated', 'volume')
   const size = fc.option(fc.integer({ min: 1, max: 300 }), { nil: undefined })

@@ -13,7 +13,7 @@ import {
   type UnitsOfPeriod,
 } from '@tollgate/domain/pricing/price-usage'
 import { unitsOfCharge, unitsWithLate } from '@tollgate/domain/pricing/units-of-charge'
-import { say } from './document-words.ts'
+import { documentText } from './document-words.ts'
 
 /* Texts that explain how the amount of a usage line is computed, so that the customer can verify it. */
 
@@ -31,19 +31,21 @@ export function usageTexts(charge: UsageCharge): UsageTexts {
   const units = unitsOfCharge(charge)
   const counted = countedMicros(terms, units)
   const parts = [
-    say('unitsOf', { units: unitsText(usedUnits), meter: reading.meterName }),
-    counted < units.usedMicros && say('unitsCounted', { units: microsText(counted) }),
-    terms.freeUnits !== '0' && say('unitsFree', { units: unitsText(terms.freeUnits) }),
+    documentText('unitsOf', { units: unitsText(usedUnits), meter: reading.meterName }),
+    counted < units.usedMicros && documentText('unitsCounted', { units: microsText(counted) }),
+    terms.freeUnits !== '0' && documentText('unitsFree', { units: unitsText(terms.freeUnits) }),
     terms.limit !== null &&
       terms.overage !== undefined &&
-      say('unitsIncluded', { units: unitsText(terms.limit) }),
-    carriedOverUnits !== '0' && say('unitsCarriedOver', { units: unitsText(carriedOverUnits) }),
-    usedBeforeUnits !== undefined && say('unitsUsedBefore', { units: unitsText(usedBeforeUnits) }),
+      documentText('unitsIncluded', { units: unitsText(terms.limit) }),
+    carriedOverUnits !== '0' &&
+      documentText('unitsCarriedOver', { units: unitsText(carriedOverUnits) }),
+    usedBeforeUnits !== undefined &&
+      documentText('unitsUsedBefore', { units: unitsText(usedBeforeUnits) }),
   ]
-  const what = parts.filter((part) => part !== false).join(', ')
+  const summary = parts.filter((part) => part !== false).join(', ')
   const prices = pricesTexts(pricedUnits(terms, units), conversion)
   const packages = packagesTexts(charge, units)
-  return { details: [what, ...packages, ...rateTexts(prices, conversion)], prices }
+  return { details: [summary, ...packages, ...rateTexts(prices, conversion)], prices }
 }
 
 /** Returns the texts about usage that was recorded late, and about what it adds to the amount already billed. */
@@ -51,18 +53,18 @@ export function lateUsageTexts(charge: LateUsageCharge): UsageTexts {
   const { terms, usedUnits, lateUnits, lateBeforeUnits, reading, conversion } = charge
   const before = pricedUnits(terms, unitsOfCharge(charge))
   const after = pricedUnits(terms, unitsWithLate(charge))
-  const more = after.map(({ micros, creditsPerUnit }, at) => ({
+  const added = after.map(({ micros, creditsPerUnit }, at) => ({
     micros: micros - before[at]!.micros,
     creditsPerUnit,
   }))
-  const prices = pricesTexts(more, conversion)
+  const prices = pricesTexts(added, conversion)
   const late = { units: unitsText(lateUnits), meter: reading.meterName }
   return {
     details: [
-      say('unitsLate', { ...late, before: unitsText(usedUnits) }),
+      documentText('unitsLate', { ...late, before: unitsText(usedUnits) }),
       ...(lateBeforeUnits === undefined
         ? []
-        : [say('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),
+        : [documentText('unitsLateBefore', { units: unitsText(lateBeforeUnits) })]),
       ...rateTexts(prices, conversion),
     ],
     prices,
@@ -79,7 +81,9 @@ function packagesTexts({ terms }: UsageCharge, units: UnitsOfPeriod): string[] {
   const { unitsPerPackage } = terms
   const billable = billableMicros(terms, units)
   if (unitsPerPackage === undefined || billable === 0n) return []
-  return [say('packages', { units: microsText(billable), size: unitsText(unitsPerPackage) })]
+  return [
+    documentText('packages', { units: microsText(billable), size: unitsText(unitsPerPackage) }),
+  ]
 }
 
 /** Returns one row for each price, such as `500` at `$0.005` and `1,500` at `$0.003`. Fewer units than before are negative. */
@@ -98,7 +102,7 @@ function rateTexts(
   { currency, unitsPerDollar }: CreditConversion,
 ): string[] {
   const isConverted = prices.length > 0 && currency !== 'USD'
-  return isConverted ? [say('rate', { rate: unitsPerDollar, currency })] : []
+  return isConverted ? [documentText('rate', { rate: unitsPerDollar, currency })] : []
 }
 
 /** Decimals of one credit, which is 10^-4 dollars, and of 10^-6 credits. */

@@ -17,7 +17,7 @@ const walletsInFlightMax = 4
  * Time after which an unfinished grant is claimed again, in milliseconds. A grant stays unfinished if the process that claimed it
  * crashed, or if some of its credits are in flight.
  */
-const lookAgainAfterMs = 30_000
+const reclaimAfterMs = 30_000
 
 /**
  * Expires the remaining credits of expired grants, shortly after they expire. Several processes may run it at the same time: one
@@ -27,16 +27,21 @@ export function createCreditExpiry(parts: ExpiryParts, intervalMs: number): Serv
   const round = async (environment: Environment): Promise<void> => {
     while ((await expireBatch(parts, environment)) === grantsPerClaimMax);
   }
-  return repeatingInEach(parts.logger, 'credits wait to expire', round, intervalMs)
+  return repeatingInEach(
+    parts.logger,
+    'could not expire credits; the next round retries',
+    round,
+    intervalMs,
+  )
 }
 
 /** Expires one batch. Returns how many grants were claimed. */
 async function expireBatch(parts: ExpiryParts, environment: Environment): Promise<number> {
   const { database, now } = parts.publisher
   const at = now()
-  const nextLookAt = new Date(at.getTime() + lookAgainAfterMs)
+  const reclaimAt = new Date(at.getTime() + reclaimAfterMs)
   const pool = database.in(environment)
-  const claimed = await claimExpiringWallets(pool, at, nextLookAt, grantsPerClaimMax)
+  const claimed = await claimExpiringWallets(pool, at, reclaimAt, grantsPerClaimMax)
   await workOff(claimed.wallets, walletsInFlightMax, (wallet) =>
     expireWallet(parts, { environment, ...wallet }),
   )

@@ -7,7 +7,7 @@ import { removeProcessorCustomers } from '@tollgate/domain/settlement/remove-pro
 import { processInbox, type PaymentJobParts } from '@tollgate/domain/settlement/process-inbox'
 import { foldProductMovements } from '@tollgate/domain/catalog/tallies'
 import { environments, type Environment } from '@tollgate/schemas/environment'
-import { repeating } from './repeating.ts'
+import { repeating, reportFailure } from './repeating.ts'
 
 export type PaymentJobLimits = {
   readonly intervalMs: number
@@ -29,23 +29,23 @@ const movementsPerRoundMax = 10_000
  * time: each claims different rows.
  */
 export function createPaymentJobs(parts: PaymentJobParts, limits: PaymentJobLimits): Service {
-  const telling = async (environment: Environment, act: () => Promise<unknown>): Promise<void> => {
-    try {
-      await act()
-    } catch (error) {
-      parts.logger.error({ err: error, environment }, 'payments wait for the next round')
-    }
-  }
+  const run = (environment: Environment, step: () => Promise<unknown>): Promise<void> =>
+    reportFailure(step, (err) =>
+      parts.logger.error(
+        { err, environment },
+        'could not process payments; the next round retries',
+      ),
+    )
   const round = async (): Promise<void> => {
     for (const environment of environments) {
-      await telling(environment, () => foldMovements(parts, environment))
+      await run(environment, () => foldMovements(parts, environment))
       if (parts.processors.of(environment) === undefined) continue
-      await telling(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
-      await telling(environment, () => processInbox(parts, environment))
-      await telling(environment, () => reconcilePayments(parts, environment))
-      await telling(environment, () => rechargeWallets(parts, environment))
-      await telling(environment, () => removeProcessorCustomers(parts, environment))
-      await telling(environment, () => sweep(parts, environment, limits.eventsKeptMs))
+      await run(environment, () => pollEvents(parts, environment, limits.eventsPollMs))
+      await run(environment, () => processInbox(parts, environment))
+      await run(environment, () => reconcilePayments(parts, environment))
+      await run(environment, () => rechargeWallets(parts, environment))
+      await run(environment, () => removeProcessorCustomers(parts, environment))
+      await run(environment, () => deleteOldEvents(parts, environment, limits.eventsKeptMs))
     }
   }
   return repeating(round, limits.intervalMs)
@@ -59,11 +59,11 @@ async function foldMovements(
   await foldProductMovements(everyone.in(environment), movementsPerRoundMax)
 }
 
-async function sweep(
+async function deleteOldEvents(
   { everyone, now }: PaymentJobParts,
   environment: Environment,
   keptMs: number,
 ): Promise<void> {
-  const settledBefore = new Date(now().getTime() - keptMs)
-  await sweepEvents(everyone.in(environment), settledBefore, rowsPerRoundMax)
+  const processedBefore = new Date(now().getTime() - keptMs)
+  await sweepEvents(everyone.in(environment), processedBefore, rowsPerRoundMax)
 }

@@ -15,7 +15,7 @@ import { sinkGroup } from '@tollgate/schemas/consumer-groups'
 import { environments, type Environment } from '@tollgate/schemas/environment'
 import { usageTopic } from '@tollgate/schemas/topics'
 import { listStoredDebits } from '../usage/list-stored-debits.ts'
-import { repeating, type JobParts } from './repeating.ts'
+import { repeating, reportFailure, type JobParts } from './repeating.ts'
 
 type PostingParts = JobParts & {
   readonly eventLog: EventLog
@@ -37,16 +37,16 @@ const walletsPerBatchMax = 50
  */
 export function createDebitPosting(parts: PostingParts, intervalMs: number): Service {
   /** Offset up to which a partition has no debits to post. It saves reads of partitions without debits. */
-  const looked = new Map<string, number>()
+  const postedTo = new Map<string, number>()
   const round = async (): Promise<void> => {
     for (const environment of environments) {
-      await telling(parts, environment, 'all', async () => {
+      await logFailure(parts, environment, 'all', async () => {
         if (!(await hasWallets(parts.publisher.database.in(environment)))) return
         const partitions = parts.publisher.partitionCount(environment)
         for (let partition = 0; partition < partitions; partition++) {
           // A failure in one partition must not delay the others.
-          await telling(parts, environment, partition, async () => {
-            while (await postBatch(parts, environment, partition, looked));
+          await logFailure(parts, environment, partition, async () => {
+            while (await postBatch(parts, environment, partition, postedTo));
           })
         }
       })
@@ -55,20 +55,17 @@ export function createDebitPosting(parts: PostingParts, intervalMs: number): Ser
   return repeating(round, intervalMs)
 }
 
-async function telling(
+function logFailure(
   { logger }: PostingParts,
   environment: Environment,
   partition: number | 'all',
-  act: () => Promise<void>,
+  step: () => Promise<void>,
 ): Promise<void> {
-  try {
-    await act()
-  } catch (error) {
-    const isExpected =
-      error instanceof UsageStoreUnavailableError || error instanceof UsageBehindError
+  return reportFailure(step, (err) => {
+    const isExpected = err instanceof UsageStoreUnavailableError || err instanceof UsageBehindError
     const level = isExpected ? 'warn' : 'error'
-    logger[level]({ err: error, environment, partition }, 'what wallets paid waits to be posted')
-  }
+    logger[level]({ err, environment, partition }, 'could not post debits; the next round retries')
+  })
 }
 
 /** Posts one batch. Returns whether there may be more debits. */
@@ -76,11 +73,11 @@ async function postBatch(
   { eventLog, usageStore, publisher, logger }: PostingParts,
   environment: Environment,
   partition: number,
-  looked: Map<string, number>,
+  postedTo: Map<string, number>,
 ): Promise<boolean> {
   const position = await eventLog.position(sinkGroup, usageTopic(environment), partition)
   const name = `${environment} ${partition}`
-  if (position.note === '' || (looked.get(name) ?? 0) >= position.offset) return false
+  if (position.note === '' || (postedTo.get(name) ?? 0) >= position.offset) return false
   const pool = publisher.database.in(environment)
   const fromOffset = await pool.begin((sql) => readDebitPosition(sql, partition))
   // Either the sink stores the log again because it had lost its position, or the log is a different one (docs/operations.md).
@@ -89,27 +86,27 @@ async function postBatch(
   const read = await listStoredDebits(usageStore, environment, range, debitsPerBatchMax)
   // If ClickHouse had lost rows, their debits would be skipped forever.
   await requireComparedStore(usageStore, environment, [position.note])
-  const debits = ofFirstWallets(read, walletsPerBatchMax)
-  const isWhole = debits.length === read.length && read.length < debitsPerBatchMax
-  const toOffset = isWhole ? position.offset : debits.at(-1)!.offset + 1
+  const debits = debitsOfFirstWallets(read, walletsPerBatchMax)
+  const isComplete = debits.length === read.length && read.length < debitsPerBatchMax
+  const toOffset = isComplete ? position.offset : debits.at(-1)!.offset + 1
   if (debits.length > 0) {
     const batch = { partition, fromOffset, toOffset, debits }
     const outcome = await pool.begin((sql) => postDebits(sql, environment, batch, publisher.now()))
     if (outcome.kind === 'elsewhere') return true
-    for (const { micros, ...stranger } of outcome.strangers) {
-      const debit = { ...stranger, environment, micros: micros.toString() }
-      logger.error({ debit }, 'a customer paid who is not there: not posted')
+    for (const { micros, ...unknownWallet } of outcome.strangers) {
+      const debit = { ...unknownWallet, environment, micros: micros.toString() }
+      logger.error({ debit }, 'a debit of an unknown customer was not posted')
     }
     for (const target of outcome.publications) {
       await publish(publisher, environment, target, 'pending')
     }
   }
-  looked.set(name, toOffset)
-  return !isWhole
+  postedTo.set(name, toOffset)
+  return !isComplete
 }
 
 /** Returns the first debits, up to `walletsMax` different wallets. */
-function ofFirstWallets<Debit extends StoredDebit>(
+function debitsOfFirstWallets<Debit extends StoredDebit>(
   debits: readonly Debit[],
   walletsMax: number,
 ): readonly Debit[] {

@@ -27,18 +27,18 @@ export function createPublishPendingJob(
   const round = async (): Promise<void> => {
     let pauseMs = intervalMs
     try {
-      if (await publishSome(parts, logger)) pauseMs = 0
+      if (await publishBatch(parts, logger)) pauseMs = 0
     } catch (error) {
-      logger.error({ err: error }, 'publications are waiting')
+      logger.error({ err: error }, 'could not publish; the next round retries')
     }
-    if (!isStopped) timer = setTimeout(begin, pauseMs)
+    if (!isStopped) timer = setTimeout(startRound, pauseMs)
   }
-  const begin = (): void => {
+  const startRound = (): void => {
     running = round()
   }
   return {
     start: async () => {
-      begin()
+      startRound()
       await running
     },
     stop: async () => {
@@ -50,18 +50,18 @@ export function createPublishPendingJob(
 }
 
 /** Publishes a limited number of targets. Returns whether there may be more. */
-async function publishSome(parts: PublisherParts, logger: Logger): Promise<boolean> {
+async function publishBatch(parts: PublisherParts, logger: Logger): Promise<boolean> {
   const loss = await queueLost(parts)
   if (loss !== 'nothing') {
-    logger.warn({ loss }, 'the hot state may have lost what was published: it is published anew')
+    logger.warn({ loss }, 'the hot state may have lost published documents; publishing them again')
   }
   const { published, failures, hasMore } = await publishPending(parts, targetsPerRoundMax)
-  if (published > 0) logger.info({ published, hasMore }, 'finished publications that had been left')
+  if (published > 0) logger.info({ published, hasMore }, 'completed pending publications')
   if (failures.length > 0) {
     const failed = failures.length
-    logger.error({ err: failures[0], failed }, 'targets could not be published')
+    logger.error({ err: failures[0], failed }, 'could not publish some targets')
   }
   const kinds = await recordPublishedKinds(parts)
-  if (kinds.length > 0) logger.info({ kinds }, 'everything of these kinds is published')
+  if (kinds.length > 0) logger.info({ kinds }, 'all documents of these kinds are published')
   return hasMore
 }

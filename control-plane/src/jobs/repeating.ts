@@ -15,11 +15,11 @@ export function repeating(round: () => Promise<void>, pauseMs: number): Service 
   let running: Promise<void> = Promise.resolve()
   let isStopped = false
 
-  const begin = (): void => {
+  const startRound = (): void => {
     running = round().finally(schedule)
   }
   const schedule = (): void => {
-    if (!isStopped) timer = setTimeout(begin, pauseMs)
+    if (!isStopped) timer = setTimeout(startRound, pauseMs)
   }
   return {
     start: () => {
@@ -37,17 +37,28 @@ export function repeating(round: () => Promise<void>, pauseMs: number): Service 
 /** Runs each round for one environment after another. A failure is logged and does not delay the other environment. */
 export function repeatingInEach(
   logger: Logger,
-  complaint: string,
+  message: string,
   round: (environment: Environment) => Promise<void>,
   pauseMs: number,
 ): Service {
   return repeating(async () => {
     for (const environment of environments) {
-      try {
-        await round(environment)
-      } catch (error) {
-        logger.error({ err: error, environment }, complaint)
-      }
+      await reportFailure(
+        () => round(environment),
+        (err) => logger.error({ err, environment }, message),
+      )
     }
   }, pauseMs)
+}
+
+/** Runs a step of a round. A failure is reported and does not stop the round. */
+export async function reportFailure(
+  step: () => Promise<unknown>,
+  report: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await step()
+  } catch (error) {
+    report(error)
+  }
 }

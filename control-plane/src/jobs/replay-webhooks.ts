@@ -18,12 +18,17 @@ export function createWebhookReplays(parts: CommitParts, pace: ReplayPace): Serv
   const round = async (environment: Environment): Promise<void> => {
     const { database, now } = parts.publisher
     const due = await listDueReplays(database.in(environment), now(), replaysPerRoundMax)
-    for (const replay of due) await goOn(parts, environment, replay, pace)
+    for (const replay of due) await queueNextBatch(parts, environment, replay, pace)
   }
-  return repeatingInEach(parts.logger, 'replays of webhooks wait', round, pace.intervalMs)
+  return repeatingInEach(
+    parts.logger,
+    'could not continue webhook replays; the next round retries',
+    round,
+    pace.intervalMs,
+  )
 }
 
-async function goOn(
+async function queueNextBatch(
   parts: CommitParts,
   environment: Environment,
   { providerId, reference }: ReplayName,
@@ -34,6 +39,9 @@ async function goOn(
   try {
     await commit(parts, operation, (work) => continueReplay(work, reference, pace))
   } catch (error) {
-    parts.logger.warn({ err: error, environment, reference }, 'a replay of webhooks waits')
+    parts.logger.warn(
+      { err: error, environment, reference },
+      'could not continue a webhook replay; the next round retries',
+    )
   }
 }

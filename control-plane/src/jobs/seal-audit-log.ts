@@ -23,7 +23,10 @@ export function createAuditSealing(parts: JobParts, intervalMs: number): Service
         )
         sealedTo.set(place, sealedToId)
       } catch (error) {
-        parts.logger.error({ err: error, place }, 'the audit log waits to be sealed')
+        parts.logger.error(
+          { err: error, place },
+          'could not seal the audit log; the next round retries',
+        )
       }
     }
   }, intervalMs)
@@ -37,5 +40,10 @@ export function createLedgerSealing(parts: JobParts, intervalMs: number): Servic
     const before = sealedTo.get(environment) ?? 0n
     sealedTo.set(environment, await sealLedger(database.in(environment), before, now()))
   }
-  return repeatingInEach(parts.logger, 'the ledger waits to be sealed', seal, intervalMs)
+  return repeatingInEach(
+    parts.logger,
+    'could not seal the ledger; the next round retries',
+    seal,
+    intervalMs,
+  )
 }

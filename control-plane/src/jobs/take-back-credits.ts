@@ -9,7 +9,7 @@ import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
 import type { Environment } from '@tollgate/schemas/environment'
 import { commit } from '../access/commit.ts'
-import { readBeforeChange } from '../wallets/expire-wallet.ts'
+import { readWalletBeforeChange } from '../wallets/expire-wallet.ts'
 import type { Wallets } from '../wallets/wallets.ts'
 import { repeatingInEach } from './repeating.ts'
 
@@ -29,7 +29,7 @@ const walletsInFlightMax = 4
  * Time after which a claimed row is tried again, in milliseconds: the process that claimed it crashed, or the hot state was
  * unavailable.
  */
-const tryAgainAfterMs = 30_000
+const retryAfterMs = 30_000
 
 /**
  * Debits credits whose money was paid back by a refund or a dispute, and credits them again if the refund or dispute failed.
@@ -40,7 +40,12 @@ export function createCreditTakeBacks(parts: TakeBackParts, intervalMs: number):
   const round = async (environment: Environment): Promise<void> => {
     while (await takeBackCredits(parts, environment));
   }
-  return repeatingInEach(parts.logger, 'credits wait to be taken back', round, intervalMs)
+  return repeatingInEach(
+    parts.logger,
+    'could not take back credits; the next round retries',
+    round,
+    intervalMs,
+  )
 }
 
 /** Processes one batch. Returns whether there may be more. */
@@ -50,14 +55,14 @@ export async function takeBackCredits(
 ): Promise<boolean> {
   const { database, now } = parts.publisher
   const at = now()
-  const againAt = new Date(at.getTime() + tryAgainAfterMs)
+  const retryAt = new Date(at.getTime() + retryAfterMs)
   const pool = database.in(environment)
-  const due = await claimDueTakeBacks(pool, at, againAt, rowsPerClaimMax)
-  await workOff(due, walletsInFlightMax, (each) => carryOut(parts, environment, each))
+  const due = await claimDueTakeBacks(pool, at, retryAt, rowsPerClaimMax)
+  await workOff(due, walletsInFlightMax, (each) => takeBackFromWallet(parts, environment, each))
   return due.length === rowsPerClaimMax
 }
 
-async function carryOut(
+async function takeBackFromWallet(
   parts: TakeBackParts,
   environment: Environment,
   name: TakeBackName,
@@ -66,9 +71,12 @@ async function carryOut(
   const wallet = { environment, providerId, customerRef }
   const operation = jobOperation('take-back-credits', wallet, parts.publisher.now())
   try {
-    const hot = await readBeforeChange(parts, wallet)
+    const hot = await readWalletBeforeChange(parts, wallet)
     await commit(parts, operation, (work) => processTakeBack(work, name, hot, parts.wallets))
   } catch (error) {
-    parts.logger.warn({ err: error, environment, reference }, 'credits wait to be taken back')
+    parts.logger.warn(
+      { err: error, environment, reference },
+      'could not take back credits; the next round retries',
+    )
   }
 }

@@ -10,33 +10,33 @@ const secondsAfter = (passedMs: number): number => {
   return lag.seconds('live')
 }
 
-test('is the time since the sink stood where telling stands', () => {
+test('returns the time since the sink was at the emitted position', () => {
   expect(secondsAfter(5_000)).toBe(5)
-  lag.note('live', at(10, 20), at(10, 20))
+  lag.record('live', at(10, 20), at(10, 20))
   expect(secondsAfter(1_000)).toBe(6)
   // The events of everything stored 5 seconds ago are emitted, and more was stored since.
-  lag.note('live', at(15, 20), at(10, 20))
+  lag.record('live', at(15, 20), at(10, 20))
   expect(lag.seconds('live')).toBe(1)
   // One partition is blocked, so the lag grows from the time when the sink was at its position.
   for (let round = 0; round < 60; round += 1) {
     nowMs += 1_000
-    lag.note('live', at(100 + round, 200 + round), at(14, 200 + round))
+    lag.record('live', at(100 + round, 200 + round), at(14, 200 + round))
   }
   expect(lag.seconds('live')).toBe(61)
-  lag.note('live', at(200, 300), at(15, 260))
+  lag.record('live', at(200, 300), at(15, 260))
   expect(lag.seconds('live')).toBe(60)
   nowMs += 1_000
-  lag.note('live', at(200, 300), at(200, 300))
+  lag.record('live', at(200, 300), at(200, 300))
   expect(lag.seconds('live')).toBe(1)
 })
 
-test('knows nothing of the other space', () => {
+test('measures each environment separately', () => {
   expect(lag.seconds('sandbox')).toBe(nowMs / 1_000)
 })
 
-test('does not mind a sink that begins anew', () => {
-  lag.note('live', at(0, 0), at(200, 300))
+test('continues after the sink restarts from the beginning', () => {
+  lag.record('live', at(0, 0), at(200, 300))
   nowMs += 2_000
-  lag.note('live', at(50, 0), at(200, 300))
+  lag.record('live', at(50, 0), at(200, 300))
   expect(lag.seconds('live')).toBe(2)
 })

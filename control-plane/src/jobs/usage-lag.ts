@@ -7,7 +7,7 @@ import type { LogPositions } from '@tollgate/domain/usage-events/positions'
  */
 export class UsageLag {
   readonly #nowMs: () => number
-  readonly #spaces: ReadonlyMap<Environment, { levelAtMs: number; seen: Seen | undefined }>
+  readonly #spaces: ReadonlyMap<Environment, { levelAtMs: number; seen: Observation | undefined }>
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -17,9 +17,9 @@ export class UsageLag {
   }
 
   /** Records the position of the sink, and the position up to which events were emitted or skipped. */
-  note(environment: Environment, stored: LogPositions, told: LogPositions): void {
+  record(environment: Environment, stored: LogPositions, emitted: LogPositions): void {
     const space = this.#spaces.get(environment)!
-    if (space.seen !== undefined && !reaches(told, space.seen.stored)) return
+    if (space.seen !== undefined && !hasReached(emitted, space.seen.stored)) return
     if (space.seen !== undefined) space.levelAtMs = space.seen.atMs
     space.seen = { atMs: this.#nowMs(), stored }
   }
@@ -33,8 +33,8 @@ export class UsageLag {
   }
 }
 
-type Seen = { readonly atMs: number; readonly stored: LogPositions }
+type Observation = { readonly atMs: number; readonly stored: LogPositions }
 
-function reaches(told: LogPositions, stored: LogPositions): boolean {
-  return [...stored].every(([partition, offset]) => (told.get(partition) ?? 0) >= offset)
+function hasReached(emitted: LogPositions, stored: LogPositions): boolean {
+  return [...stored].every(([partition, offset]) => (emitted.get(partition) ?? 0) >= offset)
 }

@@ -18,7 +18,7 @@ import {
 import { readProvisionState } from '@tollgate/domain/purchases/read-provision-state'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import type { Operation } from '@tollgate/domain/unit-of-work/unit-of-work'
-import type { PublishedOffer } from '@tollgate/schemas/hot-state/documents'
+import type { PublishedOffer, Entitlement } from '@tollgate/schemas/hot-state/documents'
 import type { LimitsRequest, LimitsResponse } from '@tollgate/schemas/http/limits'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import type { HotState } from '@tollgate/platform/hot-state/hot-state'
@@ -27,9 +27,10 @@ import { refusals } from '../errors.ts'
 import { commit } from '../access/commit.ts'
 import { read } from '../access/read.ts'
 import { requireCustomer, requireProduct, requireProvider } from '../access/require.ts'
-import { isPublished } from './is-published.ts'
 import type { Wallets } from '../wallets/wallets.ts'
-import type { PeriodUsage } from './period-usage.ts'
+import type { PeriodUsage, PeriodOfPurchase } from './period-usage.ts'
+import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
+import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 
 export type LimitCheckParts = CommitParts & {
   readonly wallets: Wallets
@@ -57,12 +58,17 @@ export async function checkLimit(
   const found = await findOrProvision(parts, operation, customer, product, plans)
   switch (found.kind) {
     case 'purchase':
-      return answerFor(parts, operation, found.purchase, offerOf(product, plans))
+      return answerForPurchase(parts, operation, found.purchase, offerOf(product, plans))
     case 'no-purchase':
       return answerWithoutPurchase({
         offer: offerOf(product, plans),
         awaitingPlan: found.awaitingPlan && planOffer(found.awaitingPlan),
-        creditMicros: await creditsFor(parts, operation, customer.reference, found.awaitingPlan),
+        creditMicros: await readCreditsIfShown(
+          parts,
+          operation,
+          customer.reference,
+          found.awaitingPlan,
+        ),
       })
     case 'product-not-found':
       throw refusals.productNotFound(request.productRef)
@@ -70,7 +76,7 @@ export async function checkLimit(
 }
 
 /** Reads the credits only if the response shows them. */
-function creditsFor(
+function readCreditsIfShown(
   parts: { readonly wallets: Wallets },
   operation: Operation,
   customerRef: string,
@@ -106,7 +112,7 @@ async function findOrProvision(
   }
 }
 
-async function answerFor(
+async function answerForPurchase(
   parts: LimitCheckParts,
   operation: Operation,
   purchase: Purchase,
@@ -148,4 +154,35 @@ async function answerFor(
     offer,
     creditMicros,
   })
+}
+
+/** Returns whether every reference of the customer has an entry that counts the period and lists all references. */
+async function isPublished(
+  parts: {
+    readonly hotState: HotState
+    readonly partitionCount: (environment: Environment) => number
+  },
+  period: PeriodOfPurchase,
+): Promise<boolean> {
+  const { environment, providerId, productRef } = period
+  for (const reference of period.entitlement.customerRefs) {
+    const subject = subjectKey(providerId, reference)
+    const partition = partitionOf(subject, parts.partitionCount(environment))
+    const key = { space: environment, partition, subject, scope: productRef }
+    const { document } = await parts.hotState.readEntry(key, requestsMeterName)
+    if (document === undefined || !coversPeriod(JSON.parse(document) as Entitlement, period))
+      return false
+  }
+  return true
+}
+
+function coversPeriod(
+  published: Entitlement,
+  { entitlement, periodStartSecond }: PeriodOfPurchase,
+) {
+  return (
+    published.purchaseRef === entitlement.purchaseRef &&
+    published.periods.some(({ startSecond }) => startSecond === periodStartSecond) &&
+    entitlement.customerRefs.every((reference) => published.customerRefs.includes(reference))
+  )
 }

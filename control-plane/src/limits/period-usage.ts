@@ -54,14 +54,14 @@ export type PeriodOfPurchase = {
 }
 
 /** Usage of a period, in 10^-6 units. */
-export type UsedOfPeriod = {
+export type UsageOfPeriod = {
   readonly usedMicros: bigint
   /** Units carried over from the previous period. */
   readonly carriedOverMicros: bigint
 }
 
 /** Pause in milliseconds after the hot state has failed, so that not every caller waits for a hot state that hangs. */
-const failedPauseMs = 500
+const hotStatePauseMs = 500
 
 /**
  * Returns the usage of a period, including every record acknowledged before the call, whichever store is unavailable. Reads the
@@ -85,15 +85,15 @@ export class PeriodUsage {
   async read(
     period: PeriodOfPurchase,
     prepare: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<UsedOfPeriod> {
-    return usedOf(period, await this.#readAmounts(period, prepare))
+  ): Promise<UsageOfPeriod> {
+    return usageFromAmounts(period, await this.#readAmounts(period, prepare))
   }
 
   async #readAmounts(
     period: PeriodOfPurchase,
     prepare: () => Promise<void>,
   ): Promise<ReadonlyMap<string, bigint>> {
-    if (performance.now() - this.#hotStateFailedAtMs < failedPauseMs) {
+    if (performance.now() - this.#hotStateFailedAtMs < hotStatePauseMs) {
       return await this.#readStored(period)
     }
     try {
@@ -104,7 +104,10 @@ export class PeriodUsage {
       if (error instanceof EventLogUnavailableError) throw error
       if (!(error instanceof UsageBehindError)) {
         this.#hotStateFailedAtMs = performance.now()
-        this.#parts.logger.warn({ err: error }, 'the hot state cannot say what was used')
+        this.#parts.logger.warn(
+          { err: error },
+          'could not read usage from the hot state; ClickHouse is used instead',
+        )
       }
     }
     return await this.#readStored(period)
@@ -133,7 +136,7 @@ export class PeriodUsage {
   #readStored(period: PeriodOfPurchase): Promise<ReadonlyMap<string, bigint>> {
     const { environment, providerId, productRef, entitlement } = period
     const { customerRefs } = entitlement
-    const windows = windowsOf(period)
+    const windows = windowsToRead(period)
     return this.readWindows({ environment, providerId, productRef, customerRefs, windows })
   }
 
@@ -145,8 +148,8 @@ export class PeriodUsage {
     const { limits, answers } = this.#parts
     try {
       const { tailRecordsMax } = limits
-      const whole = { ...query, meterName: requestsMeterName, tailRecordsMax }
-      const amounts = await this.#storedReads.run(() => readStoredUsage(this.#parts, whole))
+      const fullQuery = { ...query, meterName: requestsMeterName, tailRecordsMax }
+      const amounts = await this.#storedReads.run(() => readStoredUsage(this.#parts, fullQuery))
       answers.inc({ source: 'stored' })
       return amounts
     } catch (error) {
@@ -156,20 +159,23 @@ export class PeriodUsage {
   }
 }
 
-type Counted = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
+type EntitledPeriodAt = Pick<PeriodOfPurchase, 'entitlement' | 'periodStartSecond' | 'nowMs'>
 
-function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod {
-  const { entitlement, periodStartSecond, nowMs } = of
+function usageFromAmounts(
+  periodAt: EntitledPeriodAt,
+  amounts: ReadonlyMap<string, bigint>,
+): UsageOfPeriod {
+  const { entitlement, periodStartSecond, nowMs } = periodAt
   return {
     usedMicros: amounts.get(windowOfPeriod(entitlement, periodStartSecond)) ?? 0n,
-    carriedOverMicros: carriedOverMicros(entitlement, periodOf(of), amounts, nowMs),
+    carriedOverMicros: carriedOverMicros(entitlement, periodOf(periodAt), amounts, nowMs),
   }
 }
 
 /** Returns the windows to read: the window of the period, and the window of the period from which units are carried over. */
-function windowsOf(of: Counted): CountingWindow[] {
-  const { entitlement, nowMs } = of
-  const period = periodOf(of)
+function windowsToRead(periodAt: EntitledPeriodAt): CountingWindow[] {
+  const { entitlement, nowMs } = periodAt
+  const period = periodOf(periodAt)
   const starts = [period, entitledPeriodThatLeaves(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
@@ -178,7 +184,7 @@ function windowsOf(of: Counted): CountingWindow[] {
   )
 }
 
-function periodOf({ entitlement, periodStartSecond }: Counted): EntitledPeriod {
+function periodOf({ entitlement, periodStartSecond }: EntitledPeriodAt): EntitledPeriod {
   const period = entitlement.periods.find(({ startSecond }) => startSecond === periodStartSecond)
   if (period === undefined) throw new Error(`${entitlement.purchaseRef} has no such period`)
   return period

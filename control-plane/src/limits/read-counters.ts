@@ -36,8 +36,8 @@ export async function readCountedAmounts(
     customerRefs.map(async (reference) => {
       const subject = subjectKey(providerId, reference)
       const partition = partitionOf(subject, parts.partitionCount(environment))
-      const at = { space: environment, partition, subject, scope: productRef }
-      const view = await parts.hotState.readEntry(at, requestsMeterName)
+      const key = { space: environment, partition, subject, scope: productRef }
+      const view = await parts.hotState.readEntry(key, requestsMeterName)
       return view.amounts
     }),
   )

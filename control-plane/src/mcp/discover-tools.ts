@@ -31,7 +31,10 @@ export async function discoverTools(
   const origin = { url: originUrl, headers: authHeaders(parts, providerId, server) }
   const listed = await listOriginTools(fetch, origin, parts.limits.mcpDiscoveryTimeoutMs)
   if (listed.kind === 'failed') {
-    parts.logger.info({ productRef, reason: listed.message }, 'the tools of an origin are unknown')
+    parts.logger.info(
+      { productRef, reason: listed.message },
+      'could not list the tools of an MCP server',
+    )
     return listed
   }
   const outcome = await commit(parts, operation, (work) =>

@@ -36,12 +36,12 @@ export async function listOriginTools(
   const transport = new StreamableHTTPClientTransport(new URL(origin.url), {
     fetch,
     requestInit: { headers: origin.headers },
-    reconnectionOptions: neverAgain,
+    reconnectionOptions: noReconnection,
   })
   try {
     await client.connect(transport, { signal, timeout: timeoutMs })
     const { tools } = await client.listTools(undefined, { signal, timeout: timeoutMs })
-    return judge(tools)
+    return checkTools(tools)
   } catch (error) {
     return failed(signal.aborted ? 'It did not answer in time' : reasonOf(error))
   } finally {
@@ -53,14 +53,16 @@ export async function listOriginTools(
   }
 }
 
-const neverAgain = {
+const noReconnection = {
   maxRetries: 0,
   initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 1_000,
   reconnectionDelayGrowFactor: 1,
 }
 
-function judge(tools: readonly { name: string; description?: string | undefined }[]): ListedTools {
+function checkTools(
+  tools: readonly { name: string; description?: string | undefined }[],
+): ListedTools {
   if (tools.length > mcpToolsMax) {
     return failed(`It has ${tools.length} tools; ${mcpToolsMax} are possible`)
   }
@@ -71,7 +73,10 @@ function judge(tools: readonly { name: string; description?: string | undefined 
   }
   return {
     kind: 'found',
-    tools: tools.map(({ name, description }) => ({ name, description: described(description) })),
+    tools: tools.map(({ name, description }) => ({
+      name,
+      description: storableDescription(description),
+    })),
   }
 }
 
@@ -79,7 +84,7 @@ function isToolName(name: string): boolean {
   return name !== '' && name.length <= mcpToolNameCharsMax && isStorableText(name)
 }
 
-function described(description: string | undefined): string | null {
+function storableDescription(description: string | undefined): string | null {
   if (description === undefined || description === '') return null
   return description.slice(0, textCharsMax).toWellFormed().replaceAll('\0', '')
 }

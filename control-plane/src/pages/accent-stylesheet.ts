@@ -17,7 +17,7 @@ export function registerAccentStylesheet(app: ApiServer): void {
     const accent: HexColor = `#${file.slice(0, 6)}`
     // During an upgrade, pages of both versions may request this file. A stylesheet of the other version must not be cached under
     // this address.
-    const isCurrent = file === fileOf(accent)
+    const isCurrent = file === accentFileOf(accent)
     return reply
       .type('text/css; charset=utf-8')
       .header('cache-control', isCurrent ? cacheControl : 'no-store')
@@ -28,10 +28,10 @@ export function registerAccentStylesheet(app: ApiServer): void {
 
 /** Returns the path of the stylesheet. `accent` is `#rrggbb` in lower case. */
 export function accentStylesheetPath(basePath: string, accent: string): string {
-  return `${basePath}${path}/${fileOf(`#${accent.slice(1)}`)}`
+  return `${basePath}${path}/${accentFileOf(`#${accent.slice(1)}`)}`
 }
 
-function fileOf(accent: HexColor): string {
+function accentFileOf(accent: HexColor): string {
   const digest = createHash('sha256').update(stylesheetOf(accent)).digest('hex').slice(0, 12)
   return `${accent.slice(1)}-${digest}.css`
 }

@@ -19,7 +19,7 @@ export type Tones = {
 export type ColorScheme = 'light' | 'dark'
 
 /** Backgrounds on which links may be, as `pages.css` defines them. */
-export const grounds: Readonly<Record<ColorScheme, readonly HexColor[]>> = {
+export const backgrounds: Readonly<Record<ColorScheme, readonly HexColor[]>> = {
   light: ['#f6f7f9', '#ffffff', '#e2f4e9', '#fdf0d5', '#fdeaea'],
   dark: ['#12151a', '#1b2027', '#163424', '#3a2c11', '#431c20'],
 }
@@ -30,7 +30,7 @@ const white: HexColor = '#ffffff'
 
 export function tonesOf(accent: HexColor, scheme: ColorScheme): Tones {
   const towards = scheme === 'light' ? black : white
-  const main = readableOn(accent, grounds[scheme], towards)
+  const main = readableOn(accent, backgrounds[scheme], towards)
   const onAccent = contrastOf(accent, black) >= contrastOf(accent, white) ? black : white
   const opposite = onAccent === black ? white : black
   return {
@@ -42,11 +42,11 @@ export function tonesOf(accent: HexColor, scheme: ColorScheme): Tones {
 }
 
 /** Returns the color, mixed with as little of `towards` as makes it readable on all backgrounds. */
-function readableOn(color: HexColor, on: readonly HexColor[], towards: HexColor): HexColor {
+function readableOn(color: HexColor, behind: readonly HexColor[], towards: HexColor): HexColor {
   const steps = 50
   for (let step = 0; step < steps; step += 1) {
     const candidate = mix(color, towards, step / steps)
-    if (on.every((ground) => contrastOf(candidate, ground) >= contrastMin)) return candidate
+    if (behind.every((ground) => contrastOf(candidate, ground) >= contrastMin)) return candidate
   }
   return towards
 }

@@ -2,7 +2,7 @@ import { majorText } from '@tollgate/domain/money/currencies'
 import type { Formats } from './formats.ts'
 
 /** Parses a typed amount, with a point or a comma. Returns undefined if the text is not an amount. */
-export function majorOf(text: string): number | undefined {
+export function parseMajor(text: string): number | undefined {
   return /^\d{1,9}([.,]\d{1,2})?$/.test(text) ? Number(text.replace(',', '.')) : undefined
 }
 

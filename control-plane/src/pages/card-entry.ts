@@ -23,7 +23,7 @@ export function cardEntryOf(stripeUrl: URL, publishableKey: string): CardEntry {
 export const stripeScript = 'https://js.stripe.com/endive/stripe.js'
 
 /** Returns the origins that the card entry needs: those that Stripe documents for its element, or none. */
-export function originsFor(entry: CardEntry): ForeignOrigins {
+export function cardEntryOrigins(entry: CardEntry): ForeignOrigins {
   switch (entry.kind) {
     case 'none':
       return noForeignOrigins

@@ -7,7 +7,7 @@ import { processorOf, type PaymentParts } from '@tollgate/domain/payments/paymen
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Caller } from '../access/caller.ts'
 import { read, type ReadParts } from '../access/read.ts'
-import { originsFor, type CardEntries, type CardEntry } from './card-entry.ts'
+import { cardEntryOrigins, type CardEntries, type CardEntry } from './card-entry.ts'
 import { formFields } from './form-fields.ts'
 import type { Frame } from './frame.ts'
 import type { Notice } from './notice.tsx'
@@ -38,7 +38,7 @@ export function requireCardEntry(
 }
 
 /** Returns the name of this attempt from the form, so that a button pressed twice starts only one setup. */
-export function requireAttemptName(request: FastifyRequest, { frame }: Visit): string {
+export function requireAttemptId(request: FastifyRequest, { frame }: Visit): string {
   const { attempt } = formFields(request)
   if (attempt === undefined || !/^[0-9a-f-]{36}$/.test(attempt)) {
     throw new ProblemError(problems.staleForm, frame)
@@ -70,19 +70,19 @@ export async function readOpenSetup(
   await requireSetup(pages, visit, setupIntentId)
   const processor = processorOf(pages.payments, visit.caller.environment)
   const setup = await processor.retrieve('setup_intent', setupIntentId)
-  const isOver = setup?.status === 'succeeded' || setup?.status === 'canceled'
-  if (setup?.clientSecret === undefined || isOver) return undefined
+  const hasEnded = setup?.status === 'succeeded' || setup?.status === 'canceled'
+  if (setup?.clientSecret === undefined || hasEnded) return undefined
   const hasUnpaid = (await readUnpaid(pages, visit)).some(isUnpaid)
   return { entry, setupIntentId, clientSecret: setup.clientSecret, returnUrl, hasUnpaid }
 }
 
 /** Applies the outcome of the setup. If no card was saved, returns the address at which the customer continues. */
-export async function settleSetup(
+export async function finishSetup(
   pages: CardSetupParts,
   visit: Visit & { readonly customer: Customer },
   setupIntentId: string,
   { entry, ended }: { readonly entry: string; readonly ended: string },
-): Promise<'saved' | { readonly goesOnAt: string }> {
+): Promise<'saved' | { readonly continuePath: string }> {
   await requireSetup(pages, visit, setupIntentId)
   const parts = { ...pages.payments, now: () => new Date(pages.clock.now()) }
   const applied = await applySetup(parts, visit.caller.environment, setupIntentId)
@@ -90,11 +90,11 @@ export async function settleSetup(
     case 'saved':
       return 'saved'
     case 'declined':
-      return { goesOnAt: `${entry}?why=declined` }
+      return { continuePath: `${entry}?why=declined` }
     case 'open':
-      return { goesOnAt: `${entry}?why=unfinished` }
+      return { continuePath: `${entry}?why=unfinished` }
     case 'ended':
-      return { goesOnAt: ended }
+      return { continuePath: ended }
   }
 }
 
@@ -104,7 +104,7 @@ export async function sendCardForm(
   { entry }: OpenSetup,
   page: ReactElement,
 ): Promise<FastifyReply> {
-  void reply.headers(securityHeaders(originsFor(entry)))
+  void reply.headers(securityHeaders(cardEntryOrigins(entry)))
   return sendPage(reply, 200, page)
 }
 

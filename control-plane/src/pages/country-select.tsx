@@ -8,14 +8,14 @@ type CountrySelectProps = {
   readonly isRequired: boolean
   /** A known country can be changed but not removed. */
   readonly isKnown: boolean
-  readonly isWrong: boolean
+  readonly isInvalid: boolean
   /** Id of the element with the complaint about the country. */
   readonly describedBy: string | undefined
 }
 
 /** The label and the select element for the customer's country. */
 export function CountrySelect(props: CountrySelectProps): ReactElement {
-  const { reader, value, isRequired, isKnown, isWrong, describedBy } = props
+  const { reader, value, isRequired, isKnown, isInvalid, describedBy } = props
   const { t } = reader
   return (
     <>
@@ -26,7 +26,7 @@ export function CountrySelect(props: CountrySelectProps): ReactElement {
         defaultValue={value}
         required={isRequired}
         autoComplete="country"
-        aria-invalid={isWrong}
+        aria-invalid={isInvalid}
         aria-describedby={describedBy}
       >
         <option value="">{t('shared:chooseCountry')}</option>

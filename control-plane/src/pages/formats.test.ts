@@ -22,7 +22,7 @@ test.each([
   ['en-u-nu-arab, en-GB-u-ca-buddhist', null, 'en', 'en-GB', 'US$1,234.50', '31 Jan 2026'],
   ['de-AT-1996', null, 'de', 'de-AT', '$ 1.234,50', '31.01.2026'],
   ['fr', 'auto', 'fr', 'fr-FR', '1 234,50 $US', '31 janv. 2026'],
-])('a browser that sends %j with a session in %j', (header, session, ...expected) => {
+])('formats for a browser that sends %j with a session in %j', (header, session, ...expected) => {
   const { language, formats } = readerOf(header, session)
   const amount = plain(formats.money(123_450n, 'USD'))
   const day = formats.date(new Date('2026-01-31T23:59:59Z'))
@@ -30,12 +30,12 @@ test.each([
 })
 
 test.each(['*', '', ';;;', 'x-klingon', '!!, -', 'a'.repeat(5_000), 'en_DE@euro'])(
-  'answers a language of %.20j in English',
+  'uses English for the language %.20j',
   (header) => {
     expect(readerOf(header).formats.locale).toBe('en-US')
   },
 )
 
-test('amounts beyond what a number can hold keep every digit', () => {
+test('keeps every digit of amounts above the safe integers', () => {
   expect(formatsFor('en').money(900_719_925_474_099_267n, 'USD')).toBe('$9,007,199,254,740,992.67')
 })

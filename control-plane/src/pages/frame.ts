@@ -4,7 +4,7 @@ import { findMerchant } from '@tollgate/domain/merchants/repository'
 import { findProvider } from '@tollgate/domain/providers/repository'
 import type { Caller } from '../access/caller.ts'
 import { read, readControl, type ReadParts } from '../access/read.ts'
-import { mayLeadTo } from '../access/require-links.ts'
+import { mayLinkTo } from '../access/require-links.ts'
 import { assetsPath } from './asset-url.ts'
 import type { ProviderFrame } from './provider/provider-page.tsx'
 import { readerOf, type Reader } from './reader.ts'
@@ -22,7 +22,7 @@ export type ShownMerchant = {
   readonly termsUrl: string | null
   readonly privacyUrl: string | null
   /** Returns whether the provider's list of hosts allows a link to the address. */
-  readonly mayLeadTo: (address: string) => boolean
+  readonly mayLinkTo: (address: string) => boolean
   /** Paths of the provider's images on this installation. */
   readonly logo: string | null
   readonly icon: string | null
@@ -64,12 +64,15 @@ export async function frameOf(
 ): Promise<Frame> {
   return {
     ...anonymousFrame(pages, request, locale),
-    merchant: await merchantOf(pages, caller),
+    merchant: await shownMerchantOf(pages, caller),
     isSandbox: caller.environment === 'sandbox',
   }
 }
 
-async function merchantOf(pages: FrameParts, caller: Caller): Promise<ShownMerchant | undefined> {
+async function shownMerchantOf(
+  pages: FrameParts,
+  caller: Caller,
+): Promise<ShownMerchant | undefined> {
   const { providerId } = caller
   const provider = await readControl(pages, caller, (sql) => findProvider(sql, providerId))
   if (provider === undefined) return undefined
@@ -77,10 +80,10 @@ async function merchantOf(pages: FrameParts, caller: Caller): Promise<ShownMerch
     merchant: await findMerchant(sql, providerId),
     assets: await findAssetNames(sql, providerId),
   }))
-  const leadsTo = (address: string): boolean =>
-    mayLeadTo(pages.hostedUrl, merchant.allowedLinkHosts, address)
+  const isLinkAllowed = (address: string): boolean =>
+    mayLinkTo(pages.hostedUrl, merchant.allowedLinkHosts, address)
   const allowed = (address: string | null): string | null =>
-    address !== null && leadsTo(address) ? address : null
+    address !== null && isLinkAllowed(address) ? address : null
   const pathOf = (sha256: string | undefined): string | null =>
     sha256 === undefined ? null : `${pages.basePath}${assetsPath}/${sha256}`
   const name = merchant.displayName ?? provider.name
@@ -92,7 +95,7 @@ async function merchantOf(pages: FrameParts, caller: Caller): Promise<ShownMerch
     supportUrl: allowed(merchant.supportUrl),
     termsUrl: allowed(merchant.termsUrl),
     privacyUrl: allowed(merchant.privacyUrl),
-    mayLeadTo: leadsTo,
+    mayLinkTo: isLinkAllowed,
     logo: pathOf(assets.get('logo')),
     icon: pathOf(assets.get('icon')),
   }

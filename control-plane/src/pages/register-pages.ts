@@ -58,7 +58,7 @@ export async function registerPages(
 
 function installProblemPages(app: ApiServer, pages: ProviderFrame): void {
   const send = (request: FastifyRequest, reply: FastifyReply, error: Error): FastifyReply => {
-    const { problem, frame } = asProblem(error, request.method)
+    const { problem, frame } = problemOfError(error, request.method)
     if (problem.status >= 500) request.log.error({ err: error }, 'a page failed')
     if (problem.status === 503) void reply.header('retry-after', 5)
     if (error instanceof TooManySessionsError) {
@@ -80,7 +80,7 @@ function retryPathOf({ method }: FastifyRequest, path: string | undefined): stri
   return method === 'GET' ? '' : path
 }
 
-function asProblem(error: Error, method: string): Pick<ProblemError, 'problem' | 'frame'> {
+function problemOfError(error: Error, method: string): Pick<ProblemError, 'problem' | 'frame'> {
   if (error instanceof ProblemError) return error
   if (error instanceof TooManySessionsError) {
     return { problem: problems.tooManyCheckouts, frame: undefined }

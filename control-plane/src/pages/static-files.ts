@@ -32,14 +32,14 @@ const types = {
 }
 
 const files = {
-  stylesheet: fileOf('pages.css', types.css),
-  script: fileOf('pages.js', types.js),
-  payment: fileOf('payment.js', types.js),
-  docsStylesheet: fileOf('docs.css', types.css),
-  copyScript: fileOf('copy.js', types.js),
-  icon: fileOf('icon.svg', types.svg),
-  providerStylesheet: fileOf('provider.css', types.css),
-  providerScript: fileOf('provider.js', types.js),
+  stylesheet: loadStaticFile('pages.css', types.css),
+  script: loadStaticFile('pages.js', types.js),
+  payment: loadStaticFile('payment.js', types.js),
+  docsStylesheet: loadStaticFile('docs.css', types.css),
+  copyScript: loadStaticFile('copy.js', types.js),
+  icon: loadStaticFile('icon.svg', types.svg),
+  providerStylesheet: loadStaticFile('provider.css', types.css),
+  providerScript: loadStaticFile('provider.js', types.js),
 }
 
 /** Serves the static files of the pages. */
@@ -71,7 +71,7 @@ export function basePathOf(hostedUrl: string): string {
   return new URL(hostedUrl).pathname.replace(/\/$/, '')
 }
 
-function fileOf(name: string, type: string): StaticFile {
+function loadStaticFile(name: string, type: string): StaticFile {
   const text = readFileSync(new URL(`../../public/${name}`, import.meta.url), 'utf8')
   const digest = createHash('sha256').update(text).digest('hex').slice(0, 16)
   return { path: `/customer/files/${digest}/${name}`, type, content: compressed(text) }

@@ -40,15 +40,15 @@ export function UsageChart({ title, bars, now, reader }: ChartProps): ReactEleme
           <g key={tick}>
             <line
               className="grid"
-              x1={per(left)}
-              x2={per(right)}
-              y1={per(y(tick))}
-              y2={per(y(tick))}
+              x1={percent(left)}
+              x2={percent(right)}
+              y1={percent(y(tick))}
+              y2={percent(y(tick))}
             />
             <text
               className="label"
-              x={per(left - 1.5)}
-              y={per(y(tick))}
+              x={percent(left - 1.5)}
+              y={percent(y(tick))}
               dy="0.35em"
               textAnchor="end"
             >
@@ -60,10 +60,10 @@ export function UsageChart({ title, bars, now, reader }: ChartProps): ReactEleme
           <rect
             key={index}
             className="bar"
-            x={per(x(index) ?? left)}
-            width={per(x.bandwidth())}
-            y={per(y(value))}
-            height={per(bottom - y(value))}
+            x={percent(x(index) ?? left)}
+            width={percent(x.bandwidth())}
+            y={percent(y(value))}
+            height={percent(bottom - y(value))}
             rx="2"
           >
             <title>{t('shared:chartBar', { date: formats.date(start), value })}</title>
@@ -86,12 +86,12 @@ function DateLabels({ bars, formats }: DateLabelsProps): ReactElement {
   return (
     <>
       {first !== undefined && (
-        <text className="label" x={per(left)} y="98%">
+        <text className="label" x={percent(left)} y="98%">
           {formats.shortDate(first.start)}
         </text>
       )}
       {last !== undefined && last !== first && (
-        <text className="label" x={per(right)} y="98%" textAnchor="end">
+        <text className="label" x={percent(right)} y="98%" textAnchor="end">
           {formats.shortDate(last.start)}
         </text>
       )}
@@ -133,6 +133,6 @@ function shortCount(value: number, { locale }: Formats): string {
   return new Intl.NumberFormat(locale, { notation: 'compact' }).format(value)
 }
 
-function per(cent: number): string {
+function percent(cent: number): string {
   return `${Number(cent.toFixed(3))}%`
 }

@@ -37,7 +37,7 @@ export async function loadDecidingPurchase(
 }
 
 /** Returns the loaded purchase with its usage, or undefined if it does not give access. */
-export async function heldPurchase(
+export async function presentHeldPurchase(
   parts: { readonly clock: Clock; readonly usage: PeriodUsage },
   { environment, providerId }: Caller,
   { purchase, customerRefs }: LoadedPurchase,

@@ -45,15 +45,15 @@ export async function fullPurchasesOf(
   filter: Partial<PurchaseFilter>,
 ): Promise<PurchaseBody[]> {
   const loaded = await read(parts, caller, (sql) => loadPurchases(parts, sql, caller, filter))
-  return presentFully(parts, caller, loaded)
+  return presentPurchases(parts, caller, loaded)
 }
 
-export async function presentFully(
+export async function presentPurchases(
   parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<PurchaseBody[]> {
-  const shown = await withUsage(parts, caller, loaded)
+  const shown = await addUsage(parts, caller, loaded)
   return shown.map(({ purchase, usage }) => purchaseToHttp(purchase, usage))
 }
 
@@ -68,16 +68,16 @@ export async function shownPurchasesOf(
   filter: Partial<PurchaseFilter>,
 ): Promise<ShownPurchase[]> {
   const loaded = await read(parts, caller, (sql) => loadPurchases(parts, sql, caller, filter))
-  return withUsage(parts, caller, loaded)
+  return addUsage(parts, caller, loaded)
 }
 
-async function withUsage(
+async function addUsage(
   parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<ShownPurchase[]> {
   const { purchases } = loaded
-  const usages = await usageShown(parts, caller, purchases, loaded)
+  const usages = await readUsagesOrNone(parts, caller, purchases, loaded)
   return purchases.map((purchase) => ({ purchase, usage: usages.get(purchase.reference) }))
 }
 
@@ -100,24 +100,24 @@ export async function briefPurchasesOf(
   customerRef: string,
 ): Promise<PurchaseBriefBody[]> {
   const loaded = await read(parts, caller, (sql) =>
-    loadPurchases(parts, sql, caller, withAccess(customerRef)),
+    loadPurchases(parts, sql, caller, accessFilter(customerRef)),
   )
-  return presentBriefly(parts, caller, loaded)
+  return presentBriefPurchases(parts, caller, loaded)
 }
 
 /** Returns a filter for the customer's purchases that may give access. */
-export function withAccess(customerRef: string): Partial<PurchaseFilter> {
+export function accessFilter(customerRef: string): Partial<PurchaseFilter> {
   return { customerRef, statuses: statusesWithAccess }
 }
 
-export async function presentBriefly(
+export async function presentBriefPurchases(
   parts: PurchaseViewParts,
   caller: Caller,
   loaded: LoadedPurchases,
 ): Promise<PurchaseBriefBody[]> {
   const now = new Date(parts.clock.now())
   const purchases = loaded.purchases.filter((purchase) => givesAccess(purchase, now))
-  const usages = await usageShown(parts, caller, purchases, loaded)
+  const usages = await readUsagesOrNone(parts, caller, purchases, loaded)
   return purchases.map((purchase) => purchaseToBrief(purchase, usages.get(purchase.reference)))
 }
 
@@ -149,7 +149,7 @@ async function usageOf(
     references: await listReferencesByCustomer(sql, caller.providerId, [purchase.customerRef]),
     conversions: await conversionsOf(sql, caller.providerId, [purchase]),
   }))
-  const usages = await usageShown(parts, caller, [purchase], context)
+  const usages = await readUsagesOrNone(parts, caller, [purchase], context)
   return usages.get(purchase.reference)
 }
 
@@ -209,7 +209,7 @@ async function conversionsOf(
  * Returns the usage by reference of the purchase, for display only. If the counters are late, the usage counted so far is shown. If
  * they cannot be read, no usage is shown.
  */
-async function usageShown(
+async function readUsagesOrNone(
   parts: PurchaseViewParts,
   caller: Caller,
   purchases: readonly Purchase[],
@@ -239,7 +239,7 @@ async function readUsages(
     const { planSnapshot, productRef } = purchase
     if (planSnapshot === null) continue
     const customerRefs = references.get(purchase.customerRef) ?? []
-    const shownAt = shownInstant(parts, purchase)
+    const shownAt = usageInstant(parts, purchase)
     const period = purchasePeriodAt(purchase, planSnapshot, shownAt)
     const amounts = await readCountedAmounts(parts, environment, providerId, {
       productRef,
@@ -251,7 +251,7 @@ async function readUsages(
       ? await splitSharedUsage(parts, caller, purchase, customerRefs, period, countedMicros)
       : { usedMicros: countedMicros }
     if (used === undefined) continue
-    const carriedOverMicros = carriedInto(purchase, shownAt, amounts, parts.clock.now())
+    const carriedOverMicros = carriedOverInto(purchase, shownAt, amounts, parts.clock.now())
     const counted = { ...used, carriedOverMicros }
     const conversion = conversions.get(purchase.currency)
     const plan = planOfPeriod(planSnapshot, purchase, period)
@@ -260,7 +260,7 @@ async function readUsages(
   return usages
 }
 
-function carriedInto(
+function carriedOverInto(
   purchase: Purchase,
   shownAt: Date,
   amounts: ReadonlyMap<string, bigint>,
@@ -274,7 +274,7 @@ function carriedInto(
 }
 
 /** Returns the current time, or the last instant of a purchase that has ended. */
-function shownInstant(parts: { readonly clock: Clock }, purchase: Purchase): Date {
+function usageInstant(parts: { readonly clock: Clock }, purchase: Purchase): Date {
   const endMs = (purchase.endedAt ?? purchase.endDate)?.getTime() ?? Infinity
   return new Date(Math.min(parts.clock.now(), endMs - 1))
 }

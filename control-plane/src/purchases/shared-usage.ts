@@ -26,17 +26,20 @@ export async function splitSharedUsage(
   countedMicros: bigint,
 ): Promise<SplitUsage | undefined> {
   try {
-    const { own, before } = await readParts(parts, caller, purchase, customerRefs, period)
+    const { own, before } = await readShares(parts, caller, purchase, customerRefs, period)
     const usedMicros = purchase.endedAt === null ? countedMicros : before + own
     return { usedMicros, usedBeforeMicros: before }
   } catch (error) {
     const { reference } = purchase
-    parts.logger.warn({ err: error, purchase: reference }, 'shared usage cannot be split')
+    parts.logger.warn(
+      { err: error, purchase: reference },
+      'could not split shared usage between purchases',
+    )
     return undefined
   }
 }
 
-async function readParts(
+async function readShares(
   parts: ReadParts & { readonly usage: PeriodUsage },
   caller: Caller,
   purchase: Purchase,

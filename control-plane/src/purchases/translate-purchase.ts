@@ -5,7 +5,7 @@ import type {
   PurchaseBriefBody,
   PurchaseUsageBody,
 } from '@tollgate/schemas/http/purchases'
-import { present } from '../domain/present.ts'
+import { definedFields } from '../domain/defined-fields.ts'
 
 export function purchaseToHttp(
   purchase: Purchase,
@@ -30,7 +30,7 @@ export function purchaseToBrief(
     ...sharedFields(purchase, usage),
     productRef: purchase.productRef,
     productName: purchase.productName,
-    ...present({ planRef: purchase.planRef, planType: purchase.planSnapshot?.type }),
+    ...definedFields({ planRef: purchase.planRef, planType: purchase.planSnapshot?.type }),
   }
 }
 
@@ -38,7 +38,7 @@ function scheduledPlanOf({ scheduledPlan, scheduledPlanAt, nextBillingDate, ende
   if (scheduledPlan === null || endedAt !== null) return undefined
   const { reference, name, priceMinor: price, currency } = scheduledPlan
   const startDate = (scheduledPlanAt ?? nextBillingDate)?.toISOString()
-  return { reference, name, price, currency, ...present({ startDate }) }
+  return { reference, name, price, currency, ...definedFields({ startDate }) }
 }
 
 function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) {
@@ -52,7 +52,7 @@ function sharedFields(purchase: Purchase, usage: PurchaseUsageBody | undefined) 
     isRecurring: purchase.isRecurring,
     metadata: purchase.metadata,
     origin: purchase.origin,
-    ...present({
+    ...definedFields({
       usage,
       // A purchase that has ended shows its actual end, not the planned one.
       endDate: (purchase.endedAt ?? purchase.endDate)?.toISOString(),

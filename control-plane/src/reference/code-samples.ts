@@ -28,7 +28,7 @@ type SampleRequest = {
   /** Name of the file that is the body. */
   readonly file: string | undefined
   /** Name of the file to which the response is saved, if the response is not JSON. */
-  readonly savedAs: string | undefined
+  readonly responseFile: string | undefined
 }
 
 /** Returns the same request with curl, in TypeScript and in Python. `address` is the address of the installation. */
@@ -76,7 +76,7 @@ function sampleRequest(
     },
     json,
     file,
-    savedAs: savedNameOf(operation),
+    responseFile: responseFileOf(operation),
   }
 }
 
@@ -85,7 +85,7 @@ function exampleText({ example, schema }: Parameter): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-function savedNameOf({ responses }: PlacedOperation['operation']): string | undefined {
+function responseFileOf({ responses }: PlacedOperation['operation']): string | undefined {
   const answer = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   const content = answer !== undefined && 'content' in answer ? answer.content : undefined
   const [type] = Object.keys(content ?? {})
@@ -103,15 +103,15 @@ function curlSample({
   headers,
   json,
   file,
-  savedAs,
+  responseFile,
 }: SampleRequest): string {
   const parts = [
-    `curl ${savedAs === undefined ? '' : '-f '}${method === 'GET' ? '' : `-X ${method} `}${shellQuoted(url)}`,
+    `curl ${responseFile === undefined ? '' : '-f '}${method === 'GET' ? '' : `-X ${method} `}${shellQuoted(url)}`,
     ...(variable === undefined ? [] : [`-H "Authorization: Bearer $${variable}"`]),
     ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...(json === undefined ? [] : [`-d ${shellQuoted(JSON.stringify(json, null, 2))}`]),
     ...(file === undefined ? [] : [`--data-binary @${file}`]),
-    ...(savedAs === undefined ? [] : [`-o ${savedAs}`]),
+    ...(responseFile === undefined ? [] : [`-o ${responseFile}`]),
   ]
   return parts.join(' \\\n  ')
 }
@@ -121,7 +121,7 @@ function shellQuoted(text: string): string {
 }
 
 function typescriptSample(request: SampleRequest): string {
-  const { method, url, variable, headers, json, file, savedAs } = request
+  const { method, url, variable, headers, json, file, responseFile } = request
   const quoted = (text: string): string =>
     `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   const lines = [
@@ -136,7 +136,7 @@ function typescriptSample(request: SampleRequest): string {
         : []
   const imports = [
     ...(file === undefined ? [] : ['readFile']),
-    ...(savedAs === undefined ? [] : ['writeFile']),
+    ...(responseFile === undefined ? [] : ['writeFile']),
   ]
   return [
     ...(imports.length === 0
@@ -147,17 +147,17 @@ function typescriptSample(request: SampleRequest): string {
     ...(lines.length === 0 ? [] : ['  headers: {', ...lines.map((line) => `    ${line}`), '  },']),
     ...body,
     '})',
-    ...(savedAs === undefined
+    ...(responseFile === undefined
       ? ['console.log(response.status, await response.json())']
       : [
           'if (!response.ok) throw new Error(await response.text())',
-          `await writeFile(${quoted(savedAs)}, new Uint8Array(await response.arrayBuffer()))`,
+          `await writeFile(${quoted(responseFile)}, new Uint8Array(await response.arrayBuffer()))`,
         ]),
   ].join('\n')
 }
 
 function pythonSample(request: SampleRequest): string {
-  const { method, url, variable, headers, json, file, savedAs } = request
+  const { method, url, variable, headers, json, file, responseFile } = request
   const lines = [
     ...(variable === undefined ? [] : [`"Authorization": f"Bearer {os.environ['${variable}']}",`]),
     ...Object.entries(headers)
@@ -176,11 +176,11 @@ function pythonSample(request: SampleRequest): string {
     ...(json === undefined ? [] : [`    json=${indented(pythonLiteral(json, ''), '    ')},`]),
     ...(file === undefined ? [] : [`    data=open(${JSON.stringify(file)}, "rb"),`]),
     ')',
-    ...(savedAs === undefined
+    ...(responseFile === undefined
       ? ['print(response.status_code, response.json())']
       : [
           'response.raise_for_status()',
-          `open(${JSON.stringify(savedAs)}, "wb").write(response.content)`,
+          `open(${JSON.stringify(responseFile)}, "wb").write(response.content)`,
         ]),
   ].join('\n')
 }

@@ -4,7 +4,7 @@ import type { PlacedOperation } from './description-document.ts'
 import type { DocsFrame } from './docs-page.tsx'
 import { createSearch, hitsMax } from './search.ts'
 
-test('a sample that saves a document does not save an error in its place', () => {
+test('saves no error in place of a document in a sample', () => {
   const operation = {
     operationId: 'getPdf',
     responses: { 200: { content: { 'application/pdf': {} } } },
@@ -16,7 +16,7 @@ test('a sample that saves a document does not save an error in its place', () =>
   expect(python).toContain('\nresponse.raise_for_status()\n')
 })
 
-test('a search has a limit of hits, and looks for more than a letter', () => {
+test('limits the hits of a search, and ignores single letters', () => {
   const frame = { docsPath: '/docs', sections: [] } as unknown as DocsFrame
   const guide = Array.from({ length: 100 }, (_, at) => `\n## Heading ${at}\n\nText\n`).join('')
   const search = createSearch(frame, guide)

@@ -32,7 +32,7 @@ type Reference = {
 const cacheControl = 'public, max-age=60'
 
 /** Slug of the page for unknown addresses. */
-const missing = 'missing'
+const missingSlug = 'missing'
 
 const searchQuery = z.object({ q: z.string().max(200).default('') })
 
@@ -49,13 +49,13 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     const { frame, render } = open()
     const element = render(slug)
     // Clients may request any address, so all addresses without a page share one cached page.
-    if (element === undefined && slug !== missing) return page(missing)
-    const made = {
+    if (element === undefined && slug !== missingSlug) return page(missingSlug)
+    const renderedPage = {
       status: element === undefined ? 404 : 200,
       html: compressed(documentText(element ?? MissingPage({ frame }))),
     }
-    rendered.set(slug, made)
-    return made
+    rendered.set(slug, renderedPage)
+    return renderedPage
   }
   const headers = { ...securityHeaders(noForeignOrigins), 'cache-control': cacheControl }
   const prepare = (reply: FastifyReply, status: number): FastifyReply =>
@@ -82,7 +82,7 @@ export function registerReference(app: ApiServer, options: ReferenceOptions): vo
     // The page is sent only once, so compressing it would cost more than it saves.
     return prepare(reply, 200).send(documentText(SearchPage({ frame, query, ...search(query) })))
   })
-  app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page(missing)))
+  app.get('/docs/*', { schema }, (request, reply) => send(request, reply, page(missingSlug)))
 }
 
 function createReference(description: ApiDescription, options: ReferenceOptions): Reference {

@@ -65,7 +65,7 @@ export function Field(props: FieldProps): ReactElement {
   return (
     <li>
       <code className="field-name">{name}</code>{' '}
-      <span className="quiet small">{typeWords(description, schema)}</span>{' '}
+      <span className="quiet small">{typeText(description, schema)}</span>{' '}
       {isRequired && <span className="required small">required</span>}
       {text !== undefined && (
         <p className="small">
@@ -112,8 +112,8 @@ function merged(description: ApiDescription, given: Schema): Schema {
 }
 
 /** Returns the type and its limits, as in `string, 1 to 256 characters, default "usd"`. */
-function typeWords(description: ApiDescription, schema: Schema): string {
-  return [typeName(description, schema), ...limitWords(schema)].join(', ')
+function typeText(description: ApiDescription, schema: Schema): string {
+  return [typeName(description, schema), ...limitTexts(schema)].join(', ')
 }
 
 function typeName(description: ApiDescription, given: Schema): string {
@@ -130,26 +130,26 @@ function typeName(description: ApiDescription, given: Schema): string {
 }
 
 /** Limits at or above this number tell a client nothing and are omitted. */
-const vastNumber = Number.MAX_SAFE_INTEGER
+const shownNumberMax = Number.MAX_SAFE_INTEGER
 
-function limitWords(schema: Schema): readonly string[] {
+function limitTexts(schema: Schema): readonly string[] {
   const { minLength, maxLength, minItems, maxItems, format } = schema
   const low = schema.minimum ?? schema.exclusiveMinimum
   const high = schema.maximum ?? schema.exclusiveMaximum
   return [
     ...(format === undefined ? [] : [format]),
-    ...rangeWords(minLength, maxLength, 'characters'),
-    ...rangeWords(minItems, maxItems, 'entries'),
-    ...rangeWords(
-      low !== undefined && low > -vastNumber ? low : undefined,
-      high !== undefined && high < vastNumber ? high : undefined,
+    ...rangeTexts(minLength, maxLength, 'characters'),
+    ...rangeTexts(minItems, maxItems, 'entries'),
+    ...rangeTexts(
+      low !== undefined && low > -shownNumberMax ? low : undefined,
+      high !== undefined && high < shownNumberMax ? high : undefined,
       '',
     ),
     ...(schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]),
   ]
 }
 
-function rangeWords(low: number | undefined, high: number | undefined, unit: string): string[] {
+function rangeTexts(low: number | undefined, high: number | undefined, unit: string): string[] {
   const words = (text: string): string[] => [`${text} ${unit}`.trim()]
   if (low !== undefined && high !== undefined) return words(`${low} to ${high}`)
   if (low !== undefined) return words(`at least ${low}`)

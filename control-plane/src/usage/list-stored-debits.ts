@@ -31,7 +31,7 @@ export async function listStoredDebits(
      ORDER BY log_offset LIMIT {rowsMax:UInt32}`,
     { partition, fromOffset, toOffset, rowsMax },
   )
-  return rows.map(({ offset, micros, ...of }) => {
-    return { ...of, offset: Number(offset), micros: BigInt(micros) }
+  return rows.map(({ offset, micros, ...wallet }) => {
+    return { ...wallet, offset: Number(offset), micros: BigInt(micros) }
   })
 }

@@ -7,7 +7,7 @@ import type { TimeRange } from '../domain/usage-buckets.ts'
 import {
   bucketedUsage,
   bucketStart,
-  nothing,
+  zeroSum,
   sumOf,
   type BucketedUsage,
   type SumRow,
@@ -39,7 +39,7 @@ export async function sumRolledUp(store: Store, query: RolledUpQuery): Promise<U
     `SELECT ${sums} FROM (${hoursOf(query)})`,
     parametersOf(query),
   )
-  return row === undefined ? nothing : sumOf(row)
+  return row === undefined ? zeroSum : sumOf(row)
 }
 
 /**

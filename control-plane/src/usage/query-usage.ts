@@ -36,13 +36,13 @@ const toolMeterPrefix = 'tool:'
 
 export async function sumUsage(store: UsageStore, query: UsageQuery): Promise<UsageSum> {
   const [row] = await store.query<SumRow>(
-    `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${recordsOnce(query)})`,
+    `SELECT toString(sum(amount)) AS total, toString(count()) AS records FROM (${distinctRecords(query)})`,
     parametersOf(query),
   )
-  return row === undefined ? nothing : sumOf(row)
+  return row === undefined ? zeroSum : sumOf(row)
 }
 
-export const nothing: UsageSum = { total: '0', count: 0 }
+export const zeroSum: UsageSum = { total: '0', count: 0 }
 
 /** SQL expressions for the start of the bucket that contains the column `at`. */
 export const bucketStart: Readonly<Record<Granularity, string>> = {
@@ -70,7 +70,7 @@ export async function sumUsageByBucket(
   const rows = await store.query<SumRow & { bucket: string }>(
     `SELECT toString(toUnixTimestamp(${bucketStart[granularity]})) AS bucket,
        toString(sum(amount)) AS total, toString(count()) AS records
-     FROM (${recordsOnce(query)}) GROUP BY bucket WITH ROLLUP`,
+     FROM (${distinctRecords(query)}) GROUP BY bucket WITH ROLLUP`,
     parametersOf(query),
   )
   return bucketedUsage(rows, query.range)
@@ -82,7 +82,7 @@ export function bucketedUsage(
   range: TimeRange,
 ): BucketedUsage {
   const buckets = new Map<number, UsageSum>()
-  let whole = nothing
+  let whole = zeroSum
   for (const row of rows) {
     const sum = sumOf(row)
     // The total row of the roll-up has no bucket. A bucket that began before the range starts at the start of the range, like the
@@ -94,7 +94,7 @@ export function bucketedUsage(
 }
 
 /** Groups records by id, so that a record that was stored twice is counted once, also before ClickHouse has merged its parts. */
-function recordsOnce(query: UsageQuery): string {
+function distinctRecords(query: UsageQuery): string {
   return `
     SELECT any(value) AS amount, any(timestamp) AS at
     FROM ${query.environment}.usage_records

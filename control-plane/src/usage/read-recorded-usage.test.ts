@@ -61,7 +61,7 @@ const logs = fc.record({
   length: fc.integer({ min: 1, max: 30 }),
 })
 
-test('what the log has is found around its holes, and each hole is told', async () => {
+test('returns the records around gaps of the log, and reports each gap', async () => {
   await fc.assert(
     fc.asyncProperty(logs, async ({ kept, recordsPerRead, fromOffset, length }) => {
       const toOffset = fromOffset + length
@@ -78,7 +78,7 @@ test('what the log has is found around its holes, and each hole is told', async 
       )
       const told = new Set(read.records.map(({ offset }) => offset))
       const missing = new Set<number>()
-      for (const hole of read.holes) {
+      for (const hole of read.gaps) {
         for (let at = hole.fromOffset; at < hole.toOffset; at += 1) missing.add(at)
       }
       expect(read.toOffset).toBe(toOffset)
@@ -91,7 +91,7 @@ test('what the log has is found around its holes, and each hole is told', async 
   )
 })
 
-test('a log that ends before what was stored is another one', async () => {
+test('refuses a log that ends before the stored range', async () => {
   const eventLog = logOf(new Set([0, 1, 2]), 0, 2)
   const reading = readRecordedUsage(
     { eventLog, usageStore },
@@ -102,7 +102,7 @@ test('a log that ends before what was stored is another one', async () => {
   await expect(reading).rejects.toThrow('ends before 3')
 })
 
-test('a limit check takes no range with a hole for all of it', async () => {
+test('lets no limit check use a range with a gap', async () => {
   const owner = { providerId: 'prv_A', customerRefs: new Set(['user-1']) }
   await fc.assert(
     fc.asyncProperty(logs, async ({ kept, recordsPerRead, fromOffset, length }) => {

@@ -16,11 +16,11 @@ export type RecordedUsage = {
   /** All records before this offset have been read. */
   readonly toOffset: number
   /** Parts of the range that the log no longer has. */
-  readonly holes: readonly LogHole[]
+  readonly gaps: readonly LogGap[]
 }
 
 /** A range of offsets of one partition. `fromOffset` is inclusive, `toOffset` is exclusive. */
-export type LogHole = { readonly fromOffset: number; readonly toOffset: number }
+export type LogGap = { readonly fromOffset: number; readonly toOffset: number }
 
 const readLimits = { recordsMax: 1_000, bytesMax: 1024 * 1024 } as const
 
@@ -43,7 +43,7 @@ export async function readRecordedUsage(
   providerIds: ReadonlySet<string>,
 ): Promise<RecordedUsage> {
   const found: TailRecord[] = []
-  const holes: LogHole[] = []
+  const gaps: LogGap[] = []
   let offset = fromOffset
   const lastOffset = Math.min(rangeEnd, fromOffset + recordsPerBatchMax)
   while (offset < lastOffset && found.length < foundPerBatchMax) {
@@ -51,16 +51,16 @@ export async function readRecordedUsage(
     if (records.length === 0) {
       const oldest = await parts.eventLog.oldest(topic, partition)
       if (oldest <= offset) throw new Error(`${topic} ${partition} ends before ${offset}`)
-      const hole = { fromOffset: offset, toOffset: Math.min(oldest, rangeEnd) }
-      holes.push(hole)
-      offset = hole.toOffset
+      const gap = { fromOffset: offset, toOffset: Math.min(oldest, rangeEnd) }
+      gaps.push(gap)
+      offset = gap.toOffset
     }
     for (const record of records) {
       if (offset >= lastOffset || found.length >= foundPerBatchMax) break
       if (record.offset > offset) {
-        const hole = { fromOffset: offset, toOffset: Math.min(record.offset, rangeEnd) }
-        holes.push(hole)
-        offset = hole.toOffset
+        const gap = { fromOffset: offset, toOffset: Math.min(record.offset, rangeEnd) }
+        gaps.push(gap)
+        offset = gap.toOffset
         if (offset >= lastOffset) break
       }
       offset = record.offset + 1
@@ -72,11 +72,11 @@ export async function readRecordedUsage(
     // Yield to other work, so that requests do not wait for a long range.
     await otherWork()
   }
-  const records = await withoutRepeats(parts.usageStore, environment, partition, found)
-  return { records, toOffset: offset, holes }
+  const records = await withoutDuplicates(parts.usageStore, environment, partition, found)
+  return { records, toOffset: offset, gaps }
 }
 
-async function withoutRepeats(
+async function withoutDuplicates(
   store: RecordedUsageParts['usageStore'],
   environment: Environment,
   partition: number,

@@ -21,9 +21,9 @@ export class StoredReads {
     try {
       return await read()
     } catch (error) {
-      const isPassing =
+      const isTemporary =
         error instanceof UsageBehindError || error instanceof UsageStoreUnavailableError
-      throw isPassing ? refusals.countersBehind() : error
+      throw isTemporary ? refusals.countersBehind() : error
     } finally {
       this.#count -= 1
     }

@@ -52,7 +52,7 @@ export async function readStoredUsage(
   query: CustomerUsage & TailLimit,
 ): Promise<Map<string, bigint>> {
   const { providerId, productRef, meterName, windows } = query
-  const { sums, tails, marks } = await readBothSides(parts, query, (stored) =>
+  const { sums, tails, marks } = await readStoredAndTail(parts, query, (stored) =>
     sumStoredUsageByWindow(parts.usageStore, query, windows, stored),
   )
   const amounts = new Map(windows.map(({ id }, index) => [id, sums[index]!]))
@@ -73,42 +73,42 @@ export async function readStoredDebits(
   parts: StoredUsageParts,
   query: CustomerRecords & TailLimit,
 ): Promise<bigint> {
-  const { sums, tails, marks } = await readBothSides(parts, query, (stored) =>
+  const { sums, tails, marks } = await readStoredAndTail(parts, query, (stored) =>
     sumStoredDebits(parts.usageStore, query, stored),
   )
   return tails.reduce((sum, { records }) => sum + foldTailDebits(records, marks), sums)
 }
 
-type BothSides<Sums> = {
+type StoredAndTail<Sums> = {
   readonly sums: Sums
   readonly tails: readonly Tail[]
   readonly marks: ReadonlyMap<string, number>
 }
 
-async function readBothSides<Sums>(
+async function readStoredAndTail<Sums>(
   parts: StoredUsageParts,
   query: CustomerRecords & TailLimit,
   sumStored: (stored: readonly StoredPart[]) => Promise<Sums>,
-): Promise<BothSides<Sums>> {
-  const stretches = await findStretches(parts, query)
-  const recordsBehind = stretches.reduce((sum, { range }) => sum + lengthOf(range), 0)
+): Promise<StoredAndTail<Sums>> {
+  const ranges = await findUnstoredRanges(parts, query)
+  const recordsBehind = ranges.reduce((sum, { range }) => sum + lengthOf(range), 0)
   if (recordsBehind > query.tailRecordsMax) throw new UsageBehindError(recordsBehind)
-  const stored = stretches.map(({ range }) => ({
+  const stored = ranges.map(({ range }) => ({
     partition: range.partition,
     beforeOffset: range.fromOffset,
   }))
   const [sums, tails] = await Promise.all([
     sumStored(stored),
-    readTails(parts, query.providerId, stretches),
+    readTails(parts, query.providerId, ranges),
   ])
-  const marks = await markKnown(parts.usageStore, query, stored, tails)
-  const notes = stretches.map(({ note }) => note)
+  const marks = await findKnownMarks(parts.usageStore, query, stored, tails)
+  const notes = ranges.map(({ note }) => note)
   await requireComparedStore(parts.usageStore, query.environment, notes)
   return { sums, tails, marks }
 }
 
 /** The part of one partition that is not stored yet, and the references of the customer whose usage is in that partition. */
-type Stretch = {
+type UnstoredRange = {
   readonly range: {
     readonly topic: string
     readonly partition: number
@@ -120,14 +120,14 @@ type Stretch = {
   readonly note: string
 }
 
-function lengthOf({ fromOffset, toOffset }: Stretch['range']): number {
+function lengthOf({ fromOffset, toOffset }: UnstoredRange['range']): number {
   return Math.max(0, toOffset - fromOffset)
 }
 
-async function findStretches(
+async function findUnstoredRanges(
   { eventLog }: StoredUsageParts,
   { environment, providerId, customerRefs }: CustomerRecords,
-): Promise<Stretch[]> {
+): Promise<UnstoredRange[]> {
   const topic = usageTopic(environment)
   const partitionCount = eventLog.partitionCount(topic)
   const references = new Map<number, Set<string>>()
@@ -174,10 +174,10 @@ type Tail = {
 function readTails(
   { eventLog }: StoredUsageParts,
   providerId: string,
-  stretches: readonly Stretch[],
+  ranges: readonly UnstoredRange[],
 ): Promise<Tail[]> {
   return Promise.all(
-    stretches.map(async ({ range, customerRefs }) => ({
+    ranges.map(async ({ range, customerRefs }) => ({
       records: await readLogRange(eventLog, range, { providerId, customerRefs }),
       customerRefs,
     })),
@@ -185,7 +185,7 @@ function readTails(
 }
 
 /** Returns the ids that were used before the tail of the log. The offset of each mark is one that no record of the tail has. */
-async function markKnown(
+async function findKnownMarks(
   store: StoredUsageParts['usageStore'],
   query: CustomerRecords,
   stored: readonly StoredPart[],

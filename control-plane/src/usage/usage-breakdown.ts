@@ -3,7 +3,6 @@ import { listProductNames } from '@tollgate/domain/catalog/products-repository'
 import type { UsageBreakdownBody, UsageGrouping } from '@tollgate/schemas/http/console-usage'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import { read, type ReadParts } from '../access/read.ts'
-import { foldGroups } from '../domain/fold-groups.ts'
 import { listUsageGroups, type RolledUpQuery } from './query-rolled-up-usage.ts'
 import { rangeToHttp } from './usage-over-time.ts'
 
@@ -58,4 +57,30 @@ function namesOf(
         return new Map(keys.map((reference) => [reference, { reference, name: reference }]))
     }
   })
+}
+
+/** A sum as the store returns it: decimal text. */
+type Group = { readonly key: string; readonly total: string; readonly count: number }
+
+type FoldedGroup = {
+  readonly reference: string
+  readonly name?: string
+  readonly value: number
+  readonly count: number
+}
+
+/** Merges groups whose keys belong to the same object, for display. The group with the largest total comes first. */
+function foldGroups(groups: readonly Group[], known: Known): FoldedGroup[] {
+  const folded = new Map<string, FoldedGroup>()
+  for (const { key, total, count } of groups) {
+    const { reference, name } = known.get(key) ?? { reference: key }
+    const before = folded.get(reference)
+    folded.set(reference, {
+      reference,
+      ...(name === undefined ? {} : { name }),
+      value: (before?.value ?? 0) + Number(total),
+      count: (before?.count ?? 0) + count,
+    })
+  }
+  return [...folded.values()].sort((a, b) => b.value - a.value)
 }

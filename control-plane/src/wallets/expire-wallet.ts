@@ -23,7 +23,10 @@ export async function expireWallet(parts: ExpiryParts, name: WalletName): Promis
     await commit(parts, operation, (work) => expireCredits(work, customerRef, parts.wallets.hold))
   } catch (error) {
     // The hot state may be unavailable. A later round expires the credits.
-    parts.logger.warn({ err: error, environment, customerRef }, 'credits wait to expire')
+    parts.logger.warn(
+      { err: error, environment, customerRef },
+      'could not expire credits; the next round retries',
+    )
   }
 }
 
@@ -32,7 +35,7 @@ export async function expireWallet(parts: ExpiryParts, name: WalletName): Promis
  * due grants first: an expiry that crashed before its commit has left a hold, and without this step the hold would count as usage
  * and reduce other grants.
  */
-export async function readBeforeChange(
+export async function readWalletBeforeChange(
   parts: ExpiryParts,
   name: WalletName,
 ): Promise<HotWallet | undefined> {

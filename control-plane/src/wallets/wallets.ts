@@ -50,7 +50,7 @@ export class Wallets {
     this.#storedReads = new StoredReads(parts.limits.storedBalancesMax)
     this.#hot = { log: parts.eventLog, hotState: parts.hotState }
     const hold = createHoldCredits(this.#hot, parts.limits)
-    this.hold = (...request) => refusingLate(() => hold(...request))
+    this.hold = (...request) => refuseIfBehind(() => hold(...request))
     this.release = createReleaseCredits(this.#hot)
   }
 
@@ -67,7 +67,7 @@ export class Wallets {
 
   /** Debits credits for usage records that are about to be written. */
   async take(due: readonly DueDebit[]): Promise<TakenCredits[]> {
-    return await refusingLate(() => takeAllCredits(this.#hot, due, this.#parts.limits))
+    return await refuseIfBehind(() => takeAllCredits(this.#hot, due, this.#parts.limits))
   }
 
   /**
@@ -80,7 +80,10 @@ export class Wallets {
     } catch (error) {
       if (error instanceof EventLogUnavailableError) throw error
       if (!(error instanceof UsageBehindError)) {
-        this.#parts.logger.warn({ err: error }, 'the hot state cannot say what a wallet holds')
+        this.#parts.logger.warn(
+          { err: error },
+          'could not read a wallet from the hot state; the ledger is used instead',
+        )
       }
       return undefined
     }
@@ -102,11 +105,11 @@ export class Wallets {
   }
 }
 
-async function refusingLate<Result>(act: () => Promise<Result>): Promise<Result> {
+async function refuseIfBehind<Result>(operation: () => Promise<Result>): Promise<Result> {
   try {
-    return await act()
+    return await operation()
   } catch (error) {
-    const isLate = error instanceof UsageBehindError || error instanceof WalletFullError
-    throw isLate ? refusals.countersBehind() : error
+    const isBehind = error instanceof UsageBehindError || error instanceof WalletFullError
+    throw isBehind ? refusals.countersBehind() : error
   }
 }

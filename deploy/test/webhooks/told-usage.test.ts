@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { createUsageTelling } from '@tollgate/control-plane/jobs/tell-usage'
+import { createUsageEventJob } from '@tollgate/control-plane/jobs/emit-usage-events'
 import { UsageLag } from '@tollgate/control-plane/jobs/usage-lag'
 import { listOutboxEvents } from '@tollgate/domain/outbox/repository'
 import { SeededRandom } from '@tollgate/platform/testing/seeded-random'
@@ -76,7 +76,7 @@ async function tell(life = new Life(), lag = new UsageLag(() => 0)): Promise<voi
     partitionCount: () => parts.eventLog.partitionCount(usageTopic('sandbox')),
     now: () => at,
   }
-  const telling = createUsageTelling({ ...parts, publisher, lag }, 3_600_000)
+  const telling = createUsageEventJob({ ...parts, publisher, lag }, 3_600_000)
   await telling.start()
   await telling.stop()
 }

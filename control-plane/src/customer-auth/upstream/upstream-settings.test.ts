@@ -12,14 +12,14 @@ test.each([
   [{ TOLLGATE_GITHUB_CLIENT_SECRET: 'hush' }, 'TOLLGATE_GITHUB_CLIENT_ID: set both, or neither'],
   [{ TOLLGATE_GITHUB_URL: 'http://github.example' }, 'must be an address that begins with https'],
   [{ TOLLGATE_GOOGLE_ISSUER: 'https://accounts.example/?x=1' }, 'must have no query'],
-])('the settings %j end the start with the reason', (settings, reason) => {
+])('refuses the settings %j with the reason', (settings, reason) => {
   const read = () => readControlPlaneConfig({ ...required, ...settings })
   expect(read).toThrow(SettingsError)
   expect(read).toThrow(reason)
   expect(read).not.toThrow('hush')
 })
 
-test('nothing has to be set, and an address of this machine needs no TLS', () => {
+test('needs no setting, and accepts an address of this machine without TLS', () => {
   const settings = { ...required, TOLLGATE_GITHUB_URL: 'http://[::1]:3000/' }
   const { googleClientId, githubUrl } = readControlPlaneConfig(settings)
   expect([googleClientId, githubUrl]).toEqual(['', 'http://[::1]:3000'])

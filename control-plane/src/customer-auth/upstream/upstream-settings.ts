@@ -12,37 +12,37 @@ import { isLoopback } from '../redirect-policy.ts'
 export const upstreamSettings = {
   googleClientId: textSetting(
     'TOLLGATE_GOOGLE_CLIENT_ID',
-    'Client id of this installation at Google, for customers who sign in with Google; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/google/callback` there',
+    'Client id of this installation at Google, for customers who sign in with Google. If empty, the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/google/callback` there',
     '',
   ),
   googleClientSecret: secretSetting(
     'TOLLGATE_GOOGLE_CLIENT_SECRET',
-    'Client secret that belongs to it',
+    'Client secret of the client id at Google',
     (text) => text,
   ),
   googleIssuer: addressSetting(
     'TOLLGATE_GOOGLE_ISSUER',
-    'The OpenID Connect issuer that customers who choose Google are sent to',
+    'OpenID Connect issuer to which customers who choose Google are redirected',
     'https://accounts.google.com',
   ),
   githubClientId: textSetting(
     'TOLLGATE_GITHUB_CLIENT_ID',
-    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub; empty: the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/github/callback` there',
+    'Client id of the OAuth app of this installation at GitHub, for customers who sign in with GitHub. If empty, the sign-in page does not offer it. Register `{hosted URL}/customer/sign-in/github/callback` there',
     '',
   ),
   githubClientSecret: secretSetting(
     'TOLLGATE_GITHUB_CLIENT_SECRET',
-    'Client secret that belongs to it',
+    'Client secret of the client id at GitHub',
     (text) => text,
   ),
   githubUrl: addressSetting(
     'TOLLGATE_GITHUB_URL',
-    'Address of GitHub; of GitHub Enterprise Server or a subdomain of ghe.com where customers have their accounts there',
+    'Address of GitHub, or of GitHub Enterprise Server or a subdomain of ghe.com if customers have their accounts there',
     'https://github.com',
   ),
   upstreamTimeoutMs: integerSetting(
     'TOLLGATE_CUSTOMER_AUTH_UPSTREAM_TIMEOUT_MS',
-    'Milliseconds that one request to Google or GitHub may take; a sign-in makes up to three after another',
+    'Maximum duration of one request to Google or GitHub, in milliseconds. A sign-in sends up to 3 requests one after another',
     5_000,
     { min: 100, max: 60_000 },
   ),
@@ -51,7 +51,7 @@ export const upstreamSettings = {
 export type UpstreamConfig = SettingValues<typeof upstreamSettings>
 
 /** Throws a SettingsError if a client id is set without its secret, or a secret without its client id. */
-export function requireWholeUpstreams(config: UpstreamConfig): void {
+export function requireCompleteUpstreams(config: UpstreamConfig): void {
   const pairs = [
     ['GOOGLE', config.googleClientId, config.googleClientSecret],
     ['GITHUB', config.githubClientId, config.githubClientSecret],
@@ -65,7 +65,7 @@ export function requireWholeUpstreams(config: UpstreamConfig): void {
   if (problems.length > 0) throw new SettingsError(problems.join('\n'))
 }
 
-function isPlainHere(url: URL): boolean {
+function isLoopbackHttp(url: URL): boolean {
   return url.protocol === 'http:' && isLoopback(url)
 }
 
@@ -77,7 +77,7 @@ function addressSetting(
 ): Setting<string> {
   const parse = (text: string): string => {
     const url = URL.canParse(text) ? new URL(text) : undefined
-    if (url === undefined || !(url.protocol === 'https:' || isPlainHere(url))) {
+    if (url === undefined || !(url.protocol === 'https:' || isLoopbackHttp(url))) {
       throw new Error('must be an address that begins with https://')
     }
     if (url.search !== '' || url.hash !== '' || url.username !== '' || url.password !== '') {

@@ -13,7 +13,7 @@ export type Upstreams = {
 }
 
 /** Maximum size of a response, which normally is a few kilobytes of JSON. */
-const answerBytesMax = 262_144
+const responseBytesMax = 262_144
 
 const connectionsPerOriginMax = 32
 
@@ -28,7 +28,7 @@ export function createUpstreams(config: UpstreamConfig): Upstreams {
     isPlainHttpAllowed: true,
     connectTimeoutMs: timeoutMs,
     timeoutMs,
-    answerBytesMax,
+    answerBytesMax: responseBytesMax,
     connectionsPerOriginMax,
   })
   const configured = new Map<UpstreamName, Upstream>()

@@ -7,11 +7,11 @@ export const customerOperations: Readonly<Record<string, string>> = {
   getCustomerTokens:
     'Redeems a code or a refresh token for an access token of 15 minutes and the next refresh token. The access token is a JWT whose `sub` and `customerRef` are the reference of the customer.',
   revokeCustomerToken:
-    'Revokes a refresh token or an access token, and with it all tokens that the customer has given the client at that time. A token that is not known is no error. Multipart forms are accepted, too.',
+    'Revokes a refresh token or an access token, and with it all other tokens of the same consent. An unknown token is not an error. Multipart forms are accepted, too.',
   getSignedInCustomer:
-    'Returns the customer whose access token the request carries. Email and name come with the scopes `email` and `profile`.',
+    'Returns the customer whose access token the request carries. Email and name require the scopes `email` and `profile`.',
   createCustomerLink:
-    'Creates a link that leads one customer to a checkout, a top-up or the portal. It asks for a sign-in and refuses every other customer, so it may be shown where others see it.',
+    'Creates a link that leads one customer to a checkout, a top-up or the portal. It asks for a sign-in and refuses every other customer, so it may be visible to others.',
   createAgentClient:
     'Registers a client that gets access tokens for one customer with its own secret (grant `client_credentials`), for agents without a person. The secret is shown once. The client ends with its customer.',
   recordUsage:
@@ -25,7 +25,7 @@ export const customerOperations: Readonly<Record<string, string>> = {
   checkLimit:
     'Answers whether the customer may make a call now, and how many units remain. It sees every record that was answered before the check began. With `reserve` it holds units for a call in progress. With `includeCheckoutSession` a refusal carries a link to pay.',
   releaseReservation:
-    'Gives back the units of a reservation whose call did not take place. A reservation that is not released expires by itself.',
+    'Releases the units of a reservation whose call did not take place. A reservation that is not released expires by itself.',
   findCustomer:
     'Returns the customer with the given `reference`, `externalRef` or `email`. Send exactly one of the three.',
   createCustomer:

@@ -14,16 +14,16 @@ const methods: readonly HTTPMethod[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', '
 export function installAllowedMethods(
   app: ApiServer,
   pathCharsMax: number,
-  elsewhere: readonly string[],
+  postPaths: readonly string[],
 ): AllowedMethods {
   const router = createRouter({ maxParamLength: pathCharsMax })
-  const note = (method: HTTPMethod, path: string): void => {
+  const recordRoute = (method: HTTPMethod, path: string): void => {
     if (path.includes('*') || router.hasRoute(method, path)) return
     router.on(method, path, () => undefined)
   }
   app.addHook('onRoute', ({ method, url }) => {
-    for (const each of [method].flat()) note(each as HTTPMethod, url)
+    for (const each of [method].flat()) recordRoute(each as HTTPMethod, url)
   })
-  for (const path of elsewhere) note('POST', path)
+  for (const path of postPaths) recordRoute('POST', path)
   return (path) => methods.filter((method) => router.find(method, path) !== null)
 }

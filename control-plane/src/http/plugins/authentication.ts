@@ -16,7 +16,7 @@ import { findProvider } from '@tollgate/domain/providers/repository'
 import type { ApiServer } from '../../access/api-server.ts'
 import { bearerToken, holderOf, type Credential } from '../../access/caller.ts'
 import { requireScopeOfRoute } from '../../access/scopes.ts'
-import { isUsable } from '../../access/usable-key.ts'
+import { isUsableKey } from '../../access/usable-key.ts'
 import { refusals } from '../../errors.ts'
 
 declare module 'fastify' {
@@ -89,7 +89,7 @@ async function requireKey(
     throw refusals.badKey(faultOfAuthorization(authorization))
   }
   const key = await findApiKeyBySha256(database.control, sha256OfSecretKey(secret))
-  if (key === undefined || !isUsable(key, clock.now())) throw refusals.badKey('invalid_key')
+  if (key === undefined || !isUsableKey(key, clock.now())) throw refusals.badKey('invalid_key')
   return { kind: 'key', key }
 }
 

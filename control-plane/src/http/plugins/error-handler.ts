@@ -9,7 +9,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import type { AllowedMethods } from './allowed-methods.ts'
 
 /** Decides the response to a request without a matching route. */
-type Unrouted = {
+type UnroutedOptions = {
   readonly allowedMethods: AllowedMethods
   /** Sends a page to browsers. Returns undefined for other clients. */
   readonly notFoundPage: NotFoundPage
@@ -19,7 +19,7 @@ type Unrouted = {
 export function installErrorHandler(
   app: ApiServer,
   clock: Clock,
-  { allowedMethods, notFoundPage }: Unrouted,
+  { allowedMethods, notFoundPage }: UnroutedOptions,
 ): void {
   app.setErrorHandler((error: Error, request, reply) => {
     if (error instanceof InvalidRequestError) {
@@ -32,7 +32,7 @@ export function installErrorHandler(
     return sendRefusal(refusal, request, reply)
   })
   app.setNotFoundHandler((request, reply) => {
-    const refusal = refusalOfUnrouted(request, allowedMethods)
+    const refusal = unroutedRefusal(request, allowedMethods)
     const page = refusal.statusCode === 404 ? notFoundPage(request, reply) : undefined
     return page ?? sendRefusal(refusal, request, reply)
   })
@@ -44,7 +44,7 @@ function isWithoutBody(error: InvalidRequestError, { body }: FastifyRequest): bo
 }
 
 /** Returns 405 if the path exists with other methods, otherwise 404. */
-function refusalOfUnrouted(request: FastifyRequest, allowedMethods: AllowedMethods): RefusalError {
+function unroutedRefusal(request: FastifyRequest, allowedMethods: AllowedMethods): RefusalError {
   const path = pathOf(request)
   const allowed = allowedMethods(path)
   return allowed.length === 0 || allowed.includes(request.method)
@@ -53,7 +53,7 @@ function refusalOfUnrouted(request: FastifyRequest, allowedMethods: AllowedMetho
 }
 
 /** Answers requests that the server refuses before routing, such as a path that cannot be decoded. */
-export function answerUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
+export function sendUnrouted(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   void reply.header(requestIdHeader, request.id)
   void sendRefusal(refusalOf(error, request), request, reply)
 }

@@ -7,7 +7,7 @@ import type { ApiServer } from '../../access/api-server.ts'
  * Returns the request id that the client sent if it is well-formed, otherwise a new one. The data plane sends an id with the
  * requests that it forwards.
  */
-export function createRequestNames(): (request: IncomingMessage) => string {
+export function createRequestIdReader(): (request: IncomingMessage) => string {
   const newId = createRequestIds()
   return ({ headers }) => {
     const given = headers[requestIdHeader]

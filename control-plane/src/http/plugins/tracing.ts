@@ -10,7 +10,7 @@ import { callerOf } from '../../access/caller.ts'
 export function installTracing(app: ApiServer, tracing: Tracing): void {
   const spans = new WeakMap<FastifyRequest, Span>()
   app.addHook('onRequest', (request, _reply, done) => {
-    const span = tracing.receive(nameOf(request), headersOf(request), attributesOf(request))
+    const span = tracing.receive(spanNameOf(request), headersOf(request), attributesOf(request))
     spans.set(request, span)
     span.run(done)
   })
@@ -23,7 +23,7 @@ export function installTracing(app: ApiServer, tracing: Tracing): void {
   app.addHook('onResponse', (request, reply, done) => {
     const span = spans.get(request)
     spans.delete(request)
-    if (span !== undefined) end(span, request, reply)
+    if (span !== undefined) endSpan(span, request, reply)
     done()
   })
   app.addHook('onRequestAbort', (request, done) => {
@@ -34,7 +34,7 @@ export function installTracing(app: ApiServer, tracing: Tracing): void {
   })
 }
 
-function end(span: Span, request: FastifyRequest, reply: FastifyReply): void {
+function endSpan(span: Span, request: FastifyRequest, reply: FastifyReply): void {
   const caller = request.credential === null ? undefined : callerOf(request)
   span.set({
     'http.response.status_code': reply.statusCode,
@@ -44,7 +44,7 @@ function end(span: Span, request: FastifyRequest, reply: FastifyReply): void {
   else span.end()
 }
 
-function nameOf({ method, routeOptions }: FastifyRequest): string {
+function spanNameOf({ method, routeOptions }: FastifyRequest): string {
   return routeOptions.url === undefined ? method : `${method} ${routeOptions.url}`
 }
 

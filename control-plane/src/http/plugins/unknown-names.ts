@@ -41,36 +41,36 @@ export function installUnknownNames(app: ApiServer, counter: UnknownNames): void
 }
 
 function isStrict({ headers, credential }: FastifyRequest): boolean {
-  const asked = headers[strictHeader]
-  if (typeof asked === 'string' && isStrictHeader(asked)) return true
+  const strictText = headers[strictHeader]
+  if (typeof strictText === 'string' && isStrictHeader(strictText)) return true
   return credential?.kind === 'key' && credential.key.isStrict
 }
 
-const none: readonly UnknownName[] = []
+const noNames: readonly UnknownName[] = []
 
 function unknownNamesIn({ routeOptions, query, body }: FastifyRequest): readonly UnknownName[] {
-  if (!/^\/(v1|ui)\//.test(routeOptions.url ?? '')) return none
+  if (!/^\/(v1|ui)\//.test(routeOptions.url ?? '')) return noNames
   const parts = knownPartsOf(routeOptions)
-  const fields = parts.body === undefined ? none : findUnknownNames('field', parts.body, body)
+  const fields = parts.body === undefined ? noNames : findUnknownNames('field', parts.body, body)
   const parameters =
-    parts.query === undefined ? none : findUnknownNames('parameter', parts.query, query)
+    parts.query === undefined ? noNames : findUnknownNames('parameter', parts.query, query)
   if (parameters.length === 0) return fields
   return [...fields, ...parameters].slice(0, unknownNamesMax)
 }
 
 type KnownParts = { readonly body: KnownNames | undefined; readonly query: KnownNames | undefined }
 
-const remembered = new WeakMap<object, KnownParts>()
+const partsByConfig = new WeakMap<object, KnownParts>()
 
 function knownPartsOf({ schema, config }: FastifyRequest['routeOptions']): KnownParts {
-  let parts = remembered.get(config)
+  let parts = partsByConfig.get(config)
   if (parts === undefined) {
     const { body, querystring = z.object({}) } = schema ?? {}
     parts = {
       body: body === undefined ? undefined : knownNamesOf(body as z.ZodType),
       query: knownNamesOf(querystring as z.ZodType),
     }
-    remembered.set(config, parts)
+    partsByConfig.set(config, parts)
   }
   return parts
 }

@@ -16,10 +16,13 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { changeWords, scheduleWords } from '../../purchases/change-words.ts'
 import { requireCustomer, requireProvider } from '../../access/require.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
+import { formatMoney } from '@tollgate/domain/money/currencies'
+import { totalOf } from '@tollgate/domain/pricing/invoice-line'
+import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
+import type { Purchase } from '@tollgate/domain/purchases/repository'
 
 type Parts = ChangeParts & HostedParts & { readonly wallets: Wallets }
 
@@ -38,7 +41,7 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
       const { customerRef, productRef, planRef } = request.body
       const customer = await requireCustomer(parts, operation, customerRef)
       const { cycleMode, name } = await requireProvider(parts, operation)
-      const micros = await creditsFor(parts, operation, customer, request.body)
+      const micros = await readShownCredits(parts, operation, customer, request.body)
       return commit(parts, operation, async (work) => {
         const outcome = await activatePlan(work, {
           ...{ customer, productRef, planRef, cycleMode },
@@ -49,13 +52,13 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
             return {
               status: 'activated' as const,
               ...activatedFields(outcome, micros),
-              ...present({ message: changeWords(outcome.change) }),
+              ...definedFields({ message: changeMessage(outcome.change) }),
             }
           case 'scheduled':
             return {
               status: 'activated' as const,
               purchaseRef: outcome.purchase.reference,
-              message: scheduleWords(outcome.plan.name, outcome.purchase, outcome.at, dayOf),
+              message: scheduleMessage(outcome.plan.name, outcome.purchase, outcome.at),
             }
           case 'already-active':
             return { status: 'already_active' as const, ...alreadyActiveFields(outcome) }
@@ -64,7 +67,7 @@ export function registerActivationRoute(app: ApiServer, parts: Parts): void {
               status: 'payment_required' as const,
               ...(await paymentFields(parts, work, customer, outcome, [
                 outcome.hasDebts ? debtsMessage : undefined,
-                changeWords(outcome.change),
+                changeMessage(outcome.change),
               ])),
             }
           case 'card-required':
@@ -93,7 +96,7 @@ type Outcome<Kind> = Extract<ActivateOutcome, { kind: Kind }>
  * Returns the customer's credits in 10^-6 credits, if the response may show them. Reads them before the transaction, because the
  * transaction must not wait for other stores.
  */
-async function creditsFor(
+async function readShownCredits(
   parts: ReadParts & { readonly wallets: Wallets },
   operation: Operation,
   { reference: customerRef }: Customer,
@@ -160,4 +163,29 @@ async function paymentFields(
           checkoutSessionId: checkout.sessionId,
         }),
   }
+}
+
+/** Returns what a change of plan charges or credits today, without tax. Returns undefined if there is no change within a period. */
+function changeMessage(change: PlanSwitch | undefined): string | undefined {
+  if (change === undefined) return undefined
+  const { lines, currency } = change
+  const totalMinor = totalOf(lines)
+  if (totalMinor === 0n) return 'Nothing is charged today.'
+  if (totalMinor < 0n) {
+    return `Nothing is charged today. ${formatMoney(-totalMinor, currency)} is credited to the next invoice.`
+  }
+  return `${formatMoney(totalMinor, currency)} is charged for the rest of the period.`
+}
+
+/** Returns when a plan starts that was chosen for a renewal, and whether the purchase is charged before that. */
+function scheduleMessage(
+  planName: string,
+  { nextBillingDate, planSnapshot }: Purchase,
+  at: Date,
+): string {
+  if (nextBillingDate === null || nextBillingDate >= at) {
+    return `Nothing is charged today. ${planName} starts on ${dayOf(at)}, with the next renewal.`
+  }
+  const held = planSnapshot?.name ?? 'The plan before'
+  return `Nothing is charged today. The notice for the running period has passed: ${held} still renews on ${dayOf(nextBillingDate)}, and ${planName} starts on ${dayOf(at)}.`
 }

@@ -10,8 +10,12 @@ import {
 } from '../describe-operation.ts'
 import { errorComponents } from '../described-errors.ts'
 import { describedOperations, describedTags } from '../described-operations.ts'
-import { leaveOpen } from '../described-schema.ts'
-import { describedWebhooks } from '../described-webhooks.ts'
+import { allowAdditionalProperties, describedSchema } from '../described-schema.ts'
+import { z } from 'zod'
+import { eventDefinitions, eventTypes, type EventType } from '@tollgate/schemas/event-types'
+import type { EventDefinition } from '@tollgate/schemas/events/event'
+import { sampleEvent } from '@tollgate/schemas/http/examples/events'
+import { eventEnvelopeSchema } from '@tollgate/schemas/http/webhooks'
 
 /** Describes the routes that are registered after it. */
 export async function installApiDescription(app: ApiServer): Promise<void> {
@@ -28,7 +32,9 @@ export async function installApiDescription(app: ApiServer): Promise<void> {
       tags: describedTags,
       components: { securitySchemes },
     },
-    transform: createJsonSchemaTransform({ zodToJsonConfig: { override: leaveOpen } }),
+    transform: createJsonSchemaTransform({
+      zodToJsonConfig: { override: allowAdditionalProperties },
+    }),
     transformObject: (document) =>
       withCommonParts('openapiObject' in document ? document.openapiObject : {}),
   })
@@ -57,7 +63,7 @@ function withCommonParts<Document extends Description>(document: Document): Docu
   return {
     ...document,
     components: { ...document.components, ...errorComponents },
-    paths: Object.fromEntries(paths.sort((one, other) => placeOf(one) - placeOf(other))),
+    paths: Object.fromEntries(paths.sort((one, other) => positionOf(one) - positionOf(other))),
     webhooks: describedWebhooks(),
   }
 }
@@ -67,7 +73,7 @@ type Path = [path: string, methods: Record<string, object>]
 const order = Object.keys(describedOperations)
 
 /** Returns the position of a path in the order of the described operations, because documentation pages keep the order of paths. */
-function placeOf([path, methods]: Path): number {
+function positionOf([path, methods]: Path): number {
   return Math.min(...Object.keys(methods).map((method) => order.indexOf(`${method} ${path}`)))
 }
 
@@ -75,4 +81,33 @@ function placeOf([path, methods]: Path): number {
 export function registerApiDescriptionRoute(app: ApiServer): void {
   const schema = { tags: ['Description'], security: [] }
   app.get('/v1/openapi.json', { schema }, () => app.swagger())
+}
+
+/** Returns the bodies that endpoints receive, by event type. */
+function describedWebhooks(): Record<string, object> {
+  return Object.fromEntries(eventTypes.map((type) => [type, { post: describedDelivery(type) }]))
+}
+
+function describedDelivery(type: EventType): object {
+  const { description, object, previous }: EventDefinition = eventDefinitions[type]
+  const schema = eventEnvelopeSchema.extend({
+    type: z.literal(type),
+    data: z.object({ object, previous_attributes: previous ?? z.null() }),
+  })
+  return {
+    operationId: type,
+    summary: description,
+    tags: ['Webhooks'],
+    security: [],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: describedSchema(schema, 'output'),
+          examples: { [description]: { value: sampleEvent(type) } },
+        },
+      },
+    },
+    responses: { '2XX': { description: 'Accepted. Any other response is retried later' } },
+  }
 }

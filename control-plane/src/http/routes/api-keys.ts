@@ -9,6 +9,7 @@ import {
   apiKeySchema,
   apiKeysResponseSchema,
   issuedApiKeySchema,
+  type ApiKeyBody,
 } from '@tollgate/schemas/http/api-keys'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { KeyScope } from '@tollgate/schemas/key-scopes'
@@ -25,8 +26,8 @@ import {
 } from '../../access/caller.ts'
 import { scopesOf } from '../../access/scopes.ts'
 import { readControl, type ReadParts } from '../../access/read.ts'
-import { apiKeyToHttp } from '../translate/api-key.ts'
 import type { ChangeParts } from '../../access/commit.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 const tags = ['Keys']
 const params = z.object({ keyId: requiredReference })
@@ -56,28 +57,35 @@ export function registerApiKeyRoutes(app: ApiServer, parts: ChangeParts): void {
       const now = nowOf(parts)
       const credential = credentialOf(request)
       const { name, expiresAt, scopes = scopesOf(credential), strict } = request.body
-      requireNoMore(credential, scopes)
-      const asked = expiresAt === undefined ? null : new Date(expiresAt)
-      if (asked !== null && asked <= now) throw refusals.keyExpiresInThePast()
+      requireOwnScopes(credential, scopes)
+      const requestedExpiry = expiresAt === undefined ? null : new Date(expiresAt)
+      if (requestedExpiry !== null && requestedExpiry <= now) throw refusals.keyExpiresInThePast()
       const fields = {
         ...callerOf(request),
         name: name ?? null,
         scopes: [...new Set(scopes)],
-        expiresAt: earlierExpiry(asked, endOf(credential)),
+        expiresAt: earlierExpiry(requestedExpiry, ownExpiry(credential)),
         isStrict: strict ?? false,
       }
       const { database, hotState } = parts.publisher
       const actor = actorOf(request)
-      const later = onUnpublished(parts)
-      const { key, secretKey } = await issueApiKey(database, hotState, actor, fields, now, later)
+      const reportUnpublished = onUnpublished(parts)
+      const { key, secretKey } = await issueApiKey(
+        database,
+        hotState,
+        actor,
+        fields,
+        now,
+        reportUnpublished,
+      )
       return reply.code(201).send({ ...apiKeyToHttp(key, now), secretKey })
     },
   )
 
-  registerRetiring(app, parts)
+  registerRotationAndRevocation(app, parts)
 }
 
-function registerRetiring(app: ApiServer, parts: ChangeParts): void {
+function registerRotationAndRevocation(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/api-keys/:keyId/rotate',
     {
@@ -93,15 +101,23 @@ function registerRetiring(app: ApiServer, parts: ChangeParts): void {
       const { keyId } = request.params
       const old = await requireOwnKey(parts, callerOf(request), keyId)
       const credential = credentialOf(request)
-      requireNoMore(credential, old.scopes)
+      requireOwnScopes(credential, old.scopes)
       const { overlapHours } = request.body ?? apiKeyRotateSchema.parse({})
       const overlapMs = Math.round(overlapHours * 3_600_000)
-      const rotation = { overlapMs, latestExpiry: endOf(credential) }
+      const rotation = { overlapMs, latestExpiry: ownExpiry(credential) }
       const { database, hotState } = parts.publisher
       const actor = actorOf(request)
       const now = nowOf(parts)
-      const later = onUnpublished(parts)
-      const outcome = await rotateApiKey(database, hotState, actor, old, rotation, now, later)
+      const reportUnpublished = onUnpublished(parts)
+      const outcome = await rotateApiKey(
+        database,
+        hotState,
+        actor,
+        old,
+        rotation,
+        now,
+        reportUnpublished,
+      )
       switch (outcome.kind) {
         case 'not-found':
           throw refusals.keyNotFound(keyId)
@@ -146,7 +162,7 @@ async function requireOwnKey(
 }
 
 /** Refuses a key that creates another key with more scopes than its own. */
-function requireNoMore(own: Credential, scopes: readonly KeyScope[]): void {
+function requireOwnScopes(own: Credential, scopes: readonly KeyScope[]): void {
   const missing = scopes.find((scope) => !scopesOf(own).includes(scope))
   if (missing !== undefined) throw refusals.scopeMissing(missing)
 }
@@ -155,14 +171,37 @@ function requireNoMore(own: Credential, scopes: readonly KeyScope[]): void {
  * Returns when the caller's own key expires. No key that it creates or rotates outlives it. Keys that a user creates stay valid
  * when the user signs out.
  */
-function endOf(own: Credential): Date | null {
+function ownExpiry(own: Credential): Date | null {
   return own.kind === 'key' ? own.key.expiresAt : null
 }
 
 function onUnpublished({ logger }: { readonly logger: Logger }): OnUnpublished {
-  return (error) => logger.error({ err: error }, 'a key was changed, but is not published yet')
+  return (error) => logger.error({ err: error }, 'a key was changed but is not published yet')
 }
 
 function nowOf(parts: { readonly clock: Clock }): Date {
   return new Date(parts.clock.now())
+}
+
+function apiKeyToHttp(key: ApiKey, now: Date): ApiKeyBody {
+  const { keyId, environment, scopes, last4, revokedAt, expiresAt } = key
+  return {
+    keyId,
+    environment,
+    scopes: [...scopes],
+    last4,
+    status: statusOf(key, now),
+    strict: key.isStrict,
+    createdAt: key.createdAt.toISOString(),
+    ...definedFields({
+      name: key.name,
+      expiresAt: expiresAt?.toISOString(),
+      revokedAt: revokedAt?.toISOString(),
+    }),
+  }
+}
+
+function statusOf({ revokedAt, expiresAt }: ApiKey, now: Date): ApiKeyBody['status'] {
+  if (revokedAt !== null) return 'revoked'
+  return expiresAt !== null && expiresAt.getTime() <= now.getTime() ? 'expired' : 'active'
 }

@@ -1,14 +1,19 @@
-import { mergeNewest, type PlacedEntry } from '@tollgate/domain/audit/merge-newest'
-import { listEntries, type AuditFilter } from '@tollgate/domain/audit/repository'
+import { mergeNewest, type PlacedEntry, positionOf } from '@tollgate/domain/audit/merge-newest'
+import {
+  listEntries,
+  type AuditFilter,
+  type AuditPosition,
+} from '@tollgate/domain/audit/repository'
 import {
   auditEntriesDefault,
   auditLogQuerySchema,
   auditLogResponseSchema,
+  type AuditEntryBody,
 } from '@tollgate/schemas/http/audit-log'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf } from '../../access/caller.ts'
 import { read, readControl, type ReadParts } from '../../access/read.ts'
-import { auditCursor, auditEntryToHttp, parseAuditCursor } from '../translate/audit-entry.ts'
+import { auditPlaces } from '@tollgate/domain/audit/entry'
 
 /** Registers the route of the audit log, with entries of the calling key's environment and entries outside both environments. */
 export function registerAuditLogRoute(app: ApiServer, parts: ReadParts): void {
@@ -53,4 +58,36 @@ export function registerAuditLogRoute(app: ApiServer, parts: ReadParts): void {
       }
     },
   )
+}
+
+function auditEntryToHttp(entry: PlacedEntry): AuditEntryBody {
+  return {
+    id: `${entry.place}-${entry.id}`,
+    at: new Date(Number(entry.atMicros / 1_000n)).toISOString(),
+    environment: entry.environment,
+    actor: entry.actor,
+    operation: entry.operation,
+    requestId: entry.requestId,
+    ip: entry.ip,
+    kind: entry.kind,
+    reference: entry.reference,
+    action: entry.action,
+    changedColumns: entry.changedColumns === null ? null : [...entry.changedColumns],
+    beforeSha256: entry.beforeSha256,
+    afterSha256: entry.afterSha256,
+  }
+}
+
+/** Returns the cursor from which the list continues after the entry. */
+function auditCursor(entry: PlacedEntry): string {
+  const { atMicros, place, id } = positionOf(entry)
+  return `${atMicros}-${place}-${id}`
+}
+
+/** Parses a cursor that its schema has already accepted. */
+function parseAuditCursor(cursor: string): AuditPosition {
+  const [atMicros = '', name, id = ''] = cursor.split('-')
+  const place = auditPlaces.find((each) => each === name)
+  if (place === undefined) throw new Error(`there is no audit log ${name}`)
+  return { atMicros: BigInt(atMicros), place, id: BigInt(id) }
 }

@@ -20,7 +20,7 @@ import {
 } from '@tollgate/schemas/http/auto-recharge'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { Environment } from '@tollgate/schemas/environment'
-import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
+import { saveRequestedTerms } from '../../auto-recharge/save-requested-terms.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
@@ -28,7 +28,7 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { displayRateOf, requireCustomer } from '../../access/require.ts'
 import {
-  askedTerms,
+  autoRechargeFromHttp,
   autoRechargeDisplay,
   autoRechargeToHttp,
   autoRechargeValidation,
@@ -97,12 +97,17 @@ function registerUpdate(app: ApiServer, parts: Parts): void {
     },
     async (request) => {
       const operation = operationOf(request, parts.clock)
-      const { customerRef: given, ...asked } = request.body
-      const customer = await requireCustomer(parts, operation, given)
-      const outcome = await saveAskedTerms(parts, operation, customer.reference, askedTerms(asked))
+      const { customerRef: anyReference, ...terms } = request.body
+      const customer = await requireCustomer(parts, operation, anyReference)
+      const outcome = await saveRequestedTerms(
+        parts,
+        operation,
+        customer.reference,
+        autoRechargeFromHttp(terms),
+      )
       if (outcome.kind === 'refused') throw refusals.autoRechargeInvalid(outcome.reason)
       const saved = outcome.recharge
-      const needsCard = saved.status === 'pending_setup' && asked.deferSetupIntent !== true
+      const needsCard = saved.status === 'pending_setup' && terms.deferSetupIntent !== true
       const setupClientSecret = needsCard
         ? await setUpRechargeCard(parts, operation, customer, saved)
         : undefined

@@ -8,7 +8,7 @@ import { clampPage } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 /** Registers the route that lists runs of scheduled jobs for the caller. A run that changed nothing is not listed. */
 export function registerBillingRunRoutes(app: ApiServer, parts: ReadParts): void {
@@ -43,6 +43,6 @@ function runToHttp(run: BillingRun): BillingRunBody {
     startedAt: startedAt.toISOString(),
     endedAt: endedAt.toISOString(),
     counts: { done, postponed, failed },
-    ...present({ failure }),
+    ...definedFields({ failure }),
   }
 }

@@ -12,9 +12,9 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { operationOf } from '../../access/caller.ts'
 import { requireCustomer } from '../../access/require.ts'
-import { taxToHttp } from '../translate/tax.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 import type { ReadParts } from '../../access/read.ts'
+import type { TaxBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
 
 type Parts = ReadParts & {
   readonly clock: Clock
@@ -40,15 +40,15 @@ export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void
     async (request): Promise<TaxedPaymentBody> => {
       const operation = operationOf(request, parts.clock)
       const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
-      const { customerRef, ...told } = request.body
+      const { customerRef, ...details } = request.body
       if (customerRef !== undefined && customerRef !== '') {
         const customer = await requireCustomer(parts, operation, customerRef)
         if (customer.reference !== intent.customerRef) {
-          throw refusals.paymentOfAnotherCustomer(customerRef)
+          throw refusals.paymentCustomerMismatch(customerRef)
         }
       }
       const { payments, limits } = parts
-      const outcome = await taxPayment(payments, operation, intent, told, limits.paymentWaitMs)
+      const outcome = await taxPayment(payments, operation, intent, details, limits.paymentWaitMs)
       switch (outcome.kind) {
         case 'taxed':
           return { taxBreakdown: taxToHttp(outcome.tax, outcome.currency) }
@@ -61,4 +61,16 @@ export function registerBusinessDetailsRoute(app: ApiServer, parts: Parts): void
       }
     },
   )
+}
+
+function taxToHttp(tax: TaxBreakdown, currency: string): TaxedPaymentBody['taxBreakdown'] {
+  return {
+    subtotal: Number(tax.subtotalMinor),
+    taxAmount: Number(tax.taxMinor),
+    taxRate: Number(tax.ratePerMille) / 1000,
+    treatment: tax.treatment,
+    total: Number(tax.totalMinor),
+    currency,
+    inclusive: tax.isInclusive,
+  }
 }

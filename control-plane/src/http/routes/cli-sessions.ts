@@ -19,13 +19,13 @@ import {
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
-import { cliParts, type CliParts } from '../../console/cli-session-parts.ts'
+import { cliSessionPartsOf, type CliSessionRouteParts } from '../../console/cli-session-parts.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { bearerToken, originOf, sessionOf } from '../../access/caller.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
-type Parts = CliParts & {
+type Parts = CliSessionRouteParts & {
   readonly clock: Clock
   readonly logger: Logger
   readonly hostedUrl: string
@@ -78,7 +78,7 @@ export function registerOpenCliSessionRoutes(app: ApiServer, parts: Parts): void
       const now = new Date(parts.clock.now())
       const { sessionId } = request.params
       const token = bearerToken(request) ?? ''
-      const exchange = await exchangeCliSession(cliParts(parts), sessionId, token, now)
+      const exchange = await exchangeCliSession(cliSessionPartsOf(parts), sessionId, token, now)
       if (exchange === undefined) throw refusals.badPollToken()
       return exchangeToHttp(exchange)
     },
@@ -101,15 +101,15 @@ export function registerAnswerCliSessionRoutes(app: ApiServer, parts: Parts): vo
       const { sessionId } = request.params
       const { environment } = request.body
       const outcome = await completeCliSession(
-        cliParts(parts),
+        cliSessionPartsOf(parts),
         sessionId,
         sessionOf(request),
         originOf(request),
         environment,
         new Date(parts.clock.now()),
-        (error) => parts.logger.error({ err: error }, 'a key was issued, but is not published yet'),
+        (error) => parts.logger.error({ err: error }, 'a key was issued but is not published yet'),
       )
-      return answered(outcome, sessionId)
+      return answerToHttp(outcome, sessionId)
     },
   )
 
@@ -120,12 +120,15 @@ export function registerAnswerCliSessionRoutes(app: ApiServer, parts: Parts): vo
       const { sessionId } = request.params
       const now = new Date(parts.clock.now())
       const user = sessionOf(request)
-      return answered(await cancelCliSession(cliParts(parts), sessionId, user, now), sessionId)
+      return answerToHttp(
+        await cancelCliSession(cliSessionPartsOf(parts), sessionId, user, now),
+        sessionId,
+      )
     },
   )
 }
 
-function answered(outcome: AnswerOutcome, sessionId: string): { success: true } {
+function answerToHttp(outcome: AnswerOutcome, sessionId: string): { success: true } {
   switch (outcome) {
     case 'answered':
       return { success: true }
@@ -141,5 +144,5 @@ function exchangeToHttp(exchange: Exchange): CliSessionExchangeBody {
   const { status, email, environment, secretKey } = exchange
   const warning =
     secretKey === undefined ? 'The secret key was handed out before, and is not told again' : null
-  return { status, email, environment, ...present({ secretKey, warning }) }
+  return { status, email, environment, ...definedFields({ secretKey, warning }) }
 }

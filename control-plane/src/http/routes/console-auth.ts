@@ -52,8 +52,8 @@ export function registerConsoleAuthRoutes(app: ApiServer, parts: Parts): void {
       const change = { actor: actorOf(request), now }
       const accessToken = await enterEnvironment(parts.database, session, environment, change)
       if (accessToken === undefined) throw refusals.badAccessToken()
-      const who = signedInUserToHttp({ ...session, environment, user: session, provider })
-      return { status: 'signed_in' as const, accessToken, ...who }
+      const signedInUser = signedInUserToHttp({ ...session, environment, user: session, provider })
+      return { status: 'signed_in' as const, accessToken, ...signedInUser }
     },
   )
 
@@ -84,14 +84,14 @@ function registerPasswordChange(
       },
     },
     async (request) => {
-      const given = {
+      const change = {
         ...request.body,
         address: request.ip,
         browserToken: readBrowserCookie(request),
         origin: originOf(request),
       }
       const now = new Date(parts.clock.now())
-      const outcome = await changePassword(parts.console, sessionOf(request), given, now)
+      const outcome = await changePassword(parts.console, sessionOf(request), change, now)
       switch (outcome.kind) {
         case 'changed':
           return signedInToHttp(outcome.signedIn)

@@ -14,7 +14,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf } from '../../access/caller.ts'
 import { mayManage } from '../../access/scopes.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 const tags = ['Events']
 
@@ -73,6 +73,6 @@ function summaryToHttp(event: OutboxEvent): EventSummaryBody {
     type,
     livemode,
     createdAt: createdAt.toISOString(),
-    ...present({ requestId, idempotencyKey }),
+    ...definedFields({ requestId, idempotencyKey }),
   }
 }

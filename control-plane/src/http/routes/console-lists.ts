@@ -19,7 +19,7 @@ import { callerOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
 import { customerSummaryToHttp } from '../translate/customer.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 export function registerConsoleListRoutes(app: ApiServer, parts: PurchaseViewParts): void {
   app.get(
@@ -105,6 +105,6 @@ function movementToHttp(movement: WalletMovement): MovementBody {
     kind,
     credits: decimalOfMicros(amountMicros),
     createdAt: createdAt.toISOString(),
-    ...present({ reason }),
+    ...definedFields({ reason }),
   }
 }

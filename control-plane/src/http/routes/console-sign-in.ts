@@ -32,14 +32,14 @@ export function registerSignInRoutes(
     },
     async (request, reply) => {
       const { providerId, ...given } = request.body
-      const asked = {
+      const attempt = {
         ...given,
         providerId: providerId || undefined,
         address: request.ip,
         browserToken: readBrowserCookie(request),
         origin: originOf(request),
       }
-      const outcome = await signIn(parts.console, asked, new Date(parts.clock.now()))
+      const outcome = await signIn(parts.console, attempt, new Date(parts.clock.now()))
       switch (outcome.kind) {
         case 'signed-in': {
           const { browserToken } = outcome
@@ -74,7 +74,7 @@ export function registerSignInRoutes(
         { ...request.body, origin: originOf(request) },
         now,
       )
-      if (outcome.kind === 'no-such-link') throw refusals.passwordLinkBad()
+      if (outcome.kind === 'no-such-link') throw refusals.passwordLinkInvalid()
       return { success: true as const, email: outcome.user.email }
     },
   )

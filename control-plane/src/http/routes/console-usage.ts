@@ -18,7 +18,7 @@ import type { z } from 'zod'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { invalidField, refusals } from '../../errors.ts'
 import type { RolledUpQuery } from '../../usage/query-rolled-up-usage.ts'
 import { usageBreakdown } from '../../usage/usage-breakdown.ts'
 import { usageOverTime, wholeHours } from '../../usage/usage-over-time.ts'
@@ -47,11 +47,11 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const { query } = request
       const { bucketsMax } = parts.limits
-      const asked = await toQuery(parts, callerOf(request), query)
-      const meterName = asked.meterName ?? requestsMeterName
-      const of = { ...asked, meterName }
-      const body = await usageOverTime(parts.usageStore, of, query.granularity, bucketsMax)
-      if (body === undefined) throw invalid('to', `At most ${bucketsMax} buckets are allowed`)
+      const usageQuery = await toQuery(parts, callerOf(request), query)
+      const meterName = usageQuery.meterName ?? requestsMeterName
+      const meterQuery = { ...usageQuery, meterName }
+      const body = await usageOverTime(parts.usageStore, meterQuery, query.granularity, bucketsMax)
+      if (body === undefined) throw invalidField('to', `At most ${bucketsMax} buckets are allowed`)
       return body
     },
   )
@@ -68,10 +68,11 @@ export function registerConsoleUsageRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const { by } = request.query
       const { limit } = clampPage(request.query)
-      const asked = await toQuery(parts, callerOf(request), request.query)
+      const usageQuery = await toQuery(parts, callerOf(request), request.query)
       // Each meter has its own unit, so usage of several meters is shown side by side but never added up.
-      const one = by === 'meter' ? asked.meterName : (asked.meterName ?? requestsMeterName)
-      return usageBreakdown(parts, { ...asked, meterName: one }, by, limit)
+      const shownMeterName =
+        by === 'meter' ? usageQuery.meterName : (usageQuery.meterName ?? requestsMeterName)
+      return usageBreakdown(parts, { ...usageQuery, meterName: shownMeterName }, by, limit)
     },
   )
 
@@ -117,18 +118,22 @@ async function recentUsage(parts: Parts, caller: Caller): Promise<UsageOverTimeB
   }
 }
 
-type Asked = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>
+type ConsoleUsageQuery = Omit<z.infer<typeof usageQuerySchema>, 'granularity'>
 
-async function toQuery(parts: ReadParts, caller: Caller, asked: Asked): Promise<RolledUpQuery> {
-  const range = { startMs: Date.parse(asked.from), endMs: Date.parse(asked.to) }
-  if (range.startMs > range.endMs) throw invalid('to', 'Must not be before `from`')
-  const { productRef, customerRef, meterRef } = asked
+async function toQuery(
+  parts: ReadParts,
+  caller: Caller,
+  usageQuery: ConsoleUsageQuery,
+): Promise<RolledUpQuery> {
+  const range = { startMs: Date.parse(usageQuery.from), endMs: Date.parse(usageQuery.to) }
+  if (range.startMs > range.endMs) throw invalidField('to', 'Must not be before `from`')
+  const { productRef, customerRef, meterRef } = usageQuery
   if (productRef) await requireProduct(parts, caller, productRef)
   return {
     ...caller,
     meterName: meterRef ? await meterNameOf(parts, caller, meterRef) : undefined,
     productRefs: productRef ? [productRef] : undefined,
-    customerRefs: customerRef ? await referencesOf(parts, caller, customerRef) : undefined,
+    customerRefs: customerRef ? await requireReferences(parts, caller, customerRef) : undefined,
     range: wholeHours(range),
   }
 }
@@ -139,15 +144,11 @@ async function meterNameOf(parts: ReadParts, caller: Caller, meterRef: string): 
   return meter.name
 }
 
-async function referencesOf(
+async function requireReferences(
   parts: ReadParts,
   caller: Caller,
   customerRef: string,
 ): Promise<string[]> {
   const { reference } = await requireCustomer(parts, caller, customerRef)
   return read(parts, caller, (sql) => listReferences(sql, caller.providerId, reference))
-}
-
-function invalid(field: string, message: string): InvalidRequestError {
-  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
 }

@@ -4,7 +4,7 @@ import { adjustCredits, type AdjustmentOutcome } from '@tollgate/domain/wallet/a
 import { adjustCreditsSchema, creditsAdjustedSchema } from '@tollgate/schemas/http/credits'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import { refusals } from '../../errors.ts'
-import { readBeforeChange } from '../../wallets/expire-wallet.ts'
+import { readWalletBeforeChange } from '../../wallets/expire-wallet.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
@@ -35,7 +35,7 @@ export function registerCreditAdjustmentRoute(
       const idempotencyKey = operation.idempotencyKey ?? randomUUID()
       const adjustment = { customerRef, credits, reason, idempotencyKey }
       // If the counters are behind, wait for them before any row is locked.
-      const hot = await readBeforeChange(parts, { ...operation, customerRef })
+      const hot = await readWalletBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) =>
         adjustCredits(work, adjustment, hot, parts.wallets.hold),
       )

@@ -4,15 +4,19 @@ import {
   balanceSchema,
   creditsGrantedSchema,
   grantCreditsSchema,
+  type BalanceBody,
 } from '@tollgate/schemas/http/credits'
 import { refusals } from '../../errors.ts'
-import { readBeforeChange } from '../../wallets/expire-wallet.ts'
+import { readWalletBeforeChange } from '../../wallets/expire-wallet.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { displayRateOf, requireCustomer } from '../../access/require.ts'
-import { balanceToHttp } from '../translate/balance.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
+import { creditsPerMinorUnit, displayMinor } from '@tollgate/domain/money/credits'
+import { formatMoney, majorText } from '@tollgate/domain/money/currencies'
+import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-rates'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 
 const tags = ['Credits']
 const params = z.object({ reference: z.string() })
@@ -45,7 +49,7 @@ export function registerCreditRoutes(
       const customerRef = customer.reference
       const expiresAt = request.body.expiresAt && new Date(request.body.expiresAt)
       const grant = { customerRef, credits, reason, priority, expiresAt: expiresAt || undefined }
-      const hot = await readBeforeChange(parts, { ...operation, customerRef })
+      const hot = await readWalletBeforeChange(parts, { ...operation, customerRef })
       const outcome = await commit(parts, operation, (work) => grantCredits(work, grant, hot))
       switch (outcome.kind) {
         case 'granted':
@@ -61,4 +65,30 @@ export function registerCreditRoutes(
       }
     },
   )
+}
+
+/** Converts the remaining credits of a wallet, in 10^-6 credits, with their value in the display currency of the provider. */
+function balanceToHttp(
+  customerRef: string,
+  micros: bigint,
+  displayRate: ExchangeRate,
+): BalanceBody {
+  const { currency, unitsPerDollar, source } = displayRate
+  const credits = wholeCredits(micros)
+  const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
+  const exchangeRate = Number(unitsPerDollar)
+  return {
+    customerRef,
+    credits,
+    displayCurrency: currency,
+    creditsPerMinorUnit: Number(creditsPerMinorUnit),
+    displayExchangeRate: exchangeRate,
+    display: {
+      amountMajor: Number(majorText(worthMinor, currency)),
+      currency,
+      formatted: formatMoney(worthMinor, currency),
+      exchangeRate,
+      rateSource: source,
+    },
+  }
 }

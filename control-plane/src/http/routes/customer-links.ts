@@ -38,8 +38,8 @@ export function registerCustomerLinkRoutes(
         purpose: body.purpose,
         planRef: body.planRef || null,
       }
-      const lastsMs = auth.config.customerLinkMinutes * 60_000
-      const expiresAt = new Date(operation.now.getTime() + lastsMs)
+      const lifetimeMs = auth.config.customerLinkMinutes * 60_000
+      const expiresAt = new Date(operation.now.getTime() + lifetimeMs)
       const id = await commit(parts, operation, (work) => createLink(work, link, expiresAt))
       const url = `${parts.hostedUrl}${connectPath}/${id}`
       return reply.code(201).send({ url, expiresAt: expiresAt.toISOString() })

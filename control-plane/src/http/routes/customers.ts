@@ -19,6 +19,8 @@ import {
   type CustomerBody,
   type CustomerCreateInput,
   type CustomerQuery,
+  type CustomerNotChargedBody,
+  type CustomerNotSettledBody,
 } from '@tollgate/schemas/http/customers'
 import { deletedResponseSchema } from '@tollgate/schemas/http/plans'
 import { requiredReference } from '@tollgate/schemas/http/fields'
@@ -30,14 +32,16 @@ import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
 import { getCustomer } from '../../access/require.ts'
 import { customerToHttp } from '../translate/customer.ts'
-import { openAmountsToHttp, unchargedToHttp } from '../translate/open-amounts.ts'
 import {
   briefPurchasesOf,
   loadPurchases,
-  presentBriefly,
-  withAccess,
+  presentBriefPurchases,
+  accessFilter,
   type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
+import type { Uncharged } from '@tollgate/domain/closing/bill-now'
+import type { OpenAmounts } from '@tollgate/domain/closing/open-amounts'
+import { wholeCredits } from '@tollgate/domain/money/whole-credits'
 
 type Parts = PurchaseViewParts & CustomerClosingParts
 
@@ -45,7 +49,7 @@ const params = z.object({ reference: requiredReference })
 const tags = ['Customers']
 
 export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
-  const answer = async (caller: Caller, customer: Customer): Promise<CustomerBody> =>
+  const toBody = async (caller: Caller, customer: Customer): Promise<CustomerBody> =>
     customerToHttp(customer, await briefPurchasesOf(parts, caller, customer.reference))
 
   app.get(
@@ -53,7 +57,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     { schema: { tags, querystring: customerQuerySchema, response: { 200: customerSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      return answerFound(parts, caller, finderOf(caller, request.query))
+      return presentFound(parts, caller, customerFinder(caller, request.query))
     },
   )
 
@@ -64,7 +68,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
       attachValidation: true,
     },
     async (request, reply) => {
-      if (request.validationError !== undefined) throw explainInvalid(request.validationError)
+      if (request.validationError !== undefined) throw explainInvalidEmail(request.validationError)
       const { body } = request
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         createOrLinkCustomer(work, {
@@ -75,8 +79,8 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
           metadata: body.metadata ?? {},
         }),
       )
-      const customer = customerOf(outcome, body)
-      return reply.code(201).send(await answer(callerOf(request), customer))
+      const customer = requireLinkedCustomer(outcome, body)
+      return reply.code(201).send(await toBody(callerOf(request), customer))
     },
   )
 
@@ -86,7 +90,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const caller = callerOf(request)
       const { reference } = request.params
-      return answerFound(parts, caller, (sql) => getCustomer(sql, caller, reference))
+      return presentFound(parts, caller, (sql) => getCustomer(sql, caller, reference))
     },
   )
 
@@ -101,7 +105,7 @@ export function registerCustomerRoutes(app: ApiServer, parts: Parts): void {
       )
       switch (outcome.kind) {
         case 'customer':
-          return answer(callerOf(request), outcome.customer)
+          return toBody(callerOf(request), outcome.customer)
         case 'not-found':
           throw refusals.customerNotFound(reference)
         case 'email-taken':
@@ -153,14 +157,14 @@ function registerDelete(app: ApiServer, parts: Parts): void {
 }
 
 /** Existing clients expect a special text for an invalid email address. */
-function explainInvalid(error: Error): Error {
+function explainInvalidEmail(error: Error): Error {
   const isEmailAlone =
     error instanceof InvalidRequestError &&
     error.issues.every(({ code, path }) => path[0] === 'email' && code === 'invalid_format')
   return isEmailAlone ? refusals.invalidEmail() : error
 }
 
-function customerOf(
+function requireLinkedCustomer(
   outcome: CreateOrLinkOutcome,
   { email, externalRef }: CustomerCreateInput,
 ): Customer {
@@ -179,21 +183,21 @@ function customerOf(
 /** Returns the customer, or throws a refusal if there is none. */
 type FindCustomer = (sql: Queryable) => Promise<Customer>
 
-async function answerFound(
+async function presentFound(
   parts: Parts,
   caller: Caller,
   find: FindCustomer,
 ): Promise<CustomerBody> {
   const { customer, loaded } = await read(parts, caller, async (sql) => {
     const customer = await find(sql)
-    const held = withAccess(customer.reference)
+    const held = accessFilter(customer.reference)
     return { customer, loaded: await loadPurchases(parts, sql, caller, held) }
   })
-  return customerToHttp(customer, await presentBriefly(parts, caller, loaded))
+  return customerToHttp(customer, await presentBriefPurchases(parts, caller, loaded))
 }
 
 /** Returns a function that finds the customer of the query. Refuses an ambiguous query before any read. */
-function finderOf({ providerId }: Caller, query: CustomerQuery): FindCustomer {
+function customerFinder({ providerId }: Caller, query: CustomerQuery): FindCustomer {
   const given = Object.values(query).filter((value) => value !== undefined && value !== '')
   if (given.length !== 1) throw refusals.customerQueryAmbiguous()
   return async (sql) => {
@@ -203,4 +207,31 @@ function finderOf({ providerId }: Caller, query: CustomerQuery): FindCustomer {
     if (customer === undefined) throw refusals.customerQueryNotFound()
     return customer
   }
+}
+
+function openAmountsToHttp({
+  amounts,
+  invoiceRefs,
+  boughtMicros,
+}: OpenAmounts): CustomerNotSettledBody['open'] {
+  return {
+    amounts: amounts.map((amount) => ({
+      currency: amount.currency,
+      openInvoices: Number(amount.openInvoicesMinor),
+      carried: Number(amount.carriedMinor),
+      unbilledUsage: Number(amount.unbilledUsageMinor),
+      boughtCredits: Number(amount.boughtCreditsMinor),
+    })),
+    invoices: [...invoiceRefs],
+    boughtCredits: wholeCredits(boughtMicros),
+  }
+}
+
+function unchargedToHttp(uncharged: readonly Uncharged[]): CustomerNotChargedBody['uncharged'] {
+  return uncharged.map(({ invoiceRef, amountMinor, currency, reason }) => ({
+    ...(invoiceRef === null ? {} : { invoiceRef }),
+    amount: Number(amountMinor),
+    currency,
+    reason,
+  }))
 }

@@ -43,7 +43,7 @@ export function registerLimitRoutes(app: ApiServer, parts: Parts): void {
       const operation = operationOf(request, parts.clock)
       const idempotencyKey = request.body.idempotencyKey || operation.idempotencyKey
       const body = { ...request.body, idempotencyKey: idempotencyKey ?? undefined }
-      const answer = await decide(parts, operation, body)
+      const answer = await checkOrReserve(parts, operation, body)
       if (answer.withinLimits || !body.includeCheckoutSession) return answer
       return await withHostedPage(parts, operation, body, answer, { mayManage: mayManage(request) })
     },
@@ -68,7 +68,7 @@ export function registerLimitRoutes(app: ApiServer, parts: Parts): void {
   )
 }
 
-async function decide(
+async function checkOrReserve(
   parts: Parts,
   operation: Operation,
   request: LimitsRequest,

@@ -63,14 +63,14 @@ export function registerMcpRoutes(app: ApiServer, parts: Parts): void {
     { schema: { tags, body: mcpBootstrapSchema, response: { 201: mcpBootstrappedSchema } } },
     async (request, reply) => {
       const operation = operationOf(request, parts.clock)
-      const made = await bootstrap(parts, operation, request.body)
+      const created = await bootstrap(parts, operation, request.body)
       // The product is already committed, so if the origin does not respond, the discovery can be repeated later.
       const outcome =
         request.body.tools === undefined
-          ? await discoverTools(parts, operation, made.server)
+          ? await discoverTools(parts, operation, created.server)
           : undefined
-      const configured = await presentMcp(parts, operation, made)
-      warn(reply, configured)
+      const configured = await presentMcp(parts, operation, created)
+      addWarningHeader(reply, configured)
       return reply.code(201).send({ ...configured, ...autoMappedToHttp(outcome) })
     },
   )
@@ -82,7 +82,7 @@ export function registerMcpRoutes(app: ApiServer, parts: Parts): void {
       const operation = operationOf(request, parts.clock)
       const product = await configure(parts, operation, request.params.productRef, request.body)
       const configured = await presentMcp(parts, operation, product)
-      warn(reply, configured)
+      addWarningHeader(reply, configured)
       return configured
     },
   )
@@ -146,7 +146,7 @@ async function bootstrap(
   }
   return commit(parts, operation, async (work) => {
     const outcome = await bootstrapMcp(work, fields)
-    if (outcome.kind === 'refused') throw refusalOf(outcome)
+    if (outcome.kind === 'refused') throw mcpRefusalError(outcome)
     return outcome
   })
 }
@@ -176,12 +176,12 @@ async function configure(
       case 'not-found':
         throw refusals.productNotFound(productRef)
       case 'refused':
-        throw refusalOf(outcome)
+        throw mcpRefusalError(outcome)
     }
   })
 }
 
-function refusalOf({ code, message, issues }: McpRefusal): Error {
+function mcpRefusalError({ code, message, issues }: McpRefusal): Error {
   return issues === undefined ? refusals.mcp(code, message) : new InvalidRequestError(issues)
 }
 
@@ -189,11 +189,14 @@ function refusalOf({ code, message, issues }: McpRefusal): Error {
  * The body contains the warnings as text. The header contains their codes as well, because clients read the warnings of all
  * operations there.
  */
-function warn(reply: FastifyReply, { warnings = [] }: McpConfiguredBody): void {
+function addWarningHeader(reply: FastifyReply, { warnings = [] }: McpConfiguredBody): void {
   if (warnings.length === 0) return
-  const given = reply.getHeader(warningsHeader)
+  const existing = reply.getHeader(warningsHeader)
   const added = warnings.slice(0, unknownNamesMax).map(({ code, tool }) => warningText(code, tool))
-  void reply.header(warningsHeader, [...(given === undefined ? [] : [given]), ...added].join(', '))
+  void reply.header(
+    warningsHeader,
+    [...(existing === undefined ? [] : [existing]), ...added].join(', '),
+  )
 }
 
 async function presentMcp(

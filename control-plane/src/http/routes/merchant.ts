@@ -1,5 +1,5 @@
-import { findAssetNames } from '@tollgate/domain/merchants/assets'
-import { changeMerchant, findMerchant } from '@tollgate/domain/merchants/repository'
+import { findAssetNames, type AssetKind } from '@tollgate/domain/merchants/assets'
+import { changeMerchant, findMerchant, type Merchant } from '@tollgate/domain/merchants/repository'
 import {
   merchantSchema,
   merchantUpdateSchema,
@@ -12,9 +12,11 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { requireAllowedLinks, requireLinksOf } from '../../access/require-links.ts'
+import { requireAllowedLinks, requireLinksToHosts } from '../../access/require-links.ts'
 import { requireProvider } from '../../access/require.ts'
-import { merchantToHttp } from '../translate/merchant.ts'
+import type { Provider } from '@tollgate/domain/providers/repository'
+import { assetUrl } from '../../pages/asset-url.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ChangeParts & {
   readonly publishableKeys: Readonly<Record<Environment, string>>
@@ -30,7 +32,7 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       config: { misplacedKey: 'not-found' },
       schema: { tags, response: { 200: merchantSchema } },
     },
-    (request) => merchantOf(parts, callerOf(request)),
+    (request) => readMerchantBody(parts, callerOf(request)),
   )
 
   app.patch(
@@ -46,13 +48,13 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
       if (change.allowedLinkHosts === undefined) {
         await requireAllowedLinks(parts, callerOf(request), links)
       } else {
-        requireLinksOf(parts, allowedLinkHosts ?? null, links)
+        requireLinksToHosts(parts, allowedLinkHosts ?? null, links)
       }
-      const changed = {
+      const changedFields = {
         ...change,
         displayName: trimmed(name === undefined ? change.displayName : name),
         accentColor: change.accentColor?.toLowerCase() ?? change.accentColor,
-        address: linesOf(change.address),
+        address: withoutEmptyLines(change.address),
         allowedLinkHosts: allowedLinkHosts ?? change.allowedLinkHosts,
         country: country?.toUpperCase() ?? country,
         topupCurrencies: supportedTopupCurrencies?.map((code) => code.toUpperCase()),
@@ -60,9 +62,9 @@ export function registerMerchantRoutes(app: ApiServer, parts: Parts): void {
           typeof lowBalanceCredits === 'number' ? BigInt(lowBalanceCredits) : lowBalanceCredits,
       }
       await commit(parts, operationOf(request, parts.clock), ({ sql, providerId, now }) =>
-        changeMerchant(sql, providerId, changed, now),
+        changeMerchant(sql, providerId, changedFields, now),
       )
-      return merchantOf(parts, callerOf(request))
+      return readMerchantBody(parts, callerOf(request))
     },
   )
 
@@ -81,13 +83,13 @@ function trimmed(text: string | null | undefined): string | null | undefined {
 }
 
 /** Returns the address without empty lines, or null if no line is left. */
-function linesOf(address: string | null | undefined): string | null | undefined {
+function withoutEmptyLines(address: string | null | undefined): string | null | undefined {
   if (address === undefined || address === null) return address
   const lines = address.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '').join('\n') || null
 }
 
-async function merchantOf(
+async function readMerchantBody(
   parts: ReadParts & { readonly hostedUrl: string },
   caller: Caller,
 ): Promise<MerchantBody> {
@@ -98,4 +100,34 @@ async function merchantOf(
     assets: await findAssetNames(sql, providerId),
   }))
   return merchantToHttp(provider, merchant, assets, parts.hostedUrl)
+}
+
+function merchantToHttp(
+  { name: providerName, email, defaultCurrency }: Provider,
+  { topupCurrencies, lowBalanceCredits, allowedLinkHosts, ...merchant }: Merchant,
+  assets: ReadonlyMap<AssetKind, string>,
+  hostedUrl: string,
+): MerchantBody {
+  const name = merchant.displayName ?? providerName
+  const supportEmail = merchant.supportEmail ?? email
+  const urlOf = (kind: AssetKind): string | undefined => {
+    const sha256 = assets.get(kind)
+    return sha256 === undefined ? undefined : assetUrl(hostedUrl, sha256)
+  }
+  return {
+    ...definedFields({
+      ...merchant,
+      supportEmail,
+      supportContact: supportEmail ?? merchant.supportUrl,
+      logoUrl: urlOf('logo'),
+      iconUrl: urlOf('icon'),
+      lowBalanceCredits: lowBalanceCredits === null ? null : Number(lowBalanceCredits),
+      allowedLinkHosts: allowedLinkHosts === null ? null : [...allowedLinkHosts],
+    }),
+    name,
+    displayName: name,
+    legalName: merchant.legalName ?? name,
+    defaultCurrency,
+    supportedTopupCurrencies: [...new Set([defaultCurrency, ...topupCurrencies])],
+  }
 }

@@ -14,7 +14,7 @@ import type { UsageStore } from '@tollgate/platform/usage-store/usage-store'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import { bucketsOf, type TimeRange } from '../../domain/usage-buckets.ts'
-import { InvalidRequestError, refusals } from '../../errors.ts'
+import { invalidField, refusals } from '../../errors.ts'
 import { sumUsage, sumUsageByBucket, type UsageQuery } from '../../usage/query-usage.ts'
 import { waitForSink } from '../../usage/wait-for-sink.ts'
 import type { ApiServer } from '../../access/api-server.ts'
@@ -56,8 +56,8 @@ async function meterUsage(
   const range = rangeOf(query)
   const meter = await read(parts, caller, (sql) => findMeter(sql, caller.providerId, meterRef))
   if (meter === undefined) throw refusals.meterNotFound(meterRef)
-  const customerRefs = await referencesOf(parts, caller, query.customerRef)
-  await waitForStored(parts, caller, customerRefs)
+  const customerRefs = await referencesOfCustomer(parts, caller, query.customerRef)
+  await requireStored(parts, caller, customerRefs)
   const usage: UsageQuery = {
     ...caller,
     meterName: meter.name,
@@ -73,11 +73,11 @@ async function meterUsage(
     to: new Date(range.endMs).toISOString(),
   }
   return query.granularity === undefined
-    ? { ...head, ...(await totalOf(parts, usage)) }
-    : { ...head, ...(await bucketedOf(parts, usage, query.granularity)) }
+    ? { ...head, ...(await readTotal(parts, usage)) }
+    : { ...head, ...(await readBuckets(parts, usage, query.granularity)) }
 }
 
-async function totalOf(
+async function readTotal(
   parts: { readonly usageStore: UsageStore },
   usage: UsageQuery,
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count'>> {
@@ -85,14 +85,14 @@ async function totalOf(
   return { total: Number(total), count }
 }
 
-async function bucketedOf(
+async function readBuckets(
   parts: { readonly usageStore: UsageStore; readonly limits: { readonly bucketsMax: number } },
   usage: UsageQuery,
   granularity: Granularity,
 ): Promise<Pick<MeterUsageResponse, 'total' | 'count' | 'granularity' | 'buckets'>> {
   const ranges = bucketsOf(usage.range, granularity, parts.limits.bucketsMax)
   if (ranges === undefined) {
-    throw invalidQuery('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
+    throw invalidField('to', `At most ${parts.limits.bucketsMax} buckets are allowed`)
   }
   const sums = await sumUsageByBucket(parts.usageStore, usage, granularity)
   const { total, count } = sums.whole
@@ -109,7 +109,7 @@ async function bucketedOf(
 }
 
 /** Returns every reference of the customer. A reference that no customer has is returned as it is. */
-async function referencesOf(
+async function referencesOfCustomer(
   parts: ReadParts,
   caller: Caller,
   customerRef: string | undefined,
@@ -124,7 +124,7 @@ async function referencesOf(
   })
 }
 
-async function waitForStored(
+async function requireStored(
   parts: Parts,
   { environment, providerId }: Caller,
   customerRefs: readonly string[] | undefined,
@@ -140,10 +140,6 @@ async function waitForStored(
 
 function rangeOf(query: MeterUsageQuery): TimeRange {
   const range = { startMs: Date.parse(query.from), endMs: Date.parse(query.to) }
-  if (range.startMs > range.endMs) throw invalidQuery('to', 'Must not be before `from`')
+  if (range.startMs > range.endMs) throw invalidField('to', 'Must not be before `from`')
   return range
-}
-
-function invalidQuery(field: string, message: string): InvalidRequestError {
-  return new InvalidRequestError([{ code: 'custom', path: [field], message }])
 }

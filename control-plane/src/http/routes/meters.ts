@@ -1,20 +1,21 @@
 import { z } from 'zod'
 import { changeMeter } from '@tollgate/domain/meters/change-meter'
 import { createMeter } from '@tollgate/domain/meters/create-meter'
-import { findMeter, listMeters } from '@tollgate/domain/meters/repository'
+import { findMeter, listMeters, type Meter } from '@tollgate/domain/meters/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
   meterCreateSchema,
   meterSchema,
   metersResponseSchema,
   meterUpdateSchema,
+  type MeterBody,
 } from '@tollgate/schemas/http/meters'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 import { read } from '../../access/read.ts'
-import { meterToHttp } from '../translate/meter.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 const params = z.object({ meterRef: requiredReference })
 const tags = ['Meters']
@@ -79,4 +80,16 @@ export function registerMeterRoutes(app: ApiServer, parts: ChangeParts): void {
       }
     },
   )
+}
+
+function meterToHttp(meter: Meter): MeterBody {
+  return {
+    reference: meter.reference,
+    name: meter.name,
+    displayName: meter.displayName,
+    aggregation: meter.aggregation,
+    unit: meter.unit,
+    status: meter.status,
+    ...definedFields({ description: meter.description }),
+  }
 }

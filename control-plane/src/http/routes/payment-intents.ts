@@ -21,15 +21,15 @@ import {
 } from '@tollgate/schemas/http/payment-intents'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { Clock } from '@tollgate/platform/clock/clock'
-import { decideAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
+import { decideRequestedTerms } from '../../auto-recharge/save-requested-terms.ts'
 import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf, operationOf, type Caller } from '../../access/caller.ts'
 import { mayManage } from '../../access/scopes.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
-import { askedTerms } from '../translate/auto-recharge.ts'
-import { paymentIntentSummary, paymentIntentToHttp } from '../translate/payment-intent.ts'
+import { autoRechargeFromHttp } from '../translate/auto-recharge.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ReadParts & {
   readonly clock: Clock
@@ -72,13 +72,13 @@ export function registerPaymentIntentRoutes(app: ApiServer, parts: Parts): void 
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const intent = await requirePaymentIntent(parts, operation, request.params.paymentIntentRef)
-      const seen = await lookAgain(parts, operation, intent)
+      const refreshed = await refreshIntent(parts, operation, intent)
       // The secret lets its holder confirm the payment, so only callers with `manage` get it.
-      return toBody(
+      return intentToBody(
         parts,
         operation,
-        seen.intent,
-        mayManage(request) ? seen.clientSecret : undefined,
+        refreshed.intent,
+        mayManage(request) ? refreshed.clientSecret : undefined,
       )
     },
   )
@@ -92,7 +92,7 @@ function registerCreation(app: ApiServer, parts: Parts): void {
         tags,
         headers: z.looseObject({
           'idempotency-key': z.string().optional().meta({
-            description: 'Required. A repetition is answered with the same payment',
+            description: 'Required. A repeated request returns the same payment',
           }),
         }),
         body: paymentIntentCreateSchema,
@@ -122,7 +122,7 @@ function registerCreation(app: ApiServer, parts: Parts): void {
         idempotencyKey,
       })
       const { intent, clientSecret } = requireCreated(outcome, body)
-      return reply.code(201).send(toBody(parts, operation, intent, clientSecret))
+      return reply.code(201).send(intentToBody(parts, operation, intent, clientSecret))
     },
   )
 }
@@ -135,22 +135,27 @@ async function rechargeTermsOf(
   { autoRecharge }: PaymentIntentCreate,
 ): Promise<AutoRechargeTerms | undefined> {
   if (autoRecharge === undefined) return undefined
-  const decision = await decideAskedTerms(parts, operation, customerRef, askedTerms(autoRecharge))
+  const decision = await decideRequestedTerms(
+    parts,
+    operation,
+    customerRef,
+    autoRechargeFromHttp(autoRecharge),
+  )
   if (decision.kind === 'refuse') throw refusals.autoRechargeInvalid(decision.reason)
   return decision.terms
 }
 
 function requireCreated(
   outcome: CreateOutcome,
-  asked: { readonly productRef?: string | undefined; readonly planRef?: string | undefined },
+  body: { readonly productRef?: string | undefined; readonly planRef?: string | undefined },
 ): Extract<CreateOutcome, { kind: 'created' }> {
   switch (outcome.kind) {
     case 'created':
       return outcome
     case 'product-not-found':
-      throw refusals.productNotFound(asked.productRef ?? '')
+      throw refusals.productNotFound(body.productRef ?? '')
     case 'plan-not-found':
-      throw refusals.planNotFound(asked.planRef ?? '')
+      throw refusals.planNotFound(body.planRef ?? '')
     case 'refused':
       throw refusals.paymentRefused(outcome.reason)
     case 'key-reused':
@@ -176,7 +181,7 @@ export async function requirePaymentIntent(
  * Returns the intent with its current status at the processor. If the processor is unavailable, an intent with a final status is
  * returned as it is stored.
  */
-async function lookAgain(
+async function refreshIntent(
   { payments }: { readonly payments: PaymentParts },
   operation: Operation,
   intent: PaymentIntent,
@@ -185,13 +190,13 @@ async function lookAgain(
   if (processorPaymentId === null) return { intent, clientSecret: undefined }
   try {
     const processor = processorOf(payments, operation.environment)
-    const look = await readPayment(processor, processorPaymentId)
-    if (look === undefined) return { intent, clientSecret: undefined }
-    const { clientSecret } = look.payment
+    const lookup = await readPayment(processor, processorPaymentId)
+    if (lookup === undefined) return { intent, clientSecret: undefined }
+    const { clientSecret } = lookup.payment
     if (isFinal(intent.status)) return { intent, clientSecret }
     await ensureSellerName(payments, operation, intent)
     const applied = await payments.commit(operation, (work) =>
-      applyPaymentState(work, reference, look, payments.hostedUrl),
+      applyPaymentState(work, reference, lookup, payments.hostedUrl),
     )
     return { intent: applied, clientSecret }
   } catch (error) {
@@ -202,7 +207,7 @@ async function lookAgain(
   }
 }
 
-function toBody(
+function intentToBody(
   parts: { readonly publishableKeys: Readonly<Record<Environment, string>> },
   { environment }: Caller,
   intent: PaymentIntent,
@@ -210,4 +215,34 @@ function toBody(
 ): PaymentIntentBody {
   const publishableKey = parts.publishableKeys[environment]
   return paymentIntentToHttp(intent, { clientSecret, publishableKey })
+}
+
+function paymentIntentToHttp(
+  intent: PaymentIntent,
+  browser: { readonly clientSecret: string | undefined; readonly publishableKey: string },
+): PaymentIntentBody {
+  return {
+    ...paymentIntentSummary(intent),
+    customerRef: intent.customerRef,
+    originalAmount: Number(intent.originalAmountMinor),
+    exchangeRate: Number(intent.exchangeRate),
+    publishableKey: browser.publishableKey,
+    transactionId: intent.reference,
+    expiresAt: intent.expiresAt.toISOString(),
+    ...definedFields({ clientSecret: browser.clientSecret }),
+  }
+}
+
+/** Converts a payment intent to the shape that it has in lists. */
+function paymentIntentSummary(intent: PaymentIntent) {
+  const { status, planRef } = intent
+  return {
+    processorPaymentId: intent.processorPaymentId ?? intent.reference,
+    amount: Number(intent.amountMinor),
+    currency: intent.currency.toLowerCase(),
+    // Until the processor has confirmed the intent, its status is already shown as waiting for the customer.
+    status: status === 'creating' ? ('requires_payment_method' as const) : status,
+    createdAt: intent.createdAt.toISOString(),
+    ...definedFields({ planRef }),
+  }
 }

@@ -86,7 +86,7 @@ function registerWrites(app: ApiServer, parts: ChangeParts): void {
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         createPlan(work, productRef, request.body, currency),
       )
-      return reply.code(201).send(planToHttp(savedPlan(outcome, productRef, '')))
+      return reply.code(201).send(planToHttp(requireSavedPlan(outcome, productRef, '')))
     },
   )
 
@@ -101,7 +101,7 @@ function registerWrites(app: ApiServer, parts: ChangeParts): void {
       const outcome = await commit(parts, operationOf(request, parts.clock), (work) =>
         changePlan(work, productRef, planRef, request.body, currency),
       )
-      return planToHttp(savedPlan(outcome, productRef, planRef))
+      return planToHttp(requireSavedPlan(outcome, productRef, planRef))
     },
   )
 
@@ -120,7 +120,7 @@ function registerWrites(app: ApiServer, parts: ChangeParts): void {
   )
 }
 
-function savedPlan(outcome: SavePlanOutcome, productRef: string, planRef: string): Plan {
+function requireSavedPlan(outcome: SavePlanOutcome, productRef: string, planRef: string): Plan {
   switch (outcome.kind) {
     case 'plan':
       return outcome.plan

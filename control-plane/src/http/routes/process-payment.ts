@@ -16,7 +16,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { requireCustomer } from '../../access/require.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 import { requirePaymentIntent } from './payment-intents.ts'
 
 type Parts = PurchaseViewParts & {
@@ -24,7 +24,7 @@ type Parts = PurchaseViewParts & {
   readonly limits: { readonly paymentWaitMs: number }
 }
 
-const lateMessage =
+const timeoutMessage =
   'The payment has not been settled in time. Retry later; if it stays like this, the webhooks of the payment processor may not arrive'
 
 /**
@@ -51,14 +51,14 @@ export function registerProcessPaymentRoute(app: ApiServer, parts: Parts): void 
       const settled = await awaitPayment(payments, operation, intent.reference, waitMs)
       switch (settled.kind) {
         case 'succeeded':
-          return succeeded(parts, operation, settled.intent)
+          return succeededBody(parts, operation, settled.intent)
         case 'processing':
         case 'failed':
           return { status: settled.kind }
         case 'canceled':
           return { status: 'cancelled' }
         case 'late':
-          return { status: 'timeout', message: lateMessage }
+          return { status: 'timeout', message: timeoutMessage }
         case 'unconfirmed':
           throw refusals.paymentNotSucceeded('requires_payment_method')
       }
@@ -78,18 +78,18 @@ async function requireSameSale(
 ): Promise<void> {
   const customer = await requireCustomer(parts, caller, customerRef)
   if (customer.reference !== intent.customerRef) {
-    throw refusals.paymentOfAnotherCustomer(customerRef)
+    throw refusals.paymentCustomerMismatch(customerRef)
   }
   // A payment for credits belongs to no product, so the product of the page is not compared.
   if (productRef && intent.productRef !== null && productRef !== intent.productRef) {
-    throw refusals.paymentOfAnother('product', productRef)
+    throw refusals.paymentSaleMismatch('product', productRef)
   }
   if (planRef && intent.planRef !== null && planRef !== intent.planRef) {
-    throw refusals.paymentOfAnother('plan', planRef)
+    throw refusals.paymentSaleMismatch('plan', planRef)
   }
 }
 
-async function succeeded(
+async function succeededBody(
   parts: Parts,
   caller: Caller,
   intent: PaymentIntent,
@@ -106,17 +106,17 @@ async function succeeded(
   if (planSnapshot?.type !== 'one-time') {
     return { status: 'succeeded', type: 'recurring', purchase: brief }
   }
-  const oneTimePurchase = toOneTime(purchase, intent)
+  const oneTimePurchase = oneTimeToHttp(purchase, intent)
   return { status: 'succeeded', type: 'one-time', oneTimePurchase, purchase: brief }
 }
 
-function toOneTime(purchase: Purchase, { credits, succeededAt }: PaymentIntent) {
+function oneTimeToHttp(purchase: Purchase, { credits, succeededAt }: PaymentIntent) {
   return {
     reference: purchase.reference,
     productRef: purchase.productRef,
     amount: purchase.amountMinor,
     currency: purchase.currency,
     completedAt: (succeededAt ?? purchase.createdAt).toISOString(),
-    ...present({ creditsAdded: credits === null ? undefined : Number(credits) }),
+    ...definedFields({ creditsAdded: credits === null ? undefined : Number(credits) }),
   }
 }

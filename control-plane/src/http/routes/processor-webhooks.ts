@@ -31,7 +31,12 @@ export async function registerProcessorWebhookRoutes(app: ApiServer, parts: Part
         async ({ body, headers }) => {
           const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
           const signature = headers['stripe-signature']
-          await receive(parts, environment, bytes, typeof signature === 'string' ? signature : '')
+          await receiveWebhook(
+            parts,
+            environment,
+            bytes,
+            typeof signature === 'string' ? signature : '',
+          )
           return { received: true }
         },
       )
@@ -40,17 +45,20 @@ export async function registerProcessorWebhookRoutes(app: ApiServer, parts: Part
   })
 }
 
-async function receive(
+async function receiveWebhook(
   { payments, publisher, clock, logger }: Parts,
   environment: Environment,
   bytes: Uint8Array,
   signature: string,
 ): Promise<void> {
   const now = new Date(clock.now())
-  const told = processorOf(payments, environment).verifyWebhook(bytes, signature, now)
-  if (told.verdict === 'rejected') {
-    logger.warn({ reason: told.reason, environment }, 'a webhook of the processor was refused')
-    throw refusals.webhookRejected(told.reason)
+  const verified = processorOf(payments, environment).verifyWebhook(bytes, signature, now)
+  if (verified.verdict === 'rejected') {
+    logger.warn(
+      { reason: verified.reason, environment },
+      'refused a webhook of the payment processor',
+    )
+    throw refusals.webhookRejected(verified.reason)
   }
-  await receiveEvents(publisher.database.in(environment), [told.event], now)
+  await receiveEvents(publisher.database.in(environment), [verified.event], now)
 }

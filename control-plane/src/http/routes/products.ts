@@ -34,7 +34,7 @@ const params = z.object({ productRef: requiredReference })
 const tags = ['Products']
 
 export function registerProductRoutes(app: ApiServer, parts: Parts): void {
-  const answer: AnswerProduct = (caller, product) => presentProduct(parts, caller, product)
+  const toBody: ProductToBody = (caller, product) => presentProduct(parts, caller, product)
 
   app.get(
     '/v1/sdk/products',
@@ -63,20 +63,20 @@ export function registerProductRoutes(app: ApiServer, parts: Parts): void {
     { schema: { tags, params, response: { 200: productSchema } } },
     async (request) => {
       const caller = callerOf(request)
-      return answer(caller, await requireProduct(parts, caller, request.params.productRef))
+      return toBody(caller, await requireProduct(parts, caller, request.params.productRef))
     },
   )
 
-  registerWrites(app, parts, answer)
-  registerDeleteAndClone(app, parts, answer)
+  registerWrites(app, parts, toBody)
+  registerDeleteAndClone(app, parts, toBody)
 }
 
-type AnswerProduct = (caller: Caller, product: Product) => Promise<ProductBody>
+type ProductToBody = (caller: Caller, product: Product) => Promise<ProductBody>
 
 function registerWrites(
   app: ApiServer,
   parts: ChangeParts & { readonly hostedUrl: string },
-  answer: AnswerProduct,
+  toBody: ProductToBody,
 ): void {
   app.post(
     '/v1/sdk/products',
@@ -96,7 +96,7 @@ function registerWrites(
           taxBehavior: body.taxBehavior ?? null,
         }),
       )
-      return reply.code(201).send(await answer(callerOf(request), product))
+      return reply.code(201).send(await toBody(callerOf(request), product))
     },
   )
 
@@ -110,12 +110,12 @@ function registerWrites(
         changeProduct(work, productRef, request.body),
       )
       if (product === undefined) throw refusals.productNotFound(productRef)
-      return answer(callerOf(request), product)
+      return toBody(callerOf(request), product)
     },
   )
 }
 
-function registerDeleteAndClone(app: ApiServer, parts: ChangeParts, answer: AnswerProduct): void {
+function registerDeleteAndClone(app: ApiServer, parts: ChangeParts, toBody: ProductToBody): void {
   app.delete(
     '/v1/sdk/products/:productRef',
     { schema: { tags, params, response: { 200: productDeletedResponseSchema } } },
@@ -147,7 +147,7 @@ function registerDeleteAndClone(app: ApiServer, parts: ChangeParts, answer: Answ
       )
       switch (outcome.kind) {
         case 'cloned':
-          return reply.code(201).send(await answer(callerOf(request), outcome.product))
+          return reply.code(201).send(await toBody(callerOf(request), outcome.product))
         case 'not-found':
           throw refusals.productNotFound(productRef)
         case 'refused':

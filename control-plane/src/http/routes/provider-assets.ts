@@ -53,7 +53,7 @@ export function registerAssetUploadRoute(
   app.put(
     '/v1/ui/merchant/:kind',
     {
-      config: { takesPicture: true },
+      config: { takesImage: true },
       schema: {
         tags: ['Merchant'],
         params: z.object({ kind: z.enum(assetKinds) }),
@@ -63,11 +63,11 @@ export function registerAssetUploadRoute(
     async (request) => {
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
       const contentType = assetTypeOf(bytes)
-      if (contentType === undefined) throw refusals.notAPicture()
+      if (contentType === undefined) throw refusals.notAnImage()
       const { kind } = request.params
-      const picture = { contentType, bytes }
+      const image = { contentType, bytes }
       const sha256 = await commit(parts, operationOf(request, parts.clock), (work) =>
-        putAsset(work.sql, work.providerId, kind, picture, work.now),
+        putAsset(work.sql, work.providerId, kind, image, work.now),
       )
       return { url: assetUrl(parts.hostedUrl, sha256) }
     },

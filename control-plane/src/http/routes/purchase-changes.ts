@@ -13,7 +13,7 @@ import { refusals } from '../../errors.ts'
 import { changedPurchaseOf, type PurchaseViewParts } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 import { callerOf, operationOf } from '../../access/caller.ts'
 
 type Parts = PurchaseViewParts & { readonly publisher: PublisherParts }
@@ -52,7 +52,7 @@ export function registerPurchaseChangeRoutes(app: ApiServer, parts: Parts): void
           return {
             success: true as const,
             purchase: await changedPurchaseOf(parts, callerOf(request), outcome.purchase),
-            ...present({ message: noticeMessage(outcome.purchase) }),
+            ...definedFields({ message: noticeMessage(outcome.purchase) }),
           }
       }
     },

@@ -13,7 +13,7 @@ import { refusals } from '../../errors.ts'
 import {
   fullPurchasesOf,
   loadPurchases,
-  presentFully,
+  presentPurchases,
   type PurchaseViewParts,
 } from '../../purchases/present-purchases.ts'
 import type { ApiServer } from '../../access/api-server.ts'
@@ -34,7 +34,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
         response: { 200: purchasesResponseSchema },
       },
     },
-    async (request) => ({ purchases: await filtered(parts, callerOf(request), request.query) }),
+    async (request) => ({ purchases: await listFiltered(parts, callerOf(request), request.query) }),
   )
 
   app.get(
@@ -73,7 +73,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
         const { reference } = await getCustomer(sql, caller, customerRef)
         return loadPurchases(parts, sql, caller, { customerRef: reference, withoutFree })
       })
-      return { purchases: await presentFully(parts, caller, loaded) }
+      return { purchases: await presentPurchases(parts, caller, loaded) }
     },
   )
 
@@ -93,7 +93,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
         await getProduct(sql, caller, productRef)
         return loadPurchases(parts, sql, caller, { productRef })
       })
-      return { purchases: await presentFully(parts, caller, loaded) }
+      return { purchases: await presentPurchases(parts, caller, loaded) }
     },
   )
 }
@@ -101,7 +101,7 @@ export function registerPurchaseRoutes(app: ApiServer, parts: PurchaseViewParts)
 /**
  * Returns the purchases that match the filters. A customer or product that does not exist matches no purchase and is not an error.
  */
-async function filtered(
+async function listFiltered(
   parts: PurchaseViewParts,
   caller: Caller,
   query: PurchasesQuery,

@@ -17,7 +17,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { callerOf } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 const params = z.object({ reconciliationRef: requiredReference })
 
@@ -77,7 +77,7 @@ function findingToHttp(finding: Finding): ReconciliationFindingBody {
     kind,
     difference,
     reference,
-    ...present({ ours, theirs }),
+    ...definedFields({ ours, theirs }),
     since: since.toISOString(),
     repaired: isRepaired,
   }

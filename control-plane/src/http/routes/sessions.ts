@@ -91,8 +91,8 @@ async function openCheckout(
     const product = await requireProduct(parts, operation, productRef)
     if (product.status !== 'active') throw refusals.productUnavailable(productRef)
   }
-  const of = { customerRef: customer.reference, productRef, planRef: body.planRef || undefined }
-  const plan = await requirePlan(parts, operation, of)
+  const sale = { customerRef: customer.reference, productRef, planRef: body.planRef || undefined }
+  const plan = await requirePlan(parts, operation, sale)
   const { returnUrl } = body
   await requireAllowedLinks(parts, operation, { returnUrl })
   const request = {
@@ -189,13 +189,13 @@ function registerCustomerSessions(app: ApiServer, parts: Parts): void {
 async function requirePlan(
   parts: ReadParts,
   caller: Caller,
-  of: {
+  sale: {
     readonly customerRef: string
     readonly productRef: string | undefined
     readonly planRef: string | undefined
   },
 ): Promise<Plan | undefined> {
-  const { customerRef, productRef, planRef } = of
+  const { customerRef, productRef, planRef } = sale
   if (productRef === undefined || planRef === undefined) return undefined
   const { providerId } = caller
   const found = await read(parts, caller, async (sql) => {

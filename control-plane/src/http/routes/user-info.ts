@@ -10,7 +10,7 @@ import {
   type UserInfoRequest,
 } from '@tollgate/schemas/http/user-info'
 import { refusals } from '../../errors.ts'
-import { heldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
+import { presentHeldPurchase, loadDecidingPurchase } from '../../purchases/held-purchase.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { mayManage } from '../../access/scopes.ts'
@@ -38,8 +38,12 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { productRef } = request.body
-      const { customer, product, loaded } = await load(parts, operation, request.body)
-      const purchase = await heldPurchase(parts, operation, loaded)
+      const { customer, product, loaded } = await loadCustomerProduct(
+        parts,
+        operation,
+        request.body,
+      )
+      const purchase = await presentHeldPurchase(parts, operation, loaded)
       // The portal can change purchases, so a key without the `manage` scope gets no link to it.
       const opened = { customerRef: customer.reference, productRef }
       const verifyUrl = mayManage(request) ? await openPortal(parts, operation, opened) : null
@@ -59,7 +63,11 @@ export function registerUserInfoRoutes(app: ApiServer, parts: Parts): void {
 }
 
 /** Reads everything in one transaction. Independent queries run concurrently, because each round trip costs more than its query. */
-function load(parts: ReadParts, caller: Caller, { customerRef, productRef }: UserInfoRequest) {
+function loadCustomerProduct(
+  parts: ReadParts,
+  caller: Caller,
+  { customerRef, productRef }: UserInfoRequest,
+) {
   const { providerId } = caller
   return read(parts, caller, async (sql) => {
     const [customer, product] = await Promise.all([

@@ -95,7 +95,7 @@ function registerReplay(app: ApiServer, parts: ChangeParts): void {
         case 'not-found':
           throw refusals.webhookDeliveryNotFound(deliveryId)
         case 'waiting':
-          throw refusals.webhookDeliveryWaits(deliveryId)
+          throw refusals.webhookDeliveryPending(deliveryId)
         case 'endpoint-deleted':
           throw refusals.webhookEndpointDeleted()
         case 'queued':

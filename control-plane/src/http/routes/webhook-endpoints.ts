@@ -6,6 +6,7 @@ import {
   createWebhookEndpoint,
   deleteWebhookEndpoint,
   updateWebhookEndpoint,
+  type FurnishedEndpoint,
 } from '@tollgate/domain/webhooks/manage-endpoints'
 import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rotate-secret'
 import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
@@ -22,6 +23,7 @@ import {
   webhookEndpointWithAttemptsSchema,
   webhookEndpointWithSecretSchema,
   webhookSecretRotateSchema,
+  type WebhookEndpointBody,
 } from '@tollgate/schemas/http/webhook-endpoints'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { Outbound } from '@tollgate/platform/outbound/open-outbound'
@@ -33,7 +35,9 @@ import { mayManage } from '../../access/scopes.ts'
 import { operationOf, type Caller } from '../../access/caller.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import { attemptSummaryToHttp } from '../translate/webhook-delivery.ts'
-import { webhookEndpointToHttp } from '../translate/webhook-endpoint.ts'
+import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
+import type { Environment } from '@tollgate/schemas/environment'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ChangeParts & {
   readonly secrets: Secrets
@@ -43,22 +47,22 @@ type Parts = ChangeParts & {
 
 const tags = ['Webhooks']
 const params = z.object({ endpointId: requiredReference })
-const looking = { scope: ['webhooks', 'read'] } as const
-const changing = { scope: 'webhooks' } as const
+const readConfig = { scope: ['webhooks', 'read'] } as const
+const changeConfig = { scope: 'webhooks' } as const
 
 /** Registers the routes of webhook endpoints and their signing secrets. */
 export function registerWebhookEndpointRoutes(app: ApiServer, parts: Parts): void {
-  registerLooking(app, parts)
+  registerReads(app, parts)
   registerCreate(app, parts)
   registerUpdate(app, parts)
   registerDelete(app, parts)
   registerSecrets(app, parts)
 }
 
-function registerLooking(app: ApiServer, parts: ReadParts & { readonly clock: Clock }): void {
+function registerReads(app: ApiServer, parts: ReadParts & { readonly clock: Clock }): void {
   app.get(
     '/v1/webhook_endpoints',
-    { config: looking, schema: { tags, response: { 200: webhookEndpointsResponseSchema } } },
+    { config: readConfig, schema: { tags, response: { 200: webhookEndpointsResponseSchema } } },
     async (request) => {
       const { now, ...caller } = operationOf(request, parts.clock)
       const { providerId, environment } = caller
@@ -80,7 +84,7 @@ function registerLooking(app: ApiServer, parts: ReadParts & { readonly clock: Cl
   app.get(
     '/v1/webhook_endpoints/:endpointId',
     {
-      config: looking,
+      config: readConfig,
       schema: { tags, params, response: { 200: webhookEndpointWithAttemptsSchema } },
     },
     async (request) => {
@@ -109,7 +113,7 @@ function registerCreate(app: ApiServer, parts: Parts): void {
   app.post(
     '/v1/webhook_endpoints',
     {
-      config: changing,
+      config: changeConfig,
       schema: {
         tags,
         body: webhookEndpointCreateSchema,
@@ -119,8 +123,8 @@ function registerCreate(app: ApiServer, parts: Parts): void {
     async (request, reply) => {
       const operation = operationOf(request, parts.clock)
       const { url, enabledEvents = [] } = request.body
-      requireUrl(parts, operation, url)
-      const { secret, sealedSecret } = drawSecret(parts, operation)
+      requireReachableUrl(parts, operation, url)
+      const { secret, sealedSecret } = createSecret(parts, operation)
       const { webhookEndpointsMax } = parts.limits
       const sendsLinks = mayManage(request)
       const fields = { url, sendsLinks, enabledEvents: [...new Set(enabledEvents)], sealedSecret }
@@ -143,7 +147,7 @@ function registerUpdate(
     app.route({
       method,
       url: '/v1/webhook_endpoints/:endpointId',
-      config: changing,
+      config: changeConfig,
       schema: {
         tags,
         params,
@@ -155,7 +159,7 @@ function registerUpdate(
         const operation = operationOf(request, parts.clock)
         const { endpointId } = request.params
         const { url, enabledEvents, status, skipHeldBefore } = request.body
-        if (url !== undefined) requireUrl(parts, operation, url)
+        if (url !== undefined) requireReachableUrl(parts, operation, url)
         const change = {
           url,
           mayGetLinks: mayManage(request),
@@ -177,15 +181,15 @@ function registerDelete(app: ApiServer, parts: ChangeParts): void {
   app.delete(
     '/v1/webhook_endpoints/:endpointId',
     {
-      config: changing,
+      config: changeConfig,
       schema: { tags, params, response: { 200: webhookEndpointDeletedSchema } },
     },
     async (request) => {
       const { endpointId } = request.params
-      const wasThere = await commit(parts, operationOf(request, parts.clock), (work) =>
+      const isFound = await commit(parts, operationOf(request, parts.clock), (work) =>
         deleteWebhookEndpoint(work, endpointId),
       )
-      if (!wasThere) throw refusals.webhookEndpointNotFound(endpointId)
+      if (!isFound) throw refusals.webhookEndpointNotFound(endpointId)
       return { success: true as const }
     },
   )
@@ -195,7 +199,7 @@ function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets
   app.post(
     '/v1/webhook_endpoints/:endpointId/rotate',
     {
-      config: changing,
+      config: changeConfig,
       schema: {
         tags,
         params,
@@ -208,7 +212,7 @@ function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets
       const { endpointId } = request.params
       const { overlapHours } = request.body ?? webhookSecretRotateSchema.parse({})
       const overlapMs = Math.round(overlapHours * 3_600_000)
-      const { secret, sealedSecret } = drawSecret(parts, operation)
+      const { secret, sealedSecret } = createSecret(parts, operation)
       const outcome = await commit(parts, operation, (work) =>
         rotateSecret(work, endpointId, sealedSecret, overlapMs),
       )
@@ -227,7 +231,7 @@ function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets
 
   app.post(
     '/v1/webhook_endpoints/:endpointId/promote',
-    { config: changing, schema: { tags, params, response: { 200: webhookEndpointSchema } } },
+    { config: changeConfig, schema: { tags, params, response: { 200: webhookEndpointSchema } } },
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { endpointId } = request.params
@@ -241,7 +245,7 @@ function registerSecrets(app: ApiServer, parts: ChangeParts & { readonly secrets
 }
 
 /** Refuses an address that events will never be sent to, so that the provider gets the error when it enters the address. */
-function requireUrl(
+function requireReachableUrl(
   { outbound }: { readonly outbound: Pick<Outbound, 'of'> },
   { environment }: Caller,
   url: string,
@@ -250,7 +254,37 @@ function requireUrl(
   if (judgement.kind === 'refused') throw refusals.webhookUrlRefused(judgement.reason)
 }
 
-function drawSecret({ secrets }: { readonly secrets: Secrets }, { providerId }: Caller) {
+function createSecret({ secrets }: { readonly secrets: Secrets }, { providerId }: Caller) {
   const secret = newSigningSecret(randomBytes)
   return { secret, sealedSecret: secrets.seal(secret, signingSecretPlace(providerId)) }
+}
+
+/** Converts an endpoint that was not deleted. */
+function webhookEndpointToHttp(
+  { endpoint, secrets }: FurnishedEndpoint,
+  environment: Environment,
+  now: Date,
+): WebhookEndpointBody {
+  const { disabledReason, disabledAt, failingSince } = endpoint
+  return {
+    id: endpoint.reference,
+    url: endpoint.url,
+    sendsLinks: endpoint.sendsLinks,
+    enabledEvents: [...endpoint.enabledEvents],
+    status: endpoint.status === 'enabled' ? 'enabled' : 'disabled',
+    failureCount: endpoint.failureCount,
+    livemode: environment === 'live',
+    signingSecrets: signingOrder(secrets, now).map(({ reference, createdAt, expiresAt }) => ({
+      id: reference,
+      createdAt: createdAt.toISOString(),
+      ...definedFields({ expiresAt: expiresAt?.toISOString() }),
+    })),
+    createdAt: endpoint.createdAt.toISOString(),
+    updatedAt: endpoint.updatedAt.toISOString(),
+    ...definedFields({
+      disabledReason,
+      disabledAt: disabledAt?.toISOString(),
+      failingSince: failingSince?.toISOString(),
+    }),
+  }
 }

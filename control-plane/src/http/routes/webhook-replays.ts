@@ -17,15 +17,15 @@ import { replayToHttp } from '../translate/webhook-delivery.ts'
 
 const tags = ['Webhooks']
 const params = z.object({ replayId: requiredReference })
-const looking = { scope: ['webhooks', 'read'] } as const
-const changing = { scope: 'webhooks' } as const
+const readConfig = { scope: ['webhooks', 'read'] } as const
+const changeConfig = { scope: 'webhooks' } as const
 
 /** Registers the routes that resend the events of a time range, or the events that an endpoint never acknowledged. */
 export function registerWebhookReplayRoutes(app: ApiServer, parts: ChangeParts): void {
   app.get(
     '/v1/ui/webhook-replays',
     {
-      config: looking,
+      config: readConfig,
       schema: {
         tags,
         querystring: webhookReplaysQuerySchema,
@@ -44,7 +44,7 @@ export function registerWebhookReplayRoutes(app: ApiServer, parts: ChangeParts):
 
   app.get(
     '/v1/ui/webhook-replays/:replayId',
-    { config: looking, schema: { tags, params, response: { 200: webhookReplaySchema } } },
+    { config: readConfig, schema: { tags, params, response: { 200: webhookReplaySchema } } },
     async (request) => {
       const caller = callerOf(request)
       const { replayId } = request.params
@@ -61,7 +61,7 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
   app.post(
     '/v1/ui/webhook-replays',
     {
-      config: changing,
+      config: changeConfig,
       schema: { tags, body: webhookReplayCreateSchema, response: { 201: webhookReplaySchema } },
     },
     async (request, reply) => {
@@ -74,7 +74,7 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
       }
       const operation = operationOf(request, parts.clock)
       if (range.madeFrom !== null && range.madeFrom >= operation.now) {
-        throw refusals.webhookReplayOfLater()
+        throw refusals.webhookReplayInFuture()
       }
       const outcome = await commit(parts, operation, (work) => beginReplay(work, range))
       switch (outcome.kind) {
@@ -90,7 +90,7 @@ function registerChanges(app: ApiServer, parts: ChangeParts): void {
 
   app.post(
     '/v1/ui/webhook-replays/:replayId/cancel',
-    { config: changing, schema: { tags, params, response: { 200: webhookReplaySchema } } },
+    { config: changeConfig, schema: { tags, params, response: { 200: webhookReplaySchema } } },
     async (request) => {
       const { replayId } = request.params
       const ended = await commit(parts, operationOf(request, parts.clock), (work) =>

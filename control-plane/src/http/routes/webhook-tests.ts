@@ -15,7 +15,7 @@ import { refusals } from '../../errors.ts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { operationOf } from '../../access/caller.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 type Parts = ChangeParts & {
   readonly secrets: Secrets
@@ -24,7 +24,7 @@ type Parts = ChangeParts & {
 }
 
 /** The body of the response is not shown, but the test waits for its end, up to this size. */
-const answerBytesMax = 16_384
+const responseBytesMax = 16_384
 
 /** Registers the route that sends one test event. It sends the event once, outside the queue, in the same way as the dispatcher. */
 export function registerWebhookTestRoute(app: ApiServer, parts: Parts): void {
@@ -41,20 +41,20 @@ export function registerWebhookTestRoute(app: ApiServer, parts: Parts): void {
     async (request) => {
       const operation = operationOf(request, parts.clock)
       const { endpointId } = request.params
-      const begun = await commit(parts, operation, (work) =>
+      const test = await commit(parts, operation, (work) =>
         beginTest(work, endpointId, parts.limits.webhookTestIntervalMs),
       )
-      if (begun.kind === 'not-found') throw refusals.webhookEndpointNotFound(endpointId)
-      if (begun.kind === 'too-soon') throw refusals.webhookTestedTooSoon(begun.waitMs)
+      if (test.kind === 'not-found') throw refusals.webhookEndpointNotFound(endpointId)
+      if (test.kind === 'too-soon') throw refusals.webhookTestedTooSoon(test.waitMs)
       const { providerId, environment, now } = operation
-      const texts = signingOrder(begun.secrets, now).map(({ sealed }) =>
+      const signingSecrets = signingOrder(test.secrets, now).map(({ sealed }) =>
         parts.secrets.open(sealed, signingSecretPlace(providerId)),
       )
       const event = drawTestEvent(now, environment === 'live')
       const outcome = await parts.outbound.of(environment).post({
-        url: begun.endpoint.url,
-        ...webhookRequest(event, texts, now),
-        answerBytesMax,
+        url: test.endpoint.url,
+        ...webhookRequest(event, signingSecrets, now),
+        answerBytesMax: responseBytesMax,
       })
       return testedToHttp(event.eventId, outcome)
     },
@@ -66,7 +66,7 @@ function testedToHttp(eventId: string, outcome: PostOutcome): WebhookTestedBody 
   return {
     success: isAnswered && outcome.status >= 200 && outcome.status < 300,
     eventId,
-    ...present({
+    ...definedFields({
       status: outcome.status,
       error: isAnswered ? undefined : outcome.message,
     }),

@@ -11,7 +11,7 @@ import type {
 import type { AutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { formatMoney, majorText, processorMinimumMinor } from '@tollgate/domain/money/currencies'
 import type { ExchangeRate } from '@tollgate/domain/money/exchange-rates'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 /** Limits with which a form can refuse input early that this service would refuse. */
 export const autoRechargeValidation: AutoRechargeResponse['validation'] = {
@@ -34,7 +34,7 @@ export function autoRechargeToHttp(
     failureCount: recharge.failureCount,
     monthlySpendMinor: Number(recharge.monthlySpendMinor),
     updatedAt: recharge.updatedAt.toISOString(),
-    ...present({
+    ...definedFields({
       maxMonthlySpendMinor: monthlySpendMaxMinor === null ? null : Number(monthlySpendMaxMinor),
       monthlySpendPeriod: recharge.monthlySpendPeriod,
       paymentMethodId: recharge.paymentMethodId,
@@ -65,12 +65,14 @@ export function autoRechargeDisplay(
   }
 }
 
-export function askedTerms(asked: Omit<AutoRechargeUpdate, 'customerRef'>): AutoRechargeRequest {
+export function autoRechargeFromHttp(
+  body: Omit<AutoRechargeUpdate, 'customerRef'>,
+): AutoRechargeRequest {
   return {
-    enabled: asked.enabled,
-    currency: asked.currency.toUpperCase(),
-    thresholdAmountMajor: asked.thresholdAmountMajor,
-    topupAmountMajor: asked.topupAmountMajor,
-    maxMonthlySpendMajor: asked.maxMonthlySpendMajor,
+    enabled: body.enabled,
+    currency: body.currency.toUpperCase(),
+    thresholdAmountMajor: body.thresholdAmountMajor,
+    topupAmountMajor: body.topupAmountMajor,
+    maxMonthlySpendMajor: body.maxMonthlySpendMajor,
   }
 }

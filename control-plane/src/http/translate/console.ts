@@ -2,14 +2,14 @@ import type { SignedIn } from '@tollgate/domain/console/sign-in'
 import type { ConsoleUser } from '@tollgate/domain/console/users'
 import type { SignedInBody, SignedInUserBody } from '@tollgate/schemas/http/console-auth'
 import type { ConsoleUserBody } from '@tollgate/schemas/http/console-users'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 export function signedInToHttp(signedIn: SignedIn): SignedInBody {
   const { accessToken } = signedIn
   return { status: 'signed_in', accessToken, ...signedInUserToHttp(signedIn) }
 }
 
-type Who = Pick<SignedIn, 'provider' | 'environment' | 'expiresAt'> & {
+type SignedInUser = Pick<SignedIn, 'provider' | 'environment' | 'expiresAt'> & {
   readonly user: Pick<ConsoleUser, 'userId' | 'email' | 'name' | 'role'>
 }
 
@@ -18,10 +18,10 @@ export function signedInUserToHttp({
   provider,
   environment,
   expiresAt,
-}: Who): SignedInUserBody {
+}: SignedInUser): SignedInUserBody {
   const { userId, email, name, role } = user
   return {
-    user: { userId, email, role, ...present({ name }) },
+    user: { userId, email, role, ...definedFields({ name }) },
     provider: { providerId: provider.providerId, name: provider.name },
     environment,
     expiresAt: expiresAt.toISOString(),
@@ -36,6 +36,6 @@ export function consoleUserToHttp(user: ConsoleUser): ConsoleUserBody {
     role,
     status: passwordHash === null ? 'invited' : 'active',
     createdAt: createdAt.toISOString(),
-    ...present({ name }),
+    ...definedFields({ name }),
   }
 }

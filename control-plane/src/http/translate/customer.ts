@@ -2,7 +2,7 @@ import type { Customer } from '@tollgate/domain/customers/repository'
 import type { CustomerSummaryBody } from '@tollgate/schemas/http/console-lists'
 import type { CustomerBody } from '@tollgate/schemas/http/customers'
 import type { PurchaseBriefBody } from '@tollgate/schemas/http/purchases'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
   return {
@@ -12,7 +12,7 @@ export function customerSummaryToHttp(customer: Customer): CustomerSummaryBody {
     status: customer.status,
     created: customer.createdAt.toISOString(),
     metadata: customer.metadata,
-    ...present({ externalRef: customer.externalRef, telephone: customer.telephone }),
+    ...definedFields({ externalRef: customer.externalRef, telephone: customer.telephone }),
   }
 }
 

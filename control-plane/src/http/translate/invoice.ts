@@ -21,7 +21,7 @@ import type {
   InvoiceTaxBody,
 } from '@tollgate/schemas/http/invoices'
 import type { PrintedInvoice } from '../../invoices/invoice-texts.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 export function invoiceSummaryToHttp(
   invoice: Invoice,
@@ -43,7 +43,7 @@ export function invoiceSummaryToHttp(
     isHeld,
     formattedTotal: formatMoney(invoice.totalMinor, currency),
     createdAt: invoice.createdAt.toISOString(),
-    ...present({
+    ...definedFields({
       dispute: worstDispute(payments),
       number: number === null ? null : documentNumberText('invoice', number, environment),
       purchaseRef,
@@ -70,7 +70,7 @@ export function invoiceToHttp(
       : {
           seller: parties.seller,
           buyer: parties.buyer,
-          ...present({ productName: parties.productName }),
+          ...definedFields({ productName: parties.productName }),
         }),
   }
 }
@@ -91,7 +91,7 @@ function lineToHttp({
       denominator: exact.denominator.toString(),
     },
     inputs: { ...inputs },
-    ...present({
+    ...definedFields({
       periodStart: period?.start.toISOString(),
       periodEnd: period?.end.toISOString(),
     }),
@@ -108,7 +108,7 @@ function taxToHttp({ inputs, amountMinor }: InvoiceLine): InvoiceTaxBody[] {
     amount: Number(amountMinor),
     inclusive: isInclusive,
   }
-  return [{ ...tax, ...present({ country }) }]
+  return [{ ...tax, ...definedFields({ country }) }]
 }
 
 function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {
@@ -117,7 +117,7 @@ function paymentToHttp(payment: InvoicePayment): InvoicePaymentBody {
     reference,
     amount: Number(amountMinor),
     paidAt: paidAt.toISOString(),
-    ...present({
+    ...definedFields({
       card: paidWith,
       dispute: dispute && { status: dispute.status, amount: Number(dispute.amountMinor) },
     }),
@@ -137,6 +137,6 @@ function creditNoteToHttp(
     tax: Number(creditedTaxOf(note, lines)),
     settles,
     createdAt: createdAt.toISOString(),
-    ...present({ reason, voidedAt: voidedAt?.toISOString() }),
+    ...definedFields({ reason, voidedAt: voidedAt?.toISOString() }),
   }
 }

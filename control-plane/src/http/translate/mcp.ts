@@ -14,7 +14,7 @@ import type {
 } from '@tollgate/schemas/http/mcp'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import type { DiscoveryOutcome } from '../../mcp/discover-tools.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 /**
  * Converts an MCP server. `plans` are the plans of its product. `proxyUrl` is the address template of all MCP servers and contains
@@ -30,7 +30,7 @@ export function mcpServerToHttp(
     subdomain: server.subdomain,
     mcpProxyUrl: proxyUrl.replace('{subdomain}', server.subdomain),
     url: server.originUrl,
-    ...present({ defaultPlanRef: fallbackPlan(plans)?.reference }),
+    ...definedFields({ defaultPlanRef: fallbackPlan(plans)?.reference }),
   }
 }
 
@@ -71,7 +71,7 @@ export function autoMappedToHttp(outcome: DiscoveryOutcome | undefined): AutoMap
     toolsAutoMapped: true,
     autoMappedTools: outcome.tools.map(({ name, description }) => ({
       name,
-      ...present({ description }),
+      ...definedFields({ description }),
     })),
     discovery: { status: 'found' },
   }
@@ -88,7 +88,7 @@ export function toolsToHttp(tools: readonly Tool[]): KnownToolBody[] {
   return known.map(
     ({ name, description, access, planRefs, onlyListedPlans, cancelledCalls }): KnownToolBody => ({
       ...{ name, access, planRefs: [...planRefs], onlyListedPlans },
-      ...present({ description, cancelledCalls }),
+      ...definedFields({ description, cancelledCalls }),
     }),
   )
 }

@@ -1,7 +1,7 @@
 import { currencySymbol } from '@tollgate/domain/plans/currency-symbol'
 import { requiresPayment, type Plan } from '@tollgate/domain/plans/plan'
 import type { PlanBody } from '@tollgate/schemas/http/plans'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 export function planToHttp(plan: Plan): PlanBody {
   return {
@@ -23,7 +23,7 @@ export function planToHttp(plan: Plan): PlanBody {
     status: plan.status,
     createdAt: plan.createdAt.toISOString(),
     updatedAt: plan.updatedAt.toISOString(),
-    ...present({
+    ...definedFields({
       description: plan.description,
       basePrice: plan.basePriceMinor,
       setupFee: plan.setupFeeMinor,

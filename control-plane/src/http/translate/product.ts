@@ -5,7 +5,7 @@ import { emptyTally, type ProductTally } from '@tollgate/domain/catalog/tallies'
 import type { ProductBody } from '@tollgate/schemas/http/products'
 import { productMcpToHttp } from './mcp.ts'
 import { planToHttp } from './plan.ts'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 /** Parts of a product that are not in its own row. */
 export type ProductParts = {
@@ -33,7 +33,7 @@ export function productToHttp(
     plans: plans.map(planToHttp),
     createdAt: product.createdAt.toISOString(),
     updatedAt: product.updatedAt.toISOString(),
-    ...present({
+    ...definedFields({
       description: product.description,
       imageUrl: product.imageUrl,
       productType: product.productType,

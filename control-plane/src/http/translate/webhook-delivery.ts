@@ -7,7 +7,7 @@ import type {
   WebhookDeliverySummaryBody,
   WebhookReplayBody,
 } from '@tollgate/schemas/http/webhook-deliveries'
-import { present } from '../../domain/present.ts'
+import { definedFields } from '../../domain/defined-fields.ts'
 
 /** Converts a delivery without the bodies of responses, which may be long. */
 export function deliverySummaryToHttp(
@@ -31,7 +31,9 @@ export function deliveryToHttp(
     ...fieldsOf(delivery),
     attempts: attempts.map((attempt) => ({
       ...attemptSummaryToHttp(attempt),
-      ...present({ answer: attempt.answer !== null && isRedacted ? redacted : attempt.answer }),
+      ...definedFields({
+        answer: attempt.answer !== null && isRedacted ? redacted : attempt.answer,
+      }),
     })),
   }
 }
@@ -45,7 +47,7 @@ function fieldsOf(delivery: WebhookDelivery): Omit<WebhookDeliveryBody, 'attempt
     type: delivery.eventType,
     state,
     createdAt: delivery.createdAt.toISOString(),
-    ...present({
+    ...definedFields({
       dueAt: state === 'pending' ? dueAt.toISOString() : undefined,
       replayId: replayRef,
       finishedAt: finishedAt?.toISOString(),
@@ -60,7 +62,7 @@ export function attemptSummaryToHttp(attempt: WebhookAttempt): WebhookAttemptBod
     isReversed: attempt.isReversed,
     startedAt: attempt.startedAt.toISOString(),
     durationMs: attempt.durationMs,
-    ...present({ connectMs, answerMs, status, error: errorClass, address }),
+    ...definedFields({ connectMs, answerMs, status, error: errorClass, address }),
   }
 }
 
@@ -74,7 +76,7 @@ export function replayToHttp(replay: WebhookReplay): WebhookReplayBody {
     state: replay.state,
     queued: replay.queued,
     createdAt: replay.createdAt.toISOString(),
-    ...present({
+    ...definedFields({
       deliveryId: deliveryRef,
       from: madeFrom?.toISOString(),
       finishedAt: finishedAt?.toISOString(),

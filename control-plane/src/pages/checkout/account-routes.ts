@@ -10,17 +10,17 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import { letIn, type OpenPortalParts } from '../portal/open-portal.tsx'
+import { enterPortal, type OpenPortalParts } from '../portal/open-portal.tsx'
 import { portalPath } from '../portal/portal.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { browserCookie, checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
-import { requireIntent } from './payable-intent.ts'
+import { requirePayableIntent } from './payable-intent.ts'
 import type { ReadParts } from '../../access/read.ts'
 
 export type AccountFormParts = OpenPortalParts & HostedParts & { readonly logger: Logger }
 
 /** How a customer gets from a completed checkout to the portal. */
-export type WayToAccount =
+export type AccountAccess =
   /** A link leads there, because the checkout was opened in the portal. */
   | { readonly kind: 'portal'; readonly path: string }
   /** A form on the checkout opens the portal. */
@@ -31,11 +31,11 @@ export type WayToAccount =
  * was opened in the portal. Other checkouts have one only in the browser that completed them, and only once, for as long as a link
  * to the portal would be valid. `completedAt` is undefined if nothing was completed.
  */
-export function wayToAccount(
+export function accountAccessOf(
   pages: { readonly clock: Clock; readonly basePath: string },
   request: FastifyRequest,
   completedAt: Date | undefined,
-): WayToAccount | undefined {
+): AccountAccess | undefined {
   const { portalHandle, mayChangePlan } = checkoutOf(request).session
   if (portalHandle !== null) {
     return { kind: 'portal', path: `${pages.basePath}${portalPath}/${portalHandle}` }
@@ -69,14 +69,14 @@ export function registerAccountForms(app: ApiServer, pages: AccountFormParts): v
   const config = { servesExpired: true }
   const schema = { hide: true }
   app.post(`${checkoutPath}/:reference/account`, { schema, config }, (request, reply) =>
-    openAccount(pages, request, reply),
+    openPortalOrRedirect(pages, request, reply),
   )
   app.post(`${checkoutPath}/:reference/credits`, { schema, config }, (request, reply) =>
-    beginTopUp(pages, request, reply),
+    openTopUp(pages, request, reply),
   )
 }
 
-async function openAccount(
+async function openPortalOrRedirect(
   pages: AccountFormParts,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -86,15 +86,15 @@ async function openAccount(
   // A payment of an earlier invoice does not complete the checkout, so the time of the payment counts.
   const paid = payment === undefined ? undefined : await requirePaid(pages, request, payment)
   const completedAt = completedAtOf(request) ?? paid?.succeededAt ?? undefined
-  const way = wayToAccount(pages, request, completedAt)
-  if (way?.kind === 'portal') return reply.redirect(way.path, 303)
-  if (way === undefined) throw new ProblemError(problems.linkUsed, frame)
+  const access = accountAccessOf(pages, request, completedAt)
+  if (access?.kind === 'portal') return reply.redirect(access.path, 303)
+  if (access === undefined) throw new ProblemError(problems.linkUsed, frame)
   const openUntil = new Date(pages.clock.now() + pages.limits.portalOpenMs)
   const opened = await commit(pages, operationOfCheckout(pages, request), (work) =>
     openPortalFromCheckout(work, session, openUntil),
   )
   if (opened === undefined) throw new ProblemError(problems.linkUsed, frame)
-  return letIn(pages, request, reply, { ...caller, session: opened.session }, opened.token)
+  return enterPortal(pages, request, reply, { ...caller, session: opened.session }, opened.token)
 }
 
 function requirePaid(
@@ -104,11 +104,11 @@ function requirePaid(
 ): Promise<PaymentIntent> {
   const reference = requiredReference.safeParse(payment)
   if (!reference.success) throw new ProblemError(problems.notFound, checkoutOf(request).frame)
-  return requireIntent(pages, request, reference.data)
+  return requirePayableIntent(pages, request, reference.data)
 }
 
 /** Opens a new checkout that sells credits. It never has more rights than this one. */
-async function beginTopUp(
+async function openTopUp(
   pages: AccountFormParts,
   request: FastifyRequest,
   reply: FastifyReply,

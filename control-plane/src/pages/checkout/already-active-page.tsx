@@ -1,15 +1,15 @@
 import type { ReactElement } from 'react'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
-import type { WayToAccount } from './account-routes.ts'
+import type { AccountAccess } from './account-routes.ts'
 import type { Checkout } from './checkout.ts'
-import { DoneCard } from './done-card.tsx'
-import { chargeWords, type NextCharge } from './next-charge.ts'
+import { ResultCard } from './result-card.tsx'
+import { chargeText, type NextCharge } from './next-charge.ts'
 
 type AlreadyActiveProps = {
   readonly checkout: Checkout
   readonly purchase: Purchase
   readonly next: NextCharge | undefined
-  readonly account: WayToAccount | undefined
+  readonly account: AccountAccess | undefined
 }
 
 /** The page for a customer who already has the plan of the checkout. */
@@ -22,7 +22,7 @@ export function AlreadyActivePage({
   const { t } = checkout.frame
   const { planSnapshot: plan, productName } = purchase
   return (
-    <DoneCard
+    <ResultCard
       checkout={checkout}
       title={t('checkout:alreadyActive')}
       account={account}
@@ -31,7 +31,7 @@ export function AlreadyActivePage({
         { label: t('checkout:plan'), value: plan?.name ?? '' },
         ...(next === undefined
           ? []
-          : [{ label: t('checkout:nextCharge'), value: chargeWords(next, checkout.frame) }]),
+          : [{ label: t('checkout:nextCharge'), value: chargeText(next, checkout.frame) }]),
       ]}
     />
   )

@@ -6,15 +6,15 @@ import { taxPayment } from '@tollgate/domain/charging/tax-payment'
 import { soldOutReason } from '@tollgate/domain/purchases/decide-activation'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import { sendBack } from '../kept-form.ts'
+import { showFormAgain } from '../submitted-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
-import { askedOf, choiceFields } from './asked.ts'
-import { saysSomething, toldBilling, typedBilling, type BillingForm } from './billing-form.ts'
+import { selectionOf, selectionFields } from './selection.ts'
+import { hasDetails, taxDetailsOfForm, billingFromForm, type BillingForm } from './billing-form.ts'
 import { checkoutOf, operationOfCheckout, stepPath, type Checkout } from './checkout.ts'
-import { faultOfAmount, requestOf } from './payment-request-of.ts'
+import { faultOfAmount, paymentRequestOf } from './payment-request.ts'
 import { readBilling } from './read-billing.ts'
 import { showStep, type StepParts } from './show-step.tsx'
-import { leastTopUpMinor, mostTopUpMinor } from './top-up-amounts.ts'
+import { minimumTopUpMinor, maximumTopUpMinor } from './top-up-amounts.ts'
 
 export type BeginPaymentParts = StepParts &
   ChangeParts & { readonly hostedUrl: string; readonly limits: { readonly paymentWaitMs: number } }
@@ -34,32 +34,33 @@ export async function beginPayment(
     throw new ProblemError(problems.noPayments, checkout.frame)
   }
   const form = formFields(request)
-  const back = (text: string | null): FastifyReply => {
+  const showAgain = (text: string | null): FastifyReply => {
     const { plan, currency } = form
-    const kept = { fields: choiceFields(form), text }
-    return sendBack(pages, reply, checkout, stepPath(checkout, { plan, currency }), kept)
+    const submitted = { fields: selectionFields(form), text }
+    return showFormAgain(pages, reply, checkout, stepPath(checkout, { plan, currency }), submitted)
   }
   // Create no payment, only show the amount: directly in the response to a script, otherwise on the page.
-  if (form['step'] === 'update') return showStep(pages, request, reply, askedOf(form, false))
-  if (form['step'] === 'total') return back(null)
-  const typed = typedBilling(form)
+  if (form['step'] === 'update') return showStep(pages, request, reply, selectionOf(form, false))
+  if (form['step'] === 'total') return showAgain(null)
+  const typed = billingFromForm(form)
   const billing = await readBilling(pages, checkout, { form: typed, isComplete: true })
   const { t } = checkout.frame
-  if (billing.wrong !== undefined) return back(t('checkout:checkBilling'))
-  const wanted = requestOf(checkout, form)
-  const fault = wanted.purpose === 'credit_topup' ? amountText(checkout, form) : undefined
-  if (fault !== undefined) return back(fault)
+  if (billing.invalidField !== undefined) return showAgain(t('checkout:checkBilling'))
+  const paymentRequest = paymentRequestOf(checkout, form)
+  const fault =
+    paymentRequest.purpose === 'credit_topup' ? amountFaultText(checkout, form) : undefined
+  if (fault !== undefined) return showAgain(fault)
   const operation = operationOfCheckout(pages, request)
-  const { planRef } = wanted
+  const { planRef } = paymentRequest
   const isSold =
     planRef === undefined ||
     (await commit(pages, operation, (work) => mayCheckoutSell(work, checkout.session, planRef)))
-  if (!isSold) return back(t('checkout:notOffered'))
-  const outcome = await createPayment(pages.payments, operation, wanted)
-  if (outcome.kind !== 'created') return back(refusalText(checkout, outcome))
+  if (!isSold) return showAgain(t('checkout:notOffered'))
+  const outcome = await createPayment(pages.payments, operation, paymentRequest)
+  if (outcome.kind !== 'created') return showAgain(refusalText(checkout, outcome))
   const { intent } = outcome
-  const refused = await taxAsTold(pages, request, intent, typed)
-  if (refused !== undefined) return back(refused)
+  const refused = await applyTax(pages, request, intent, typed)
+  if (refused !== undefined) return showAgain(refused)
   return reply.redirect(`${checkout.path}/pay/${intent.reference}`, 303)
 }
 
@@ -67,17 +68,17 @@ export async function beginPayment(
  * Adds the tax to the payment. Returns why this failed, or undefined if the payment includes the tax. Also returns undefined if the
  * payment is no longer open, because its page then shows its state.
  */
-async function taxAsTold(
+async function applyTax(
   pages: BeginPaymentParts,
   request: FastifyRequest,
   intent: PaymentIntent,
   typed: BillingForm,
 ): Promise<string | undefined> {
-  if (!saysSomething(typed) || intent.status !== 'requires_payment_method') return undefined
+  if (!hasDetails(typed) || intent.status !== 'requires_payment_method') return undefined
   const operation = operationOfCheckout(pages, request)
   const { paymentWaitMs } = pages.limits
-  const told = toldBilling(typed)
-  const taxed = await taxPayment(pages.payments, operation, intent, told, paymentWaitMs)
+  const details = taxDetailsOfForm(typed)
+  const taxed = await taxPayment(pages.payments, operation, intent, details, paymentWaitMs)
   switch (taxed.kind) {
     case 'taxed':
     case 'not-open':
@@ -90,7 +91,7 @@ async function taxAsTold(
 }
 
 /** Returns what is wrong with the amount of credits, or undefined if it is valid. */
-function amountText(
+function amountFaultText(
   { frame }: Checkout,
   { amount, currency = '' }: Readonly<Record<string, string>>,
 ): string | undefined {
@@ -103,9 +104,9 @@ function amountText(
     case 'unreadable':
       return t('checkout:amountUnreadable')
     case 'too-small':
-      return t('checkout:amountTooSmall', { amount: formats.money(leastTopUpMinor(code), code) })
+      return t('checkout:amountTooSmall', { amount: formats.money(minimumTopUpMinor(code), code) })
     case 'too-large':
-      return t('checkout:amountTooLarge', { amount: formats.money(mostTopUpMinor, code) })
+      return t('checkout:amountTooLarge', { amount: formats.money(maximumTopUpMinor, code) })
   }
 }
 

@@ -20,7 +20,7 @@ export function BillingFields(props: FieldsProps): ReactElement {
   }
   const { isBusiness } = billing.form
   return (
-    <details open={isBusiness || billing.wrong !== undefined}>
+    <details open={isBusiness || billing.invalidField !== undefined}>
       <summary>{t('checkout:forBusiness')}</summary>
       <Fields {...props} />
     </details>
@@ -60,7 +60,7 @@ function Fields(props: FieldsProps): ReactElement {
 }
 
 function CountryField({ billing, reader }: FieldsProps): ReactElement {
-  const { form, known, isNeeded, wrong } = billing
+  const { form, known, isNeeded, invalidField } = billing
   const { t } = reader
   return (
     <div>
@@ -69,16 +69,20 @@ function CountryField({ billing, reader }: FieldsProps): ReactElement {
         value={form.country}
         isRequired={isNeeded}
         isKnown={known !== undefined && known.country !== null}
-        isWrong={wrong === 'country'}
+        isInvalid={invalidField === 'country'}
         describedBy="country-complaint"
       />
-      <Complaint field="country" wrong={wrong} text={t('checkout:chooseYourCountry')} />
+      <FieldError
+        field="country"
+        invalidField={invalidField}
+        text={t('checkout:chooseYourCountry')}
+      />
     </div>
   )
 }
 
 function TaxIdField({ billing, reader }: FieldsProps): ReactElement {
-  const { form, wrong } = billing
+  const { form, invalidField } = billing
   const { t } = reader
   return (
     <div>
@@ -93,21 +97,25 @@ function TaxIdField({ billing, reader }: FieldsProps): ReactElement {
         autoComplete="off"
         spellCheck={false}
         aria-describedby="taxId-complaint"
-        aria-invalid={wrong === 'taxId'}
+        aria-invalid={invalidField === 'taxId'}
       />
-      <Complaint field="taxId" wrong={wrong} text={taxIdFault(form.country, reader)} />
+      <FieldError
+        field="taxId"
+        invalidField={invalidField}
+        text={taxIdFault(form.country, reader)}
+      />
     </div>
   )
 }
 
-type ComplaintProps = {
+type FieldErrorProps = {
   readonly field: BillingField
-  readonly wrong: BillingField | undefined
+  readonly invalidField: BillingField | undefined
   readonly text: string
 }
 
 /** Always rendered, because a script inserts the complaints of an update here. */
-function Complaint({ field, wrong, text }: ComplaintProps): ReactElement {
+function FieldError({ field, invalidField, text }: FieldErrorProps): ReactElement {
   return (
     <p
       id={`${field}-complaint`}
@@ -115,7 +123,7 @@ function Complaint({ field, wrong, text }: ComplaintProps): ReactElement {
       data-part={`${field}-complaint`}
       data-of={field}
     >
-      {wrong === field ? text : ''}
+      {invalidField === field ? text : ''}
     </p>
   )
 }

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import type { TaxDetails } from '@tollgate/domain/tax/tax-details'
-import { decideBilling, storedBilling, typedBilling, type BillingForm } from './billing-form.ts'
+import {
+  decideBilling,
+  billingFromStored,
+  billingFromForm,
+  type BillingForm,
+} from './billing-form.ts'
 
 const known: TaxDetails = {
   isBusiness: true,
@@ -39,24 +44,24 @@ test.each<[string, Partial<BillingForm>, boolean, string]>([
   expect(decision.kind === 'accept' ? 'accept' : decision.field).toBe(expected)
 })
 
-test('what was told before is told again as it was', () => {
-  const decision = decideBilling(storedBilling(known), known, true)
+test('sends stored details unchanged', () => {
+  const decision = decideBilling(billingFromStored(known), known, true)
   expect(decision).toEqual({ kind: 'accept', details: known })
   const somewhere = { ...known, isBusiness: false, country: null }
   const again = { ...somewhere, businessName: null, taxId: null, taxIdType: null }
-  expect(decideBilling(storedBilling(somewhere), somewhere, true)).toEqual({
+  expect(decideBilling(billingFromStored(somewhere), somewhere, true)).toEqual({
     kind: 'accept',
     details: again,
   })
 })
 
-test('a form is read as people fill it in', () => {
+test('reads a form as people fill it in', () => {
   const form = { isBusiness: 'yes', country: 'DE', taxId: '  de 123 ', businessName: ' Acme ' }
-  expect(typedBilling(form)).toEqual({
+  expect(billingFromForm(form)).toEqual({
     isBusiness: true,
     country: 'DE',
     businessName: 'Acme',
     taxId: 'de 123',
   })
-  expect(typedBilling({})).toEqual(nothing)
+  expect(billingFromForm({})).toEqual(nothing)
 })

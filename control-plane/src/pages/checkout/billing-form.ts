@@ -20,7 +20,7 @@ export type BillingDecision =
   | { readonly kind: 'accept'; readonly details: TaxDetails }
   | { readonly kind: 'refuse'; readonly field: BillingField }
 
-export function typedBilling(form: Readonly<Record<string, string>>): BillingForm {
+export function billingFromForm(form: Readonly<Record<string, string>>): BillingForm {
   const textOf = (name: string): string => form[name]?.trim().slice(0, 100) ?? ''
   return {
     isBusiness: form['isBusiness'] === 'yes',
@@ -31,7 +31,7 @@ export function typedBilling(form: Readonly<Record<string, string>>): BillingFor
 }
 
 /** Returns the form with the stored details. */
-export function storedBilling(known: TaxDetails | undefined): BillingForm {
+export function billingFromStored(known: TaxDetails | undefined): BillingForm {
   return {
     isBusiness: known?.isBusiness ?? false,
     country: known?.country ?? (known === undefined ? '' : elsewhere),
@@ -40,7 +40,7 @@ export function storedBilling(known: TaxDetails | undefined): BillingForm {
   }
 }
 
-export function toldBilling(form: BillingForm): ToldTaxDetails {
+export function taxDetailsOfForm(form: BillingForm): ToldTaxDetails {
   const { isBusiness, businessName, taxId } = form
   const country = form.country === elsewhere ? undefined : form.country
   return isBusiness
@@ -55,12 +55,12 @@ export function decideBilling(
   isNeeded: boolean,
 ): BillingDecision {
   if (isNeeded && form.country === '') return { kind: 'refuse', field: 'country' }
-  const decision = decideTaxDetails(toldBilling(form), known)
+  const decision = decideTaxDetails(taxDetailsOfForm(form), known)
   if (decision.kind === 'accept') return decision
   return { kind: 'refuse', field: decision.field === 'taxId' ? 'taxId' : 'country' }
 }
 
 /** Returns whether the form contains any details. Most customers leave it unchanged if it is optional. */
-export function saysSomething({ isBusiness, country }: BillingForm): boolean {
+export function hasDetails({ isBusiness, country }: BillingForm): boolean {
   return isBusiness || country !== ''
 }

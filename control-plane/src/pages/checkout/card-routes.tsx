@@ -6,10 +6,10 @@ import type { Clock } from '@tollgate/platform/clock/clock'
 import type { ApiServer } from '../../access/api-server.ts'
 import {
   readOpenSetup,
-  requireAttemptName,
+  requireAttemptId,
   requireCardEntry,
   sendCardForm,
-  settleSetup,
+  finishSetup,
   setupNotice,
   type CardSetupParts,
 } from '../card-setup.ts'
@@ -18,17 +18,17 @@ import { checkoutOf, checkoutPath, operationOfCheckout, stepPath } from './check
 import { SaveCardPage } from './save-card-page.tsx'
 import { readChoice, readStep, type Step } from './read-choice.ts'
 import { readDebts } from './read-debts.ts'
-import { takePlan, type Start } from './take-plan.ts'
+import { startCheckoutPlan, type Start } from './start-plan.ts'
 import type { ReadParts } from '../../access/read.ts'
 import type { ChangeParts } from '../../access/commit.ts'
 
 type Parts = CardSetupParts & ChangeParts & { readonly hostedUrl: string }
 
-const starts = z.enum(['activate', 'trial'])
+const startSchema = z.enum(['activate', 'trial'])
 const params = z.object({
   reference: z.string(),
   setupIntentId: requiredReference,
-  start: starts,
+  start: startSchema,
   planRef: requiredReference,
 })
 const path = `${checkoutPath}/:reference/card`
@@ -45,7 +45,7 @@ export function registerCardSaving(app: ApiServer, pages: Parts): void {
   )
 
   app.get(setupPath, { schema: { hide: true, params } }, (request, reply) =>
-    showEntry(pages, request, reply, request.params),
+    showSetupForm(pages, request, reply, request.params),
   )
 
   app.get(
@@ -55,14 +55,14 @@ export function registerCardSaving(app: ApiServer, pages: Parts): void {
       const checkout = checkoutOf(request)
       const { setupIntentId, start, planRef } = request.params
       const planPage = stepPath(checkout, { plan: planRef })
-      const settled = await settleSetup(pages, checkout, setupIntentId, {
-        entry: `${checkout.path}${entryPath(setupIntentId, start, planRef)}`,
+      const finished = await finishSetup(pages, checkout, setupIntentId, {
+        entry: `${checkout.path}${setupFormPath(setupIntentId, start, planRef)}`,
         ended: planPage,
       })
-      if (settled !== 'saved') return reply.redirect(settled.goesOnAt, 303)
-      const isTaken = await takePlan(pages, request, planRef, start)
+      if (finished !== 'saved') return reply.redirect(finished.continuePath, 303)
+      const isStarted = await startCheckoutPlan(pages, request, planRef, start)
       // The page of the plan shows what has changed meanwhile.
-      return reply.redirect(isTaken ? checkout.path : planPage, 303)
+      return reply.redirect(isStarted ? checkout.path : planPage, 303)
     },
   )
 }
@@ -74,22 +74,25 @@ async function beginSetup(
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
-  const attempt = requireAttemptName(request, checkout)
+  const attempt = requireAttemptId(request, checkout)
   const { plan = '', start } = formFields(request)
   const planRef = checkout.session.planRef ?? plan
   // A checkout saves a card only if one of its plans requires one, so that a person with the link cannot replace the saved card.
   const step = await readOpenStep(pages, request, planRef)
-  const wanted = step === undefined ? undefined : startOf(step)
-  if (wanted === undefined || wanted !== start) {
+  const expectedStart = step === undefined ? undefined : startAfterCard(step)
+  if (expectedStart === undefined || expectedStart !== start) {
     return reply.redirect(stepPath(checkout, { plan: planRef }), 303)
   }
   const operation = operationOfCheckout(pages, request)
   const { setupIntentId } = await setUpCard(pages.payments, operation, checkout.customer, attempt)
-  return reply.redirect(`${checkout.path}${entryPath(setupIntentId, wanted, planRef)}`, 303)
+  return reply.redirect(
+    `${checkout.path}${setupFormPath(setupIntentId, expectedStart, planRef)}`,
+    303,
+  )
 }
 
 /** Returns how the plan starts after a card is saved, or undefined if the plan does not wait for a card. */
-function startOf(step: Step): Start | undefined {
+function startAfterCard(step: Step): Start | undefined {
   if (step.kind === 'card-required') return 'activate'
   return step.kind === 'try' && step.needsCard ? 'trial' : undefined
 }
@@ -107,15 +110,15 @@ async function readOpenStep(
   return choice === undefined ? undefined : readStep(pages, checkout, choice, planRef)
 }
 
-async function showEntry(
+async function showSetupForm(
   pages: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   { setupIntentId, start, planRef }: Omit<z.infer<typeof params>, 'reference'>,
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
-  const own = `${checkoutPath}/${checkout.session.reference}`
-  const returnUrl = `${pages.hostedUrl}${own}${entryPath(setupIntentId, start, planRef)}/done`
+  const ownPath = `${checkoutPath}/${checkout.session.reference}`
+  const returnUrl = `${pages.hostedUrl}${ownPath}${setupFormPath(setupIntentId, start, planRef)}/done`
   const setup = await readOpenSetup(pages, checkout, setupIntentId, returnUrl)
   const back = stepPath(checkout, { plan: planRef })
   if (setup === undefined) return reply.redirect(back, 303)
@@ -123,6 +126,6 @@ async function showEntry(
   return sendCardForm(reply, setup, SaveCardPage({ checkout, setup, back, notice }))
 }
 
-function entryPath(setupIntentId: string, start: Start, planRef: string): string {
+function setupFormPath(setupIntentId: string, start: Start, planRef: string): string {
   return `/card/${setupIntentId}/${start}/${encodeURIComponent(planRef)}`
 }

@@ -25,8 +25,8 @@ export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
   const title = t('checkout:choosePlanOf', { product: product.name })
   const currencies = [...new Set(plans.flatMap(currenciesOf))]
   const currency = currencies.find((code) => code === props.currency)
-  const owned = new Set(plans.map((plan) => plan.currency))
-  const [shared] = owned.size === 1 ? owned : []
+  const planCurrencies = new Set(plans.map((plan) => plan.currency))
+  const [commonCurrency] = planCurrencies.size === 1 ? planCurrencies : []
   return (
     <CheckoutPage checkout={checkout} title={title} notice={notice} isWide>
       <h1>{title}</h1>
@@ -34,7 +34,7 @@ export function ChoosePlanPage(props: ChoosePlanProps): ReactElement {
       <CurrencyChoice
         reader={checkout.frame}
         currencies={currencies}
-        current={currency ?? shared}
+        current={currency ?? commonCurrency}
         pathOf={(code) => stepPath(checkout, { currency: code })}
       />
       {plans.length === 0 && <p className="card quiet">{t('checkout:noPlans')}</p>}

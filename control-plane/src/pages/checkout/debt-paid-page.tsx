@@ -5,14 +5,14 @@ import { givesAccess } from '@tollgate/domain/purchases/access'
 import { findDecidingPurchase } from '@tollgate/domain/purchases/repository'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import { read, type ReadParts } from '../../access/read.ts'
-import { wayToAccount } from './account-routes.ts'
+import { accountAccessOf } from './account-routes.ts'
 import { cardName } from '../card-name.ts'
 import { checkoutOf } from './checkout.ts'
-import { DoneCard } from './done-card.tsx'
-import { invoiceRows, paidRow } from './done-rows.tsx'
-import { chargeWords, nextChargeOfPurchase } from './next-charge.ts'
+import { ResultCard } from './result-card.tsx'
+import { invoiceRows, paidRow } from './result-rows.tsx'
+import { chargeText, nextChargeOfPurchase } from './next-charge.ts'
 import { readDebts } from './read-debts.ts'
-import { readReceipt } from './read-done.ts'
+import { readReceipt } from './read-result.ts'
 import { taxedCharge } from './taxed-charge.ts'
 
 type Parts = ReadParts & { readonly clock: Clock; readonly basePath: string }
@@ -37,22 +37,26 @@ export async function debtPaidPage(
         ? undefined
         : await findDecidingPurchase(sql, caller.providerId, customerRef, productRef),
   }))
-  const left = (await readDebts(pages, checkout)).length
+  const unpaidCount = (await readDebts(pages, checkout)).length
   const plan = held?.planSnapshot ?? null
   const isRunning = held !== undefined && givesAccess(held, new Date(pages.clock.now()))
-  const runs = isRunning && plan !== null ? { purchase: held, plan } : undefined
-  const next = await taxedCharge(pages, checkout, runs && nextChargeOfPurchase(runs.purchase))
+  const runningPlan = isRunning && plan !== null ? { purchase: held, plan } : undefined
+  const next = await taxedCharge(
+    pages,
+    checkout,
+    runningPlan && nextChargeOfPurchase(runningPlan.purchase),
+  )
   const paidWith = intent.paidWith
-  const isChosen = session.planRef !== null && runs?.plan.reference === session.planRef
-  const goesOn = status === 'active' && !isChosen
+  const isChosen = session.planRef !== null && runningPlan?.plan.reference === session.planRef
+  const canContinue = status === 'active' && !isChosen
   return (
-    <DoneCard
+    <ResultCard
       checkout={checkout}
       title={t('checkout:invoicePaid')}
       text={
-        left > 0
-          ? t('checkout:invoicesLeft', { count: left })
-          : runs && t('checkout:planRuns', { plan: runs.plan.name })
+        unpaidCount > 0
+          ? t('checkout:invoicesLeft', { count: unpaidCount })
+          : runningPlan && t('checkout:planRuns', { plan: runningPlan.plan.name })
       }
       rows={[
         paidRow(checkout, receipt),
@@ -62,16 +66,16 @@ export async function debtPaidPage(
         ...invoiceRows(checkout, receipt),
         ...(next === undefined
           ? []
-          : [{ label: t('checkout:nextCharge'), value: chargeWords(next, frame) }]),
+          : [{ label: t('checkout:nextCharge'), value: chargeText(next, frame) }]),
       ]}
-      account={wayToAccount(pages, request, intent.succeededAt ?? undefined)}
+      account={accountAccessOf(pages, request, intent.succeededAt ?? undefined)}
       payment={intent.reference}
     >
-      {goesOn && (
+      {canContinue && (
         <a className="button main" href={checkout.path}>
-          {t(left > 0 ? 'checkout:payNext' : 'checkout:choosePlan')}
+          {t(unpaidCount > 0 ? 'checkout:payNext' : 'checkout:choosePlan')}
         </a>
       )}
-    </DoneCard>
+    </ResultCard>
   )
 }

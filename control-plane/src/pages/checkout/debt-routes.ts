@@ -4,7 +4,7 @@ import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
 import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import type { ApiServer } from '../../access/api-server.ts'
-import { sendBack } from '../kept-form.ts'
+import { showFormAgain } from '../submitted-form.ts'
 import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf, checkoutPath, operationOfCheckout } from './checkout.ts'
 import { readDebts } from './read-debts.ts'
@@ -47,7 +47,7 @@ export function registerDebtPayment(app: ApiServer, pages: Parts): void {
         return reply.redirect(checkout.path, 303)
       case 'busy': {
         const text = frame.t('checkout:paymentBusy')
-        return sendBack(pages, reply, checkout, checkout.path, { fields: {}, text })
+        return showFormAgain(pages, reply, checkout, checkout.path, { fields: {}, text })
       }
     }
   })

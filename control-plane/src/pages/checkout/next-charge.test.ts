@@ -3,12 +3,7 @@ import { newUnpaidPurchase } from '@tollgate/domain/purchases/new-purchase'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { readerOf } from '../reader.ts'
-import {
-  chargeOfChange,
-  chargeWords,
-  nextChargeOfPurchase,
-  type NextCharge,
-} from './next-charge.ts'
+import { chargeOfChange, chargeText, nextChargeOfPurchase, type NextCharge } from './next-charge.ts'
 
 const start = new Date('2026-03-01T00:00:00Z')
 const firstEnd = new Date('2026-04-01T00:00:00Z')
@@ -65,13 +60,13 @@ test.each<[string, Purchase, Partial<NextCharge> | undefined]>([
     bought(aPlan(4_900), { scheduledPlan: dearer, scheduledPlanAt: secondEnd }),
     { at: firstEnd, priceMinor: 4_900n },
   ],
-])('the next charge of a purchase %s', (_, purchase, expected) => {
+])('returns the next charge of a purchase %s', (_, purchase, expected) => {
   const next = nextChargeOfPurchase(purchase)
   if (expected === undefined) expect(next).toBeUndefined()
   else expect(next).toMatchObject(expected)
 })
 
-test('a change that waits for a notice is charged after the renewal in between', () => {
+test('is after the renewal for a change that waits for a notice period', () => {
   const from = bought(aPlan(4_900))
   expect(chargeOfChange({ from, plan: dearer, at: secondEnd })).toMatchObject({
     ...{ at: firstEnd, priceMinor: 4_900n },
@@ -89,6 +84,6 @@ test.each([
   [0n, true, 'Your usage plus VAT, on Apr 1, 2026'],
 ])('names a tax that is added (%s, usage: %s)', (priceMinor, hasUsage, words) => {
   const next = { at: firstEnd, priceMinor, currency: 'USD', hasUsage, plan: aPlan(4_900) }
-  expect(chargeWords({ ...next, isPlusTax: true }, readerOf('en-US'))).toBe(words)
-  expect(chargeWords(next, readerOf('en-US'))).not.toContain('VAT')
+  expect(chargeText({ ...next, isPlusTax: true }, readerOf('en-US'))).toBe(words)
+  expect(chargeText(next, readerOf('en-US'))).not.toContain('VAT')
 })

@@ -35,7 +35,7 @@ export function nextChargeOf(
 ): NextCharge | undefined {
   if (at === undefined) return undefined
   const priceMinor = renews(plan) ? (pricesIn(plan, currency)?.priceMinor ?? 0n) : 0n
-  return charge({ at, priceMinor, currency, hasUsage: billsUsage(plan), plan })
+  return chargeOrNone({ at, priceMinor, currency, hasUsage: billsUsage(plan), plan })
 }
 
 /**
@@ -50,10 +50,16 @@ export function chargeOfChange({ from, plan, at }: ScheduledChange): NextCharge 
       : undefined
   if (before !== undefined) return before
   const priceMinor = firstPriceMinor(plan, currency)
-  return charge({ at, priceMinor, currency, hasUsage: held !== null && billsUsage(held), plan })
+  return chargeOrNone({
+    at,
+    priceMinor,
+    currency,
+    hasUsage: held !== null && billsUsage(held),
+    plan,
+  })
 }
 
-function charge(next: NextCharge): NextCharge | undefined {
+function chargeOrNone(next: NextCharge): NextCharge | undefined {
   return next.priceMinor === 0n && !next.hasUsage ? undefined : next
 }
 
@@ -85,7 +91,7 @@ export function nextChargeOfPurchase(purchase: Purchase): NextCharge | undefined
   const { nextUsageBillAt } = purchase
   if (nextUsageBillAt === null || nextUsageBillAt >= farFuture) return undefined
   const hasUsage = billsUsage(plan)
-  return charge({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
+  return chargeOrNone({ at: nextUsageBillAt, priceMinor: 0n, currency, hasUsage, plan })
 }
 
 /** Returns what a plan charges when its trial ends, including the set-up fee. Returns undefined if it charges nothing. */
@@ -94,7 +100,7 @@ export function chargeAfterTrial(
   currency: string,
   at: Date,
 ): NextCharge | undefined {
-  return charge({
+  return chargeOrNone({
     at,
     priceMinor: firstPriceMinor(plan, currency),
     currency,
@@ -115,7 +121,7 @@ export function firstPeriodEnd(
 }
 
 /** Returns the charge as text, such as `$49.00 on Apr 20, 2026`. */
-export function chargeWords(
+export function chargeText(
   { at, priceMinor, currency, hasUsage, isPlusTax = false }: NextCharge,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
 ): string {

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react'
 import type { PlanSwitch } from '@tollgate/domain/purchases/decide-switch'
 import type { Reader } from '../reader.ts'
-import { chargeWords, type NextCharge } from './next-charge.ts'
-import { sharesOf } from './plan-change.ts'
+import { chargeText, type NextCharge } from './next-charge.ts'
+import { changeSharesOf } from './plan-change.ts'
 import { Sums, type SumLine } from './sums.tsx'
 
 /** Returns the lines of a change of plan within a period. */
@@ -11,7 +11,7 @@ export function changeLines(
   change: PlanSwitch,
   { t, formats }: Pick<Reader, 't' | 'formats'>,
 ): SumLine[] {
-  const { restMinor, unusedMinor, setupMinor } = sharesOf(change)
+  const { restMinor, unusedMinor, setupMinor } = changeSharesOf(change)
   const date = formats.date(change.period.end)
   const replaced = change.from.planSnapshot?.name ?? change.from.productName
   const lines = [
@@ -35,7 +35,7 @@ export function OrderSummary(props: OrderSummaryProps): ReactElement {
   const { reader, currency, planName, change, next } = props
   const { t } = reader
   const lines = change === undefined ? [] : changeLines(planName, change, reader)
-  const totalMinor = change === undefined ? 0n : sharesOf(change).totalMinor
+  const totalMinor = change === undefined ? 0n : changeSharesOf(change).totalMinor
   const carried =
     totalMinor === 0n
       ? []
@@ -70,7 +70,7 @@ export function NextChargeLine({ next, reader }: NextChargeLineProps): ReactElem
     <dl className="sums">
       <div>
         <dt>{reader.t('checkout:nextCharge')}</dt>
-        <dd>{chargeWords(next, reader)}</dd>
+        <dd>{chargeText(next, reader)}</dd>
       </div>
     </dl>
   )

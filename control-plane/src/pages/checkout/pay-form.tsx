@@ -8,7 +8,7 @@ import { BillingFields } from './billing-fields.tsx'
 import { cardName, type NamedCard } from '../card-name.ts'
 import { stepPath, type Checkout } from './checkout.ts'
 import { CurrencyChoice } from './currency-choice.tsx'
-import { Due, PayButtons } from './due.tsx'
+import { AmountDue, PayButtons } from './amount-due.tsx'
 import type { NextCharge } from './next-charge.ts'
 import { changeLines, NextChargeLine } from './order-summary.tsx'
 import { planPrice } from './plan-price.ts'
@@ -45,9 +45,9 @@ export function PayForm(props: PayFormProps): ReactElement {
         <input type="hidden" name="plan" value={plan.reference} />
         <input type="hidden" name="currency" value={currency} />
         <BillingFields billing={billing} reader={frame} />
-        <Due lines={linesOf(props)} priced={priced} billing={billing} reader={frame}>
-          <Afterwards {...props} />
-        </Due>
+        <AmountDue lines={sumLinesOf(props)} priced={priced} billing={billing} reader={frame}>
+          <LaterCharges {...props} />
+        </AmountDue>
         <PayButtons reader={frame} />
       </PostForm>
     </section>
@@ -55,7 +55,7 @@ export function PayForm(props: PayFormProps): ReactElement {
 }
 
 /** What is charged later, and for what purpose the card is saved. */
-function Afterwards(props: PayFormProps): ReactElement {
+function LaterCharges(props: PayFormProps): ReactElement {
   const { checkout, priced, next, savedCard } = props
   const { frame } = checkout
   const { t } = frame
@@ -64,7 +64,7 @@ function Afterwards(props: PayFormProps): ReactElement {
   return (
     <>
       <NextChargeLine next={next && { ...next, isPlusTax }} reader={frame} />
-      <p className="quiet">{laterWords(props, isPlusTax)}</p>
+      <p className="quiet">{laterText(props, isPlusTax)}</p>
       {savedCard !== undefined && (
         <p className="quiet">
           {t('checkout:replacesSavedCard', { card: cardName(savedCard, frame) })}
@@ -74,7 +74,7 @@ function Afterwards(props: PayFormProps): ReactElement {
   )
 }
 
-function laterWords({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean): string {
+function laterText({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean): string {
   const { t } = checkout.frame
   if (renews(plan)) {
     const price = planPrice(plan, priced.currency, checkout.frame)
@@ -85,7 +85,7 @@ function laterWords({ checkout, plan, priced }: PayFormProps, isPlusTax: boolean
   return t(plan.type === 'one-time' ? 'checkout:paidOnce' : 'checkout:endsByItself')
 }
 
-function linesOf({ checkout, plan, isFirstCharge, priced, change }: PayFormProps): SumLine[] {
+function sumLinesOf({ checkout, plan, isFirstCharge, priced, change }: PayFormProps): SumLine[] {
   const { t } = checkout.frame
   if (change !== undefined) return changeLines(plan.name, change, checkout.frame)
   const { priceMinor, currency } = priced

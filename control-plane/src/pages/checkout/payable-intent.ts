@@ -7,7 +7,7 @@ import { ProblemError, problems } from '../problem.tsx'
 import { checkoutOf } from './checkout.ts'
 
 /** Returns a payment that this checkout may show. Refuses every other payment with the same page as an unknown one. */
-export async function requireIntent(
+export async function requirePayableIntent(
   pages: ReadParts,
   request: FastifyRequest,
   reference: string,

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react'
 import type { PaymentIntent } from '@tollgate/domain/payments/payment-intent'
 import { priceOfBreakdown } from '@tollgate/domain/invoices/tax-breakdown'
-import { BankWaitedFor } from '../bank-waited-for.tsx'
+import { BankPending } from '../bank-pending.tsx'
 import type { CardEntry } from '../card-entry.ts'
 import { CardForm, cardScripts } from '../card-form.tsx'
 import type { Notice } from '../notice.tsx'
@@ -81,7 +81,7 @@ export function WaitingPage({ checkout }: { readonly checkout: Checkout }): Reac
     <CheckoutPage checkout={checkout} title={title}>
       <div className="card centred">
         <h1>{title}</h1>
-        <BankWaitedFor t={checkout.frame.t} />
+        <BankPending t={checkout.frame.t} />
       </div>
     </CheckoutPage>
   )

@@ -6,7 +6,7 @@ import { processorOf } from '@tollgate/domain/payments/payment-parts'
 import { awaitPayment } from '@tollgate/domain/settlement/await-payment'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { ApiServer } from '../../access/api-server.ts'
-import { originsFor } from '../card-entry.ts'
+import { cardEntryOrigins } from '../card-entry.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
@@ -14,9 +14,13 @@ import { securityHeaders } from '../security-headers.ts'
 import { beginPayment, type BeginPaymentParts } from './begin-payment.ts'
 import { checkoutOf, checkoutPath, operationOfCheckout, type Checkout } from './checkout.ts'
 import { debtPaidPage } from './debt-paid-page.tsx'
-import { sendReceipt } from './send-receipt.ts'
-import { paysDebt, requireIntent } from './payable-intent.ts'
+import { paysDebt, requirePayableIntent } from './payable-intent.ts'
 import { CheckoutPaymentPage, WaitingPage } from './payment-page.tsx'
+import { readBrand } from '../../invoices/read-brand.ts'
+import { readInvoice } from '../../invoices/read-invoice.ts'
+import { renderInvoice } from '../../invoices/render-invoice.ts'
+import { sendDocument } from '../../invoices/send-document.ts'
+import type { ReadParts } from '../../access/read.ts'
 
 const params = z.object({ reference: z.string(), intentRef: requiredReference })
 const path = `${checkoutPath}/:reference`
@@ -33,11 +37,11 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
 
   app.get(`${path}/pay/:intentRef`, { schema: { hide: true, params } }, async (request, reply) => {
     const { declined } = request.query as { readonly declined?: unknown }
-    const intent = await requireIntent(pages, request, request.params.intentRef)
+    const intent = await requirePayableIntent(pages, request, request.params.intentRef)
     const { path: checkoutPage } = checkoutOf(request)
     if (intent.status === 'succeeded') {
-      const done = paysDebt(intent) ? `${checkoutPage}/paid/${intent.reference}` : checkoutPage
-      return reply.redirect(done, 303)
+      const paidPath = paysDebt(intent) ? `${checkoutPage}/paid/${intent.reference}` : checkoutPage
+      return reply.redirect(paidPath, 303)
     }
     return showPayment(
       pages,
@@ -53,7 +57,7 @@ export function registerPaymentPages(app: ApiServer, pages: BeginPaymentParts): 
     { schema: { hide: true, params }, config: { servesExpired: true } },
     async (request, reply) => {
       const checkout = checkoutOf(request)
-      const intent = await requireIntent(pages, request, request.params.intentRef)
+      const intent = await requirePayableIntent(pages, request, request.params.intentRef)
       const operation = operationOfCheckout(pages, request)
       const { paymentWaitMs } = pages.limits
       const settled = await awaitPayment(pages.payments, operation, intent.reference, paymentWaitMs)
@@ -102,12 +106,32 @@ async function showPayment(
   if (entry.kind === 'none' || processorPaymentId === null) {
     throw new ProblemError(problems.noPayments, checkout.frame)
   }
-  const look = await readPayment(processorOf(pages.payments, environment), processorPaymentId)
-  const clientSecret = look?.payment.clientSecret
+  const lookup = await readPayment(processorOf(pages.payments, environment), processorPaymentId)
+  const clientSecret = lookup?.payment.clientSecret
   if (clientSecret === undefined) throw new ProblemError(problems.paymentEnded, checkout.frame)
-  const paid = `${checkoutPath}/${checkout.session.reference}/paid/${intent.reference}`
-  const returnUrl = pages.hostedUrl + paid
-  void reply.headers(securityHeaders(originsFor(entry)))
+  const ownPaidPath = `${checkoutPath}/${checkout.session.reference}/paid/${intent.reference}`
+  const returnUrl = pages.hostedUrl + ownPaidPath
+  void reply.headers(securityHeaders(cardEntryOrigins(entry)))
   const shown = { checkout, intent, clientSecret, entry, returnUrl, notice }
   return sendPage(reply, 200, <CheckoutPaymentPage {...shown} />)
+}
+
+/** Sends the invoice of a payment that succeeded on the checkout, as a PDF. */
+async function sendReceipt(
+  pages: ReadParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  intentRef: string,
+): Promise<FastifyReply> {
+  const { caller, frame } = checkoutOf(request)
+  const { status, invoiceRef } = await requirePayableIntent(pages, request, intentRef)
+  const printed =
+    status === 'succeeded' && invoiceRef !== null
+      ? await readInvoice(pages, caller, invoiceRef)
+      : undefined
+  if (printed === undefined || printed.invoice.status === 'draft') {
+    throw new ProblemError(problems.notFound, frame)
+  }
+  const brand = await readBrand(pages, caller)
+  return sendDocument(reply, await renderInvoice(printed, brand, caller.environment))
 }

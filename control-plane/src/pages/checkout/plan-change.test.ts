@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { prorationLines, setupFeeLines } from '@tollgate/domain/pricing/charges'
 import { totalOf } from '@tollgate/domain/pricing/invoice-line'
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
-import { sharesOf } from './plan-change.ts'
+import { changeSharesOf } from './plan-change.ts'
 
 const period = { start: new Date('2026-03-01T00:00:00Z'), end: new Date('2026-04-01T00:00:00Z') }
 
@@ -14,19 +14,19 @@ function aPlan(priceMinor: number, setupFeeMinor = 0): PlanSnapshot {
   }
 }
 
-test('shows what the rest of the period costs and what is given back for the plan before', () => {
+test('shows the price of the rest of the period and the credit for the old plan', () => {
   const after = aPlan(9_900, 500)
   const changedAt = new Date('2026-03-16T12:00:00Z')
   const lines = [
     ...prorationLines(aPlan(4_900), after, 'USD', period, changedAt),
     ...setupFeeLines(after, 'USD'),
   ]
-  expect(sharesOf({ lines })).toEqual({
+  expect(changeSharesOf({ lines })).toEqual({
     ...{ restMinor: 4_950n, unusedMinor: 2_450n, setupMinor: 500n, totalMinor: 3_000n },
   })
 })
 
-test('the shares come to what is charged, to the cent', () => {
+test('returns shares that add up to the charge, to the cent', () => {
   const price = fc.integer({ min: 0, max: 1_000_000 })
   const second = fc.integer({ min: 0, max: 31 * 86_400 - 1 })
   fc.assert(
@@ -36,7 +36,7 @@ test('the shares come to what is charged, to the cent', () => {
         ...prorationLines(aPlan(before), aPlan(after), 'USD', period, changedAt),
         ...setupFeeLines(aPlan(after, fee), 'USD'),
       ]
-      const { restMinor, unusedMinor, setupMinor, totalMinor } = sharesOf({ lines })
+      const { restMinor, unusedMinor, setupMinor, totalMinor } = changeSharesOf({ lines })
       expect(restMinor - unusedMinor + setupMinor).toBe(totalMinor)
       expect(totalMinor).toBe(totalOf(lines))
       expect(unusedMinor >= 0n && restMinor >= 0n && setupMinor === BigInt(fee)).toBe(true)

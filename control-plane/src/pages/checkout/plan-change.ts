@@ -20,7 +20,7 @@ export type ChangeShares = {
  * Splits a change of plan into a charge and a credit. The invoice has one line for both, which is rounded once. The charge is
  * therefore computed as the difference to that line, so that both add up to its exact amount.
  */
-export function sharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
+export function changeSharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
   const totalMinor = totalOf(lines)
   const line = lines.find(({ inputs }) => inputs.kind === 'proration')
   if (line?.inputs.kind !== 'proration') {
@@ -33,7 +33,7 @@ export function sharesOf({ lines }: Pick<PlanSwitch, 'lines'>): ChangeShares {
 }
 
 /** Returns which plan ends when the chosen one starts, and what happens to its unused time. */
-export function replacedWords(
+export function replacedText(
   held: Purchase,
   change: PlanSwitch | undefined,
   now: Date,
@@ -41,7 +41,7 @@ export function replacedWords(
 ): string {
   const plan = held.planSnapshot?.name ?? held.productName
   if (change !== undefined) {
-    const { unusedMinor } = sharesOf(change)
+    const { unusedMinor } = changeSharesOf(change)
     const amount = formats.money(unusedMinor, change.currency)
     return unusedMinor > 0n
       ? t('checkout:replacesWithCredit', { plan, amount })

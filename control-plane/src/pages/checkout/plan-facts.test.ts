@@ -56,11 +56,11 @@ test.each<[string, Plan['type'], PlanTerms, string[]]>([
       'Billed when the period has ended',
     ],
   ],
-])('what usage costs is said beforehand: %s', (_, type, terms, facts) => {
+])('shows the price of usage: %s', (_, type, terms, facts) => {
   expect(planFacts(aPlan({ type, terms }), shown, reader)).toEqual(facts)
 })
 
-test('says the set-up fee in the currency that prices are shown in', () => {
+test('shows the set-up fee in the currency of the prices', () => {
   const pricingOptions = [
     { currency: 'USD', price: 4_900, setupFee: 1_000 },
     { currency: 'EUR', price: 4_500, setupFee: 900 },
@@ -70,7 +70,7 @@ test('says the set-up fee in the currency that prices are shown in', () => {
   expect(planFacts(plan, { ...shown, currency: 'EUR' }, reader)).toEqual(['Setup fee €9.00 (once)'])
 })
 
-test('writes counts of one as one', () => {
+test('uses the singular for a count of one', () => {
   const terms = {
     freeUnits: 1,
     limit: 1,
@@ -84,14 +84,14 @@ test('writes counts of one as one', () => {
   ])
 })
 
-test('only a free plan that is called like its price shows an amount instead', () => {
+test('shows an amount only for a free plan that is named like its price', () => {
   const metered = { type: 'usage-based', terms: { ...postPaid, creditsPerUnit: 100 } } as const
   const words = (plan: Partial<Plan>) => planPriceBesideName(aPlan(plan), 'USD', reader)
   expect(words({ name: 'Free' })).toBe('$0.00')
   expect(words({ name: 'pay for what you use', ...metered })).toBe('Pay for what you use')
 })
 
-test('a trial that was had is offered no more', () => {
+test('does not offer a used trial again', () => {
   const plan = aPlan({ type: 'recurring', priceMinor: 2_900, terms: { trialDays: 14 } })
   expect(planFacts(plan, { ...shown, isTriable: true }, reader)).toEqual(['14-day free trial'])
   expect(planFacts(plan, shown, reader)).toEqual([])
@@ -106,7 +106,7 @@ test.each<[PlanTerms, string[]]>([
   [{ billingCycle: 'monthly', autoRenew: true }, []],
   [{ billingCycle: 'monthly' }, []],
   [{ autoRenew: false }, []],
-])('a plan that ends by itself says so: %j', (terms, facts) => {
+])('shows when a plan ends that does not renew: %j', (terms, facts) => {
   expect(planFacts(aPlan({ terms }), shown, reader)).toEqual(facts)
 })
 

@@ -7,14 +7,14 @@ import { customCycleDays } from '@tollgate/domain/periods/periods'
 import type { Reader } from '../reader.ts'
 import { usagePrices } from './usage-prices.ts'
 
-type Shown = {
+type PlanView = {
   readonly currency: string
   /** Whether the customer can start the plan without paying first. */
   readonly isTriable: boolean
 }
 
 /** Returns what a customer should know about a plan before choosing it, in addition to the price. */
-export function planFacts(plan: Plan, { currency, isTriable }: Shown, reader: Reader): string[] {
+export function planFacts(plan: Plan, { currency, isTriable }: PlanView, reader: Reader): string[] {
   const { t, formats } = reader
   const usageTerms = usageTermsOf(plan)
   const { trialDays = 0, freeUnits = 0, accessExpiryDays = 0, maxUnbilledMinor = 0 } = plan.terms
@@ -23,10 +23,10 @@ export function planFacts(plan: Plan, { currency, isTriable }: Shown, reader: Re
     isCreditBased(plan) &&
       t('checkout:requestsCost', { units: exampleUnits, price: examplePrice(plan, formats.money) }),
     isTriable && t('checkout:trialDays', { count: trialDays }),
-    endWords(plan, reader),
-    noticeWords(plan, reader),
+    endFact(plan, reader),
+    noticeFact(plan, reader),
     freeUnits > 0 && t('checkout:freeUnits', { count: freeUnits }),
-    limitWords(plan, reader),
+    limitFact(plan, reader),
     ...(usageTerms === undefined ? [] : usagePrices(usageTerms, reader)),
     maxUnbilledMinor > 0 &&
       t('checkout:unbilledMax', { amount: formats.money(BigInt(maxUnbilledMinor), plan.currency) }),
@@ -48,7 +48,7 @@ function examplePrice({ terms }: Plan, money: Reader['formats']['money']): strin
 }
 
 /** Returns when a plan ends that has only one period. Returns false for other plans. */
-function endWords(plan: Plan, { t }: Reader): string | false {
+function endFact(plan: Plan, { t }: Reader): string | false {
   const { billingCycle, billingCycleDays: count = customCycleDays } = plan.terms
   if (plan.type === 'one-time' || billingCycle === undefined || renews(plan)) return false
   return billingCycle === 'custom'
@@ -57,14 +57,14 @@ function endWords(plan: Plan, { t }: Reader): string | false {
 }
 
 /** Returns the notice period. Returns false for plans that do not renew and for plans without a notice period. */
-function noticeWords(plan: Plan, { t }: Reader): string | false {
+function noticeFact(plan: Plan, { t }: Reader): string | false {
   const { cancellationNoticeDays: count = 0 } = plan.terms
   if (count === 0 || plan.type !== 'recurring' || !renews(plan)) return false
   return t('checkout:cancelBefore', { count })
 }
 
 /** Returns the limit. With overage, the price includes this number of units; otherwise usage stops at it. */
-function limitWords({ terms }: Plan, { t }: Reader): string | false {
+function limitFact({ terms }: Plan, { t }: Reader): string | false {
   const { limit: count = 0, overagePolicy } = terms
   if (count <= 0) return false
   return overagePolicy?.allowOverage === true

@@ -1,6 +1,6 @@
 import type { PlanSnapshot } from '@tollgate/domain/plans/plan-snapshot'
 import { listedPrice, pricesIn } from '@tollgate/domain/pricing/plan-prices'
-import { priceWords } from '../purchase-words.ts'
+import { priceText } from '../purchase-texts.ts'
 import type { Reader } from '../reader.ts'
 
 /** Returns the price of a plan in one of its currencies, such as `$49.00 / month`. */
@@ -11,7 +11,7 @@ export function planPrice(plan: PlanSnapshot, currency: string, reader: Reader):
       : listedPrice(plan, currency)
   const priceMinor = Number(price)
   const inCurrency = { ...plan, priceMinor, basePriceMinor: priceMinor, currency }
-  return priceWords(currency === plan.currency ? plan : inCurrency, reader)
+  return priceText(currency === plan.currency ? plan : inCurrency, reader)
 }
 
 /**

@@ -11,7 +11,7 @@ import type { PaymentParts } from '@tollgate/domain/payments/payment-parts'
 import { read, type ReadParts } from '../../access/read.ts'
 import {
   decideBilling,
-  storedBilling,
+  billingFromStored,
   type BillingField,
   type BillingForm,
 } from './billing-form.ts'
@@ -24,7 +24,7 @@ export type Billing = {
   /** Whether the provider collects taxes, so that the amount depends on the details. */
   readonly isNeeded: boolean
   /** The field that is invalid. */
-  readonly wrong: BillingField | undefined
+  readonly invalidField: BillingField | undefined
   /** Undefined while the form does not contain enough to compute a tax. */
   readonly details: TaxDetails | undefined
 }
@@ -44,19 +44,19 @@ export async function readBilling(
     known: await findTaxDetails(sql, providerId, customer.reference),
   }))
   const isNeeded = collectsTax(merchant)
-  const form = typed?.form ?? storedBilling(known)
+  const form = typed?.form ?? billingFromStored(known)
   const decision = decideBilling(form, known, isNeeded)
   return {
     form,
     known,
     isNeeded,
-    wrong:
-      decision.kind === 'refuse' && isWrong(decision.field, typed) ? decision.field : undefined,
+    invalidField:
+      decision.kind === 'refuse' && isReported(decision.field, typed) ? decision.field : undefined,
     details: decision.kind === 'accept' ? decision.details : undefined,
   }
 }
 
-function isWrong(field: BillingField, typed: TypedBilling | undefined): boolean {
+function isReported(field: BillingField, typed: TypedBilling | undefined): boolean {
   return typed !== undefined && (typed.isComplete || typed.form[field] !== '')
 }
 

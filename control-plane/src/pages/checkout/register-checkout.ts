@@ -3,19 +3,21 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ApiServer } from '../../access/api-server.ts'
 import { formFields } from '../form-fields.ts'
-import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { submittedFormOf, refusalNotice, showFormAgain } from '../submitted-form.ts'
 import { registerAccountForms, type AccountFormParts } from './account-routes.ts'
-import { askedOf } from './asked.ts'
+import { selectionOf } from './selection.ts'
 import { registerCardSaving } from './card-routes.tsx'
-import { noteBrowser } from './note-browser.ts'
-import { checkoutOf, checkoutPath, requireCheckout, stepPath } from './checkout.ts'
+import { checkoutOf, checkoutPath, requireCheckout, stepPath, browserCookie } from './checkout.ts'
 import { registerDebtPayment } from './debt-routes.ts'
 import { registerCheckoutOpening } from './open-checkout.ts'
 import { registerPaymentPages } from './payment-routes.tsx'
 import { showStep } from './show-step.tsx'
-import { takePlan } from './take-plan.ts'
+import { startCheckoutPlan } from './start-plan.ts'
 import type { ChangeParts } from '../../access/commit.ts'
 import type { BeginPaymentParts } from './begin-payment.ts'
+import { claimCheckout } from '@tollgate/domain/sessions/checkout-sessions'
+import { digestOf, generateCookieToken } from '@tollgate/domain/sessions/hosted-pages'
+import type { ReadParts } from '../../access/read.ts'
 
 export type CheckoutPagesParts = BeginPaymentParts & AccountFormParts
 
@@ -32,13 +34,13 @@ export function registerCheckout(app: ApiServer, pages: CheckoutPagesParts): voi
     checkout.addHook('preHandler', async (request) => {
       const { reference } = params.parse(request.params)
       request.checkout = await requireCheckout(pages, request, reference)
-      await noteBrowser(pages, request)
+      await recordBrowser(pages, request)
     })
     checkout.get(path, { schema }, async (request, reply) => {
-      const kept = keptFormOf(request, checkoutOf(request))
-      const isSent = kept !== undefined && kept.text !== null
-      const asked = askedOf(kept?.fields ?? queryFields(request), isSent)
-      return showStep(pages, request, reply, asked, noticeOf(kept))
+      const submitted = submittedFormOf(request, checkoutOf(request))
+      const isSent = submitted !== undefined && submitted.text !== null
+      const selection = selectionOf(submitted?.fields ?? queryFields(request), isSent)
+      return showStep(pages, request, reply, selection, refusalNotice(submitted))
     })
     registerActivation(checkout, pages)
     registerCardSaving(checkout, pages)
@@ -68,13 +70,32 @@ function registerActivation(
     app.post(`${path}/${start}`, { schema, config }, async (request, reply) => {
       const checkout = checkoutOf(request)
       const { plan: planRef = '' } = formFields(request)
-      if (await takePlan(pages, request, planRef, start)) return reply.redirect(checkout.path, 303)
+      if (await startCheckoutPlan(pages, request, planRef, start))
+        return reply.redirect(checkout.path, 303)
       // The plan no longer starts as the page showed, so the page is shown again in its current state.
       const text = checkout.frame.t('checkout:startChanged')
-      return sendBack(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
+      return showFormAgain(pages, reply, checkout, stepPath(checkout, { plan: planRef }), {
         fields: { plan: planRef },
         text,
       })
     })
   }
+}
+
+/** Records which browser sends a form that may complete the checkout. A form that only updates the total does not count. */
+async function recordBrowser(pages: ReadParts, request: FastifyRequest): Promise<void> {
+  const { completesCheckout = false } = request.routeOptions.config
+  const isUpdate = formFields(request)['step'] !== undefined
+  if (request.method !== 'POST' || !completesCheckout || isUpdate) return
+  const { caller, session, status } = checkoutOf(request)
+  // Without the cookie, the browser counts as a new one that differs from every recorded browser.
+  const browserSha256 = digestOf(
+    request.cookies[browserCookie(session.reference)] ?? generateCookieToken(),
+  )
+  if (status === 'used' || session.browserSha256 === browserSha256) return
+  const { providerId, environment } = caller
+  await pages.database
+    .of(providerId)
+    .in(environment)
+    .write((sql) => claimCheckout(sql, providerId, session.sessionId, browserSha256))
 }

@@ -11,17 +11,17 @@ import { requireProvider } from '../../access/require.ts'
 import { requireCardEntry } from '../card-setup.ts'
 import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
-import type { Asked } from './asked.ts'
+import type { Selection } from './selection.ts'
 import type { NamedCard } from '../card-name.ts'
 import { checkoutOf, operationOfCheckout, type Checkout } from './checkout.ts'
 import { chargeAfterTrial, chargeOfChange, firstPeriodEnd, nextChargeOf } from './next-charge.ts'
 import { NotSoldPage } from './not-sold-page.tsx'
 import { PayForm, type PayFormProps } from './pay-form.tsx'
-import { requestOf } from './payment-request-of.ts'
-import { replacedWords } from './plan-change.ts'
+import { paymentRequestOf } from './payment-request.ts'
+import { replacedText } from './plan-change.ts'
 import { priceChoice, readBilling } from './read-billing.ts'
 import type { Choice, Step } from './read-choice.ts'
-import { chargeable } from './read-done.ts'
+import { chargeable } from './read-result.ts'
 import { ReviewPage } from './review-page.tsx'
 import { taxedCharge } from './taxed-charge.ts'
 import { ActivateForm, SaveCardForm, TrialForm, type StartOrder } from './start-forms.tsx'
@@ -34,12 +34,12 @@ export type ReviewParts = ReadParts & {
 }
 
 /** A step in which the customer can take a plan. */
-type Takeable = Exclude<Step, { kind: 'already-active' | 'invalid' }>
+type StartableStep = Exclude<Step, { kind: 'already-active' | 'invalid' }>
 
 type ReviewRequest = {
   readonly choice: Choice
-  readonly step: Takeable
-  readonly asked: Asked
+  readonly step: StartableStep
+  readonly selection: Selection
   readonly notice: Notice | undefined
 }
 
@@ -48,7 +48,7 @@ export async function showReview(
   pages: ReviewParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { choice, step, asked, notice }: ReviewRequest,
+  { choice, step, selection, notice }: ReviewRequest,
 ): Promise<FastifyReply> {
   const checkout = checkoutOf(request)
   const { product, held } = choice
@@ -62,7 +62,7 @@ export async function showReview(
     const replaced =
       held === undefined || scheduled !== undefined
         ? undefined
-        : replacedWords(held, change, now, checkout.frame)
+        : replacedText(held, change, now, checkout.frame)
     const form = startForm(pages, checkout, step, order)
     return sendPage(
       reply,
@@ -70,28 +70,28 @@ export async function showReview(
       <ReviewPage {...{ ...shown, currency, replaced }}>{form}</ReviewPage>,
     )
   }
-  const pay = await readPayForm(pages, request, { step, choice, asked })
-  if (pay === undefined) {
+  const payForm = await readPayForm(pages, request, { step, choice, selection })
+  if (payForm === undefined) {
     const text = checkout.frame.t('checkout:cannotBePaid')
     return sendPage(reply, 410, <NotSoldPage checkout={checkout} text={text} />)
   }
-  const { currency } = pay.priced
-  const replaced = held && replacedWords(held, pay.change, now, checkout.frame)
+  const { currency } = payForm.priced
+  const replaced = held && replacedText(held, payForm.change, now, checkout.frame)
   return sendPage(
     reply,
     200,
     <ReviewPage {...{ ...shown, currency, replaced }}>
-      <PayForm {...pay} />
+      <PayForm {...payForm} />
     </ReviewPage>,
   )
 }
 
-type Unpaid = Exclude<Takeable, { kind: 'payment-required' }>
+type UnpaidStep = Exclude<StartableStep, { kind: 'payment-required' }>
 
 function startForm(
   pages: { readonly cardEntries: CardEntries },
   checkout: Checkout,
-  step: Unpaid,
+  step: UnpaidStep,
   order: StartOrder,
 ): ReactElement {
   const { plan } = step
@@ -106,51 +106,51 @@ function startForm(
 async function readOrder(
   pages: ReadParts,
   checkout: Checkout,
-  step: Unpaid,
+  step: UnpaidStep,
   now: Date,
 ): Promise<StartOrder> {
   const { plan } = step
   const savedCard = await readSavedCard(pages, checkout)
   const { cycleMode } = await requireProvider(pages, checkout.caller)
   const { currency } = plan
-  const nothing = { change: undefined, scheduled: undefined, trialEndsAt: undefined, savedCard }
+  const defaults = { change: undefined, scheduled: undefined, trialEndsAt: undefined, savedCard }
   if (step.kind === 'try') {
     const trialEndsAt = trialEnd(plan.terms.trialDays, now)
     const next = trialEndsAt && chargeAfterTrial(plan, currency, trialEndsAt)
-    return { ...nothing, currency, trialEndsAt, next }
+    return { ...defaults, currency, trialEndsAt, next }
   }
   const start = step.kind === 'card-required' ? step.start : step
   if (start.kind === 'schedule') {
     const { from } = start.change
     const next = chargeOfChange(start.change)
-    return { ...nothing, currency: from.currency, scheduled: start.change, next }
+    return { ...defaults, currency: from.currency, scheduled: start.change, next }
   }
   const { change } = start
   const endsAt = change?.period.end ?? firstPeriodEnd(plan, cycleMode, now)
   const shownIn = change?.currency ?? currency
-  return { ...nothing, currency: shownIn, change, next: nextChargeOf(plan, shownIn, endsAt) }
+  return { ...defaults, currency: shownIn, change, next: nextChargeOf(plan, shownIn, endsAt) }
 }
 
-type Paying = {
+type PaymentStep = {
   readonly step: Extract<Step, { kind: 'payment-required' }>
   readonly choice: Choice
-  readonly asked: Asked
+  readonly selection: Selection
 }
 
 /** Returns undefined for a plan that cannot be paid now. */
 async function readPayForm(
   pages: ReviewParts,
   request: FastifyRequest,
-  { step, choice, asked }: Paying,
+  { step, choice, selection }: PaymentStep,
 ): Promise<PayFormProps | undefined> {
   const checkout = checkoutOf(request)
   requireCardEntry(pages, checkout)
   const { plan, isFirstCharge } = step
-  const currency = currenciesOf(plan).find((code) => code === asked.currency) ?? plan.currency
-  const billing = await readBilling(pages, checkout, asked.billing)
-  const wanted = requestOf(checkout, { plan: plan.reference, currency })
+  const currency = currenciesOf(plan).find((code) => code === selection.currency) ?? plan.currency
+  const billing = await readBilling(pages, checkout, selection.billing)
+  const paymentRequest = paymentRequestOf(checkout, { plan: plan.reference, currency })
   const operation = operationOfCheckout(pages, request)
-  const priced = await priceChoice(pages, operation, wanted, billing.details)
+  const priced = await priceChoice(pages, operation, paymentRequest, billing.details)
   if (priced.kind === 'refused') return undefined
   const { now } = operation
   const { cycleMode } = await requireProvider(pages, checkout.caller)

@@ -9,7 +9,7 @@ import { cardName, type NamedCard } from '../card-name.ts'
 import type { Checkout } from './checkout.ts'
 import type { NextCharge } from './next-charge.ts'
 import { OrderSummary } from './order-summary.tsx'
-import type { Start } from './take-plan.ts'
+import type { Start } from './start-plan.ts'
 
 /** The cost of a plan that starts without a payment. */
 export type StartOrder = {

@@ -30,7 +30,7 @@ export function Sums({ lines, priceMinor, currency, tax, totalLabel, reader }: S
         ))}
         {isAdded && (
           <div>
-            <dt>{taxWords(tax, reader)}</dt>
+            <dt>{taxText(tax, reader)}</dt>
             <dd className="whole">{money(tax.taxMinor, currency)}</dd>
           </div>
         )}
@@ -55,12 +55,12 @@ function TaxNote({ tax, currency, reader }: TaxNoteProps): ReactElement | null {
   const amount = formats.money(tax.taxMinor, currency)
   return (
     <p className="quiet small">
-      {t('checkout:includesTax', { tax: taxWords(tax, reader), amount })}
+      {t('checkout:includesTax', { tax: taxText(tax, reader), amount })}
     </p>
   )
 }
 
-function taxWords({ ratePerMille, country }: TaxBreakdown, { t, formats }: Reader): string {
+function taxText({ ratePerMille, country }: TaxBreakdown, { t, formats }: Reader): string {
   const rate = formats.percent(Number(ratePerMille) / 1_000)
   return country === null ? t('checkout:tax', { rate }) : t('checkout:taxIn', { rate, country })
 }

@@ -5,9 +5,9 @@ import { PostForm } from '../post-form.tsx'
 import { BillingFields } from './billing-fields.tsx'
 import { stepPath, type Checkout } from './checkout.ts'
 import { CheckoutPage } from './checkout-page.tsx'
-import { Due, PayButtons } from './due.tsx'
+import { AmountDue, PayButtons } from './amount-due.tsx'
 import type { Billing, PricedChoice } from './read-billing.ts'
-import { leastTopUpMinor, presetsMinor } from './top-up-amounts.ts'
+import { minimumTopUpMinor, suggestedTopUpsMinor } from './top-up-amounts.ts'
 
 type TopUpFields = { readonly amount: string; readonly currency: string }
 
@@ -39,11 +39,11 @@ export function TopUpPage(props: TopUpPageProps): ReactElement {
         <PostForm page={checkout} path="/pay" isUpdated>
           <AmountFields {...props} />
           <BillingFields billing={billing} reader={frame} />
-          <Due lines={lines} priced={priced} billing={billing} reader={frame}>
+          <AmountDue lines={lines} priced={priced} billing={billing} reader={frame}>
             {priced !== undefined && priced.credits !== null && (
               <p>{t('checkout:youReceive', { count: Number(priced.credits) })}</p>
             )}
-          </Due>
+          </AmountDue>
           <PayButtons reader={frame} />
         </PostForm>
       </section>
@@ -54,11 +54,11 @@ export function TopUpPage(props: TopUpPageProps): ReactElement {
 function AmountFields({ checkout, currencies, typed }: TopUpPageProps): ReactElement {
   const { t, formats } = checkout.frame
   const { currency } = typed
-  const least = formats.money(leastTopUpMinor(currency), currency)
+  const minimum = formats.money(minimumTopUpMinor(currency), currency)
   return (
     <>
       <nav className="presets" data-part="presets" aria-label={t('checkout:suggestions')}>
-        {presetsMinor(currency).map((amountMinor) => {
+        {suggestedTopUpsMinor(currency).map((amountMinor) => {
           const amount = majorText(amountMinor, currency).replace(/\.00$/, '')
           return (
             <a
@@ -90,7 +90,7 @@ function AmountFields({ checkout, currencies, typed }: TopUpPageProps): ReactEle
             aria-describedby="least"
           />
           <p id="least" className="quiet small" data-part="least">
-            {t('checkout:leastAmount', { amount: least })}
+            {t('checkout:leastAmount', { amount: minimum })}
           </p>
         </div>
         <div>

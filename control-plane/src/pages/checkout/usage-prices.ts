@@ -15,10 +15,10 @@ export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[]
   }
   const price =
     rate.kind === 'flat'
-      ? t(flatKeys[beyondOf(terms)], { units, price: priceOf(rate.creditsPerUnit) })
-      : t((rate.kind === 'volume' ? volumeKeys : tieredKeys)[beyondOf(terms)], {
+      ? t(flatKeys[freeUnitsKindOf(terms)], { units, price: priceOf(rate.creditsPerUnit) })
+      : t((rate.kind === 'volume' ? volumeKeys : tieredKeys)[freeUnitsKindOf(terms)], {
           units,
-          tiers: tierWords(rate, priceOf, t),
+          tiers: tierText(rate, priceOf, t),
         })
   return [
     price,
@@ -29,10 +29,10 @@ export function usagePrices(terms: UsageTerms, { t, formats }: Reader): string[]
   ]
 }
 
-type Beyond = 'nothing' | 'included' | 'free'
+type FreeUnitsKind = 'nothing' | 'included' | 'free'
 
 /** Returns the units that are free of charge before usage is billed: those included in the price, the free units, or none. */
-function beyondOf({ overage, freeUnits }: UsageTerms): Beyond {
+function freeUnitsKindOf({ overage, freeUnits }: UsageTerms): FreeUnitsKind {
   if (overage !== undefined) return 'included'
   return freeUnits === '0' ? 'nothing' : 'free'
 }
@@ -55,7 +55,7 @@ const volumeKeys = {
   free: 'checkout:beyondFreeVolume',
 } as const
 
-function tierWords(
+function tierText(
   { tiers }: Exclude<Rate, { kind: 'flat' }>,
   priceOf: (creditsPerUnit: string) => string,
   t: Reader['t'],

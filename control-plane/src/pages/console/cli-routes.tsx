@@ -14,7 +14,7 @@ import type { Logger } from '@tollgate/platform/observability/logger'
 import type { ApiServer } from '../../access/api-server.ts'
 import { originOf } from '../../access/caller.ts'
 import { requireProvider } from '../../access/require.ts'
-import { cliParts, type CliParts } from '../../console/cli-session-parts.ts'
+import { cliSessionPartsOf, type CliSessionRouteParts } from '../../console/cli-session-parts.ts'
 import { formFields } from '../form-fields.ts'
 import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import { ProviderProblemError, providerProblems } from '../provider/provider-problem.tsx'
@@ -23,7 +23,7 @@ import { findVisitor, requireVisitor, type ConsoleVisitor } from './console-sess
 import { signInPath } from './sign-in-page.tsx'
 import type { ReadParts } from '../../access/read.ts'
 
-export type CliPageParts = CliParts &
+export type CliPageParts = CliSessionRouteParts &
   ProviderFrame &
   ReadParts & { readonly clock: Clock; readonly logger: Logger }
 
@@ -49,30 +49,30 @@ export function registerCliPages(app: ApiServer, pages: CliPageParts): void {
 
   app.post(`${path}/approve`, { schema }, async (request, reply) => {
     const { session } = await requireManagerForm(pages, request)
-    const asked = cliSessionCompleteSchema.safeParse(formFields(request))
+    const form = cliSessionCompleteSchema.safeParse(formFields(request))
     const { isLive } = await requireProvider(pages, session)
     // The page offers only possible values, so another value did not come from it.
-    if (!asked.success || (asked.data.environment === 'live' && !isLive)) {
+    if (!form.success || (form.data.environment === 'live' && !isLive)) {
       throw new ProviderProblemError(providerProblems.staleForm)
     }
     const outcome = await completeCliSession(
-      cliParts(pages),
+      cliSessionPartsOf(pages),
       requireSessionId(request.params),
       session,
       originOf(request),
-      asked.data.environment,
+      form.data.environment,
       new Date(pages.clock.now()),
-      (error) => pages.logger.error({ err: error }, 'a key was issued, but is not published yet'),
+      (error) => pages.logger.error({ err: error }, 'a key was issued but is not published yet'),
     )
-    return answer(pages, reply, outcome, true)
+    return sendAnswered(pages, reply, outcome, true)
   })
 
   app.post(`${path}/decline`, { schema }, async (request, reply) => {
     const { session } = await requireManagerForm(pages, request)
     const now = new Date(pages.clock.now())
     const sessionId = requireSessionId(request.params)
-    const outcome = await cancelCliSession(cliParts(pages), sessionId, session, now)
-    return answer(pages, reply, outcome, false)
+    const outcome = await cancelCliSession(cliSessionPartsOf(pages), sessionId, session, now)
+    return sendAnswered(pages, reply, outcome, false)
   })
 }
 
@@ -111,7 +111,7 @@ async function requireOpenSession(
   return found
 }
 
-function answer(
+function sendAnswered(
   pages: ProviderFrame,
   reply: FastifyReply,
   outcome: AnswerOutcome,

@@ -3,12 +3,14 @@ import type { Provider } from '@tollgate/domain/providers/repository'
 import { ProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import type { ConsoleVisitor } from './console-session.ts'
 
-type Shown = { readonly frame: ProviderFrame; readonly visitor: ConsoleVisitor }
+type ConsoleView = { readonly frame: ProviderFrame; readonly visitor: ConsoleVisitor }
 
 export const signOutPath = '/console/sign-out'
 
 /** The page at `/console` for a signed-in user. */
-export function ConsoleHomePage(props: Shown & { readonly provider: Provider }): ReactElement {
+export function ConsoleHomePage(
+  props: ConsoleView & { readonly provider: Provider },
+): ReactElement {
   const { frame, visitor, provider } = props
   const { name, email, role } = visitor.session
   return (
@@ -44,7 +46,7 @@ export function ConsoleHomePage(props: Shown & { readonly provider: Provider }):
 }
 
 /** Shows which user is signed in. */
-export function SignedInLine(shown: Shown): ReactElement {
+export function SignedInLine(shown: ConsoleView): ReactElement {
   return (
     <div className="row wrap quiet small">
       <span>Signed in as {shown.visitor.session.email}</span>
@@ -53,7 +55,7 @@ export function SignedInLine(shown: Shown): ReactElement {
   )
 }
 
-function SignOutForm({ frame, visitor }: Shown): ReactElement {
+function SignOutForm({ frame, visitor }: ConsoleView): ReactElement {
   return (
     <form method="post" action={frame.basePath + signOutPath}>
       <input type="hidden" name="formToken" value={visitor.formToken} />

@@ -68,7 +68,7 @@ export function clearSessionCookie(
 }
 
 /** Returns the token for a form of visitors who are not signed in, and sets the cookie against which the token is verified. */
-export function openForm(
+export function issueFormToken(
   pages: { readonly hostedUrl: string; readonly basePath: string },
   request: FastifyRequest,
   reply: FastifyReply,
@@ -79,8 +79,8 @@ export function openForm(
   return formTokenOf(token)
 }
 
-/** Refuses a form that did not come from a page for which `openForm` was called. */
-export function requireOpenForm(request: FastifyRequest): void {
+/** Refuses a form that did not come from a page for which `issueFormToken` was called. */
+export function requireIssuedFormToken(request: FastifyRequest): void {
   requireFormToken(request, request.cookies[formCookie])
 }
 

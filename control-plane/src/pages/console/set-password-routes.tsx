@@ -7,9 +7,9 @@ import type { ConsoleParts } from '@tollgate/domain/console/console-parts'
 import type { ApiServer } from '../../access/api-server.ts'
 import { originOf } from '../../access/caller.ts'
 import { formFields } from '../form-fields.ts'
-import { sendBack } from '../kept-form.ts'
+import { showFormAgain } from '../submitted-form.ts'
 import { sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
-import { consolePath, openForm, requireOpenForm } from './console-session.ts'
+import { consolePath, issueFormToken, requireIssuedFormToken } from './console-session.ts'
 import { SetPasswordPage, setPasswordPath } from './set-password-page.tsx'
 import { signInPath } from './sign-in-page.tsx'
 
@@ -21,41 +21,54 @@ type Parts = ProviderFrame & {
 
 export function registerSetPasswordPage(app: ApiServer, pages: Parts): void {
   app.get(setPasswordPath, { schema: { hide: true } }, (request, reply) => {
-    const formToken = openForm(pages, request, reply)
+    const formToken = issueFormToken(pages, request, reply)
     return sendProviderPage(reply, 200, <SetPasswordPage frame={pages} formToken={formToken} />)
   })
 
   app.post(setPasswordPath, { schema: { hide: true } }, async (request, reply) => {
-    requireOpenForm(request)
+    requireIssuedFormToken(request)
     const fields = formFields(request)
     const given = passwordSetSchema.safeParse({ ...fields, token: tokenIn(fields['link']) })
     if (!given.success) {
       const isOfToken = given.error.issues.some(({ path }) => path[0] === 'token')
-      return show(pages, request, reply, 400, isOfToken ? badLink : badPassword)
+      return showAgain(
+        pages,
+        request,
+        reply,
+        400,
+        isOfToken ? invalidLinkText : invalidPasswordText,
+      )
     }
     if (fields['repeated'] !== fields['password']) {
-      return show(pages, request, reply, 400, 'The two passwords differ. Enter the same one twice.')
+      return showAgain(
+        pages,
+        request,
+        reply,
+        400,
+        'The two passwords differ. Enter the same one twice.',
+      )
     }
     const now = new Date(pages.clock.now())
-    const asked = { ...given.data, origin: originOf(request) }
-    const outcome = await setPasswordByLink(pages.console, asked, now)
-    if (outcome.kind === 'no-such-link') return show(pages, request, reply, 410, badLink)
+    const passwordRequest = { ...given.data, origin: originOf(request) }
+    const outcome = await setPasswordByLink(pages.console, passwordRequest, now)
+    if (outcome.kind === 'no-such-link')
+      return showAgain(pages, request, reply, 410, invalidLinkText)
     const page = {
       path: pages.basePath + consolePath,
-      formToken: openForm(pages, request, reply),
+      formToken: issueFormToken(pages, request, reply),
     }
-    const kept = { fields: { email: outcome.user.email }, text: null }
-    return sendBack(pages, reply, page, pages.basePath + signInPath, kept)
+    const submitted = { fields: { email: outcome.user.email }, text: null }
+    return showFormAgain(pages, reply, page, pages.basePath + signInPath, submitted)
   })
 }
 
-const badPassword = `Choose a password of ${passwordCharsMin} to ${passwordCharsMax} characters.`
+const invalidPasswordText = `Choose a password of ${passwordCharsMin} to ${passwordCharsMax} characters.`
 
-const badLink =
+const invalidLinkText =
   'This link is cut off, was used already or has expired. Ask whoever invited you for a new one.'
 
 /** Shows the page again, with the link and without the passwords. If the link does not work, the page asks for it again. */
-function show(
+function showAgain(
   pages: ProviderFrame & { readonly hostedUrl: string },
   request: FastifyRequest,
   reply: FastifyReply,
@@ -64,9 +77,9 @@ function show(
 ): FastifyReply {
   const props = {
     frame: pages,
-    formToken: openForm(pages, request, reply),
+    formToken: issueFormToken(pages, request, reply),
     notice: { tone: 'bad', text } as const,
-    link: text === badLink ? undefined : formFields(request)['link'],
+    link: text === invalidLinkText ? undefined : formFields(request)['link'],
   }
   return sendProviderPage(reply, status, <SetPasswordPage {...props} />)
 }

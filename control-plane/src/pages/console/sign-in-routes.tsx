@@ -7,13 +7,13 @@ import { browserCookieName, readBrowserCookie } from '../../console/browser-cook
 import { originOf } from '../../access/caller.ts'
 import { cookieOptions } from '../cookies.ts'
 import { formFields } from '../form-fields.ts'
-import { keptFormOf } from '../kept-form.ts'
+import { submittedFormOf } from '../submitted-form.ts'
 import { seeOther, sendProviderPage, type ProviderFrame } from '../provider/provider-page.tsx'
 import {
   consolePath,
   findVisitor,
-  openForm,
-  requireOpenForm,
+  issueFormToken,
+  requireIssuedFormToken,
   setSessionCookie,
   type ConsoleSessionParts,
 } from './console-session.ts'
@@ -31,28 +31,28 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
     if ((await findVisitor(pages, request)) !== undefined) {
       return seeOther(reply, nextPath(pages, cliSessionId))
     }
-    const formToken = openForm(pages, request, reply)
-    const kept = keptFormOf(request, { path: pages.basePath + consolePath, formToken })
+    const formToken = issueFormToken(pages, request, reply)
+    const submitted = submittedFormOf(request, { path: pages.basePath + consolePath, formToken })
     const notice =
-      kept === undefined
+      submitted === undefined
         ? undefined
         : ({ tone: 'good', text: 'Your password is set. Sign in with it.' } as const)
-    const email = kept?.fields['email']
-    return show(pages, reply, 200, { formToken, cliSessionId, notice, email })
+    const email = submitted?.fields['email']
+    return sendSignInPage(pages, reply, 200, { formToken, cliSessionId, notice, email })
   })
 
   app.post(signInPath, { schema: { hide: true } }, async (request, reply) => {
-    requireOpenForm(request)
+    requireIssuedFormToken(request)
     const fields = formFields(request)
     const shown = {
-      formToken: openForm(pages, request, reply),
+      formToken: issueFormToken(pages, request, reply),
       cliSessionId: cliSessionIdOf(fields),
       email: fields['email'],
     }
     const given = signInSchema.safeParse({ ...fields, environment: 'sandbox' })
     if (!given.success) {
       const text = 'Enter your email address and your password.'
-      return show(pages, reply, 400, { ...shown, notice: { tone: 'bad', text } })
+      return sendSignInPage(pages, reply, 400, { ...shown, notice: { tone: 'bad', text } })
     }
     const attempt = {
       ...given.data,
@@ -62,15 +62,15 @@ export function registerSignInPage(app: ApiServer, pages: ConsoleSignInParts): v
       origin: originOf(request),
     }
     const outcome = await signIn(pages.console, attempt, new Date(pages.clock.now()))
-    return answer(pages, reply, outcome, shown)
+    return sendSignInOutcome(pages, reply, outcome, shown)
   })
 }
 
-function answer(
+function sendSignInOutcome(
   pages: ConsoleSignInParts,
   reply: FastifyReply,
   outcome: SignInOutcome,
-  shown: Shown,
+  shown: SignInPageData,
 ): FastifyReply {
   switch (outcome.kind) {
     case 'signed-in': {
@@ -82,28 +82,32 @@ function answer(
     case 'several': {
       const text = 'You are a user of several providers. Choose one, and enter your password again.'
       const { providers } = outcome
-      return show(pages, reply, 200, { ...shown, providers, notice: { tone: 'bad', text } })
+      return sendSignInPage(pages, reply, 200, {
+        ...shown,
+        providers,
+        notice: { tone: 'bad', text },
+      })
     }
     case 'refused': {
       const text = 'The email address or the password is incorrect.'
-      return show(pages, reply, 401, { ...shown, notice: { tone: 'bad', text } })
+      return sendSignInPage(pages, reply, 401, { ...shown, notice: { tone: 'bad', text } })
     }
     case 'wait': {
       const minutes = Math.max(1, Math.ceil(outcome.waitMs / 60_000))
       const text = `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`
       void reply.header('retry-after', Math.max(1, Math.ceil(outcome.waitMs / 1_000)))
-      return show(pages, reply, 429, { ...shown, notice: { tone: 'bad', text } })
+      return sendSignInPage(pages, reply, 429, { ...shown, notice: { tone: 'bad', text } })
     }
   }
 }
 
-type Shown = Omit<SignInPageProps, 'frame'>
+type SignInPageData = Omit<SignInPageProps, 'frame'>
 
-function show(
+function sendSignInPage(
   pages: ProviderFrame,
   reply: FastifyReply,
   status: number,
-  shown: Shown,
+  shown: SignInPageData,
 ): FastifyReply {
   return sendProviderPage(reply, status, <SignInPage frame={pages} {...shown} />)
 }

@@ -7,7 +7,7 @@ import { forwardedIgnoredHeader } from '@tollgate/schemas/http/forwarded'
 import type { Logger } from '@tollgate/platform/observability/logger'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { Clock } from '@tollgate/platform/clock/clock'
-import { isUsable } from '../../access/usable-key.ts'
+import { isUsableKey } from '../../access/usable-key.ts'
 import type { Caller } from '../../access/caller.ts'
 import { demoFileSchema, type DemoFile } from './demo-file.ts'
 
@@ -35,12 +35,12 @@ export async function readDemo(
   if (file === undefined) return undefined
   const { control } = pages.publisher.database
   const key = await findApiKeyBySha256(control, sha256OfSecretKey(file.sandboxKey))
-  if (key?.environment !== 'sandbox' || !isUsable(key, pages.clock.now())) return undefined
+  if (key?.environment !== 'sandbox' || !isUsableKey(key, pages.clock.now())) return undefined
   return { ...file, caller: { providerId: key.providerId, environment: 'sandbox' } }
 }
 
 /** Files for which the log already has a warning. */
-const warnedOf = new Set<string>()
+const warnedFiles = new Set<string>()
 
 /**
  * Returns undefined until the first start has written the file. If the file cannot be read, logs one warning and returns undefined.
@@ -54,14 +54,15 @@ async function readDemoFile({
 }): Promise<DemoFile | undefined> {
   try {
     const file = demoFileSchema.parse(JSON.parse(await readFile(path, 'utf8')))
-    warnedOf.delete(path)
+    warnedFiles.delete(path)
     return file
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || warnedOf.has(path)) return undefined
-    warnedOf.add(path)
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || warnedFiles.has(path))
+      return undefined
+    warnedFiles.add(path)
     // The error itself may quote the file, which contains a key.
     const reason = (error as NodeJS.ErrnoException).code ?? 'not the demo that `npm start` writes'
-    logger.warn({ file: path, reason }, 'the demo file could not be read; / shows no demo')
+    logger.warn({ file: path, reason }, 'could not read the demo file; the page at / shows no demo')
     return undefined
   }
 }

@@ -53,11 +53,15 @@ async function callsLeftOf(
   demo: Demo,
 ): Promise<number | undefined> {
   const { customer, productRef } = demo
-  const asked = { customerRef: customer.reference, productRef, includeCheckoutSession: false }
+  const limitsRequest = {
+    customerRef: customer.reference,
+    productRef,
+    includeCheckoutSession: false,
+  }
   try {
-    return (await checkLimit(pages, operationOf(pages, request, demo), asked)).remaining
+    return (await checkLimit(pages, operationOf(pages, request, demo), limitsRequest)).remaining
   } catch (error) {
-    request.log.warn({ err: error }, 'the limit of the demo customer could not be read')
+    request.log.warn({ err: error }, 'could not check the limit of the demo customer')
     return undefined
   }
 }

@@ -6,10 +6,10 @@ import type {
   RechargeObstacle,
 } from '@tollgate/domain/auto-recharge/repository'
 import type { Card } from '@tollgate/domain/cards/repository'
-import { expiryText } from '../../invoices/card-expiry.ts'
+import { expiryText } from '../../invoices/document-formats.ts'
 import { amountText } from '../amount.ts'
 import { cardName } from '../card-name.ts'
-import { leastTopUpMinor, presetsMinor } from '../checkout/top-up-amounts.ts'
+import { minimumTopUpMinor, suggestedTopUpsMinor } from '../checkout/top-up-amounts.ts'
 import { PostForm } from '../post-form.tsx'
 import type { PlainKey } from '../texts/texts.ts'
 import type { CreditsView } from './credits-view.ts'
@@ -64,7 +64,8 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
       </div>
       <p className="quiet">
         {t('portal:autoTopUpText')}
-        {card !== undefined && ` ${t('portal:autoTopUpCard', { card: validCard(card, portal) })}`}
+        {card !== undefined &&
+          ` ${t('portal:autoTopUpCard', { card: cardWithExpiry(card, portal) })}`}
       </p>
       {obstacle !== null && <p>{t(obstacleTexts[obstacle])}</p>}
       <PostForm page={portal} path="/credits/auto-recharge">
@@ -80,14 +81,14 @@ export function AutoRechargeForm({ portal, view, typed }: AutoRechargeFormProps)
           )}
         </div>
       </PostForm>
-      {isWaiting && view.isCardTaken && <CardWanted portal={portal} />}
-      <Spent portal={portal} recharge={recharge} />
+      {isWaiting && view.canEnterCard && <SaveCardPrompt portal={portal} />}
+      <MonthlySpend portal={portal} recharge={recharge} />
     </section>
   )
 }
 
 /** Asks for a card, because nothing is bought before a card is saved. */
-function CardWanted({ portal }: { readonly portal: Portal }): ReactElement {
+function SaveCardPrompt({ portal }: { readonly portal: Portal }): ReactElement {
   const { t } = portal.frame
   return (
     <PostForm page={portal} path="/payment/card">
@@ -111,7 +112,7 @@ type FieldsProps = {
 function Fields({ fields, view, portal }: FieldsProps): ReactElement {
   const { t, formats } = portal.frame
   const { currency } = fields
-  const least = formats.money(leastTopUpMinor(currency), currency)
+  const minimum = formats.money(minimumTopUpMinor(currency), currency)
   const { storedCredits } = view
   return (
     <>
@@ -128,7 +129,7 @@ function Fields({ fields, view, portal }: FieldsProps): ReactElement {
             name="topup"
             value={fields.topup}
             portal={portal}
-            suggestions={presetsMinor(currency).map((amountMinor) =>
+            suggestions={suggestedTopUpsMinor(currency).map((amountMinor) =>
               amountText(amountMinor, currency, formats),
             )}
             describedBy="topup-terms"
@@ -153,7 +154,7 @@ function Fields({ fields, view, portal }: FieldsProps): ReactElement {
         </div>
       </div>
       <p id="topup-terms" className="quiet small">
-        {t('portal:atLeast', { amount: least })}
+        {t('portal:atLeast', { amount: minimum })}
         {storedCredits !== undefined &&
           ` · ${t('portal:willReceive', { count: Number(storedCredits) })}`}
       </p>
@@ -202,13 +203,16 @@ function AmountInput(props: AmountInputProps): ReactElement {
 }
 
 /** Returns the card with its expiry: `Visa ending in 4242, valid through 08/2034`. */
-function validCard(card: Card, { frame }: Portal): string {
+function cardWithExpiry(card: Card, { frame }: Portal): string {
   const name = cardName(card, frame)
   const expiry = expiryText(card)
   return expiry === null ? name : frame.t('shared:cardValidThrough', { card: name, expiry })
 }
 
-function Spent(props: { readonly portal: Portal; readonly recharge: AutoRecharge | undefined }) {
+function MonthlySpend(props: {
+  readonly portal: Portal
+  readonly recharge: AutoRecharge | undefined
+}) {
   const { recharge, portal } = props
   const { t, formats } = portal.frame
   if (recharge === undefined || recharge.lastChargeAt === null) return null

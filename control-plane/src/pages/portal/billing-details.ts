@@ -8,9 +8,9 @@ import { addressCharsMax } from '@tollgate/schemas/limits'
 import { read, type ReadParts } from '../../access/read.ts'
 import {
   decideBilling,
-  storedBilling,
-  toldBilling,
-  typedBilling,
+  billingFromStored,
+  taxDetailsOfForm,
+  billingFromForm,
   type BillingField,
   type BillingForm,
 } from '../checkout/billing-form.ts'
@@ -42,7 +42,7 @@ export async function readBillingDetails(
   return read(pages, caller, async (sql) => {
     const known = await findTaxDetails(sql, providerId, customer.reference)
     const stored = {
-      ...storedBilling(known),
+      ...billingFromStored(known),
       name: known?.customerName ?? customer.name ?? '',
       invoiceEmail: known?.email ?? customer.email,
       address: known?.address ?? '',
@@ -51,18 +51,18 @@ export async function readBillingDetails(
   })
 }
 
-export function typedDetails(form: Readonly<Record<string, string>>): DetailsForm {
+export function detailsFromForm(form: Readonly<Record<string, string>>): DetailsForm {
   return {
-    ...typedBilling(form),
+    ...billingFromForm(form),
     name: form['name']?.trim().slice(0, 100) ?? '',
     invoiceEmail: form['invoiceEmail']?.trim().slice(0, 254) ?? '',
     // One character more than allowed is kept, so that a longer address is refused instead of cut.
-    address: linesOf(form['address'] ?? '').slice(0, addressCharsMax + 1),
+    address: trimmedLines(form['address'] ?? '').slice(0, addressCharsMax + 1),
   }
 }
 
 /** Returns the trimmed lines without empty ones. Browsers send line breaks as CRLF. */
-function linesOf(text: string): string {
+function trimmedLines(text: string): string {
   const lines = text.split(/\r?\n/).map((line) => line.trim())
   return lines.filter((line) => line !== '').join('\n')
 }
@@ -71,18 +71,18 @@ function linesOf(text: string): string {
  * Returns the details to store. The customer's own name and email address are left out, so that invoices follow them when they
  * change.
  */
-export function toldDetails(
+export function changedTaxDetails(
   form: DetailsForm,
   own: Pick<Customer, 'name' | 'email'>,
 ): ToldTaxDetails {
   const { name, address, invoiceEmail } = form
   const email = invoiceEmail === own.email ? '' : invoiceEmail
   const customerName = name === own.name?.trim() ? '' : name
-  return { ...toldBilling(form), customerName, address, email }
+  return { ...taxDetailsOfForm(form), customerName, address, email }
 }
 
 /** Returns the first invalid field, or undefined. Fields that the checkout also has follow the checkout's rules. */
-export function wrongField(
+export function findInvalidField(
   form: DetailsForm,
   { known, isNeeded }: Pick<BillingDetails, 'known' | 'isNeeded'>,
 ): DetailsField | undefined {

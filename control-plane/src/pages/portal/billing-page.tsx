@@ -52,15 +52,15 @@ export function BillingSection({ portal, details }: SectionProps): ReactElement 
 
 type BillingPageProps = SectionProps & {
   readonly form: DetailsForm
-  readonly wrong: DetailsField | undefined
+  readonly invalidField: DetailsField | undefined
   readonly notice: Notice | undefined
 }
 
 export function BillingPage(props: BillingPageProps): ReactElement {
-  const { portal, form, wrong, notice } = props
+  const { portal, form, invalidField, notice } = props
   const { t } = portal.frame
   const title = t('portal:billingDetails')
-  const field = { form, wrong, reader: portal.frame }
+  const field = { form, invalidField, reader: portal.frame }
   return (
     <PortalPage portal={portal} section="payment" title={title} notice={notice}>
       <p>
@@ -115,7 +115,7 @@ export function BillingPage(props: BillingPageProps): ReactElement {
 
 type FieldProps = {
   readonly form: DetailsForm
-  readonly wrong: DetailsField | undefined
+  readonly invalidField: DetailsField | undefined
   readonly reader: Reader
 }
 
@@ -125,8 +125,8 @@ type TextFieldProps = FieldProps & {
   readonly autoComplete: string
 }
 
-function TextField({ form, wrong, reader, name, label, autoComplete }: TextFieldProps) {
-  const isWrong = wrong === name
+function TextField({ form, invalidField, reader, name, label, autoComplete }: TextFieldProps) {
+  const isInvalid = invalidField === name
   return (
     <div>
       <label htmlFor={name}>
@@ -140,20 +140,20 @@ function TextField({ form, wrong, reader, name, label, autoComplete }: TextField
         maxLength={name === 'invoiceEmail' ? 254 : 100}
         autoComplete={autoComplete}
         spellCheck={false}
-        aria-invalid={isWrong}
-        aria-describedby={isWrong ? `${name}-complaint` : undefined}
+        aria-invalid={isInvalid}
+        aria-describedby={isInvalid ? `${name}-complaint` : undefined}
       />
-      <Complaint field={name} isShown={isWrong}>
+      <FieldError field={name} isShown={isInvalid}>
         {name === 'taxId' ? reader.t('portal:taxIdWrong') : reader.t('portal:emailWrong')}
-      </Complaint>
+      </FieldError>
     </div>
   )
 }
 
-function CountryField({ portal, details, form, wrong }: BillingPageProps): ReactElement {
+function CountryField({ portal, details, form, invalidField }: BillingPageProps): ReactElement {
   const { frame } = portal
   const { t } = frame
-  const isWrong = wrong === 'country'
+  const isInvalid = invalidField === 'country'
   return (
     <div>
       <CountrySelect
@@ -161,18 +161,18 @@ function CountryField({ portal, details, form, wrong }: BillingPageProps): React
         value={form.country}
         isRequired={details.isNeeded}
         isKnown={details.known !== undefined && details.known.country !== null}
-        isWrong={isWrong}
-        describedBy={isWrong ? 'country-complaint' : undefined}
+        isInvalid={isInvalid}
+        describedBy={isInvalid ? 'country-complaint' : undefined}
       />
-      <Complaint field="country" isShown={isWrong}>
+      <FieldError field="country" isShown={isInvalid}>
         {t('portal:countryWrong')}
-      </Complaint>
+      </FieldError>
     </div>
   )
 }
 
-function AddressField({ form, wrong, reader: { t } }: FieldProps): ReactElement {
-  const isWrong = wrong === 'address'
+function AddressField({ form, invalidField, reader: { t } }: FieldProps): ReactElement {
+  const isInvalid = invalidField === 'address'
   const limits = { lines: addressLinesMax, characters: addressCharsMax }
   return (
     <div>
@@ -187,26 +187,26 @@ function AddressField({ form, wrong, reader: { t } }: FieldProps): ReactElement 
         defaultValue={form.address}
         autoComplete="street-address"
         spellCheck={false}
-        aria-invalid={isWrong}
-        aria-describedby={isWrong ? 'address-hint address-complaint' : 'address-hint'}
+        aria-invalid={isInvalid}
+        aria-describedby={isInvalid ? 'address-hint address-complaint' : 'address-hint'}
       />
       <p id="address-hint" className="quiet small">
         {t('portal:addressHint')}
       </p>
-      <Complaint field="address" isShown={isWrong}>
+      <FieldError field="address" isShown={isInvalid}>
         {t('portal:addressWrong', limits)}
-      </Complaint>
+      </FieldError>
     </div>
   )
 }
 
-type ComplaintProps = {
+type FieldErrorProps = {
   readonly field: string
   readonly isShown: boolean
   readonly children: ReactNode
 }
 
-function Complaint({ field, isShown, children }: ComplaintProps): ReactElement | null {
+function FieldError({ field, isShown, children }: FieldErrorProps): ReactElement | null {
   if (!isShown) return null
   return (
     <p id={`${field}-complaint`} className="complaint">

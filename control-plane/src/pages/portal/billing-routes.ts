@@ -2,9 +2,14 @@ import { changeTaxDetails } from '@tollgate/domain/tax/change-tax-details'
 import type { ApiServer } from '../../access/api-server.ts'
 import { commit, type ChangeParts } from '../../access/commit.ts'
 import { formFields } from '../form-fields.ts'
-import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { submittedFormOf, refusalNotice, showFormAgain } from '../submitted-form.ts'
 import { sendPage } from '../page.tsx'
-import { readBillingDetails, toldDetails, typedDetails, wrongField } from './billing-details.ts'
+import {
+  readBillingDetails,
+  changedTaxDetails,
+  detailsFromForm,
+  findInvalidField,
+} from './billing-details.ts'
 import { BillingPage } from './billing-page.tsx'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 
@@ -19,28 +24,30 @@ export function registerBillingPages(
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const details = await readBillingDetails(pages, portal)
-    const kept = keptFormOf(request, portal)
-    const form = kept === undefined ? details.stored : typedDetails(kept.fields)
-    const wrong = kept === undefined ? undefined : wrongField(form, details)
-    const shown = { portal, details, form, wrong, notice: noticeOf(kept) }
+    const submitted = submittedFormOf(request, portal)
+    const form = submitted === undefined ? details.stored : detailsFromForm(submitted.fields)
+    const invalidField = submitted === undefined ? undefined : findInvalidField(form, details)
+    const shown = { portal, details, form, invalidField, notice: refusalNotice(submitted) }
     return sendPage(reply, 200, BillingPage(shown))
   })
 
   app.post(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { t } = portal.frame
-    const typed = typedDetails(formFields(request))
+    const typed = detailsFromForm(formFields(request))
     const details = await readBillingDetails(pages, portal)
-    const isWrong = wrongField(typed, details) !== undefined
+    const isInvalid = findInvalidField(typed, details) !== undefined
     const isSaved =
-      !isWrong &&
+      !isInvalid &&
       (await commit(pages, operationOfPortal(pages, request), async (work) => {
-        const told = toldDetails(typed, portal.customer)
-        return (await changeTaxDetails(work, portal.customer.reference, told)).kind === 'accept'
+        const taxDetails = changedTaxDetails(typed, portal.customer)
+        return (
+          (await changeTaxDetails(work, portal.customer.reference, taxDetails)).kind === 'accept'
+        )
       }))
     if (isSaved) return reply.redirect(`${portal.path}/payment?done=billing`, 303)
     const fields = { ...typed, isBusiness: typed.isBusiness ? 'yes' : '' }
-    const kept = { fields, text: t('portal:checkBilling') }
-    return sendBack(pages, reply, portal, `${portal.path}/payment/billing`, kept)
+    const submitted = { fields, text: t('portal:checkBilling') }
+    return showFormAgain(pages, reply, portal, `${portal.path}/payment/billing`, submitted)
   })
 }

@@ -8,19 +8,19 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { read, type ReadParts } from '../../access/read.ts'
 import {
   readOpenSetup,
-  requireAttemptName,
+  requireAttemptId,
   requireCardEntry,
   sendCardForm,
-  settleSetup,
+  finishSetup,
   setupNotice,
   type CardSetupParts,
 } from '../card-setup.ts'
 import { sendPage } from '../page.tsx'
-import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
+import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { EnterCardPage, PaymentPage, RemoveCardPage } from './payment-page.tsx'
 import { operationOfPortal, portalOf, portalPath, type Portal } from './portal.ts'
 import { readBillingDetails } from './billing-details.ts'
-import { readUsesOfCard } from './uses-of-card.ts'
+import { readCardUses } from './card-uses.ts'
 import type { PurchaseViewParts } from '../../purchases/present-purchases.ts'
 
 type Parts = PurchaseViewParts &
@@ -40,22 +40,22 @@ const notices: NoticeTable = {
 export function registerCardPages(app: ApiServer, pages: Parts): void {
   app.get(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
-    const notice = noticeOfDone(request, notices)
+    const notice = doneNotice(request, notices)
     const card = await cardOf(pages, portal)
-    const uses = await readUsesOfCard(pages, portal)
-    const isTaken = pages.cardEntries[portal.caller.environment].kind !== 'none'
+    const uses = await readCardUses(pages, portal)
+    const canEnterCard = pages.cardEntries[portal.caller.environment].kind !== 'none'
     const details = await readBillingDetails(pages, portal)
-    const shown = { portal, card, uses, isTaken, details, notice }
+    const shown = { portal, card, uses, canEnterCard, details, notice }
     return sendPage(reply, 200, PaymentPage(shown))
   })
 
-  registerEntry(app, pages)
+  registerCardEntry(app, pages)
 
   app.get(`${path}/remove`, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const card = await cardOf(pages, portal)
     if (card === undefined) return reply.redirect(`${portal.path}/payment`, 303)
-    const uses = await readUsesOfCard(pages, portal)
+    const uses = await readCardUses(pages, portal)
     return sendPage(reply, 200, RemoveCardPage({ portal, card, uses }))
   })
 
@@ -71,21 +71,21 @@ export function registerCardPages(app: ApiServer, pages: Parts): void {
  * Registers the entry of a card: a setup starts at the processor, the customer enters the card there, and its outcome is applied
  * here.
  */
-function registerEntry(app: ApiServer, pages: Parts): void {
+function registerCardEntry(app: ApiServer, pages: Parts): void {
   app.post(`${path}/card`, { schema }, async (request, reply) => {
-    const { customer, path: own } = portalOf(request)
+    const { customer, path: ownPath } = portalOf(request)
     requireCardEntry(pages, portalOf(request))
-    const attempt = requireAttemptName(request, portalOf(request))
+    const attempt = requireAttemptId(request, portalOf(request))
     const operation = operationOfPortal(pages, request)
     const setup = await setUpCard(pages.payments, operation, customer, attempt)
-    return reply.redirect(`${own}/payment/card/${setup.setupIntentId}`, 303)
+    return reply.redirect(`${ownPath}/payment/card/${setup.setupIntentId}`, 303)
   })
 
   app.get(
     `${path}/card/:setupIntentId`,
     { schema: { hide: true, params } },
     async (request, reply) => {
-      return showEntry(pages, request, reply, request.params.setupIntentId)
+      return showCardEntry(pages, request, reply, request.params.setupIntentId)
     },
   )
 
@@ -96,25 +96,25 @@ function registerEntry(app: ApiServer, pages: Parts): void {
       const portal = portalOf(request)
       const { setupIntentId } = request.params
       const payment = `${portal.path}/payment`
-      const settled = await settleSetup(pages, portal, setupIntentId, {
+      const finished = await finishSetup(pages, portal, setupIntentId, {
         entry: `${payment}/card/${setupIntentId}`,
         ended: payment,
       })
-      const goesOnAt = settled === 'saved' ? `${payment}?done=saved` : settled.goesOnAt
-      return reply.redirect(goesOnAt, 303)
+      const nextPath = finished === 'saved' ? `${payment}?done=saved` : finished.continuePath
+      return reply.redirect(nextPath, 303)
     },
   )
 }
 
-async function showEntry(
+async function showCardEntry(
   pages: Parts,
   request: FastifyRequest,
   reply: FastifyReply,
   setupIntentId: string,
 ): Promise<FastifyReply> {
   const portal = portalOf(request)
-  const own = portal.path.slice(pages.basePath.length)
-  const returnUrl = `${pages.hostedUrl}${own}/payment/card/${setupIntentId}/done`
+  const ownPath = portal.path.slice(pages.basePath.length)
+  const returnUrl = `${pages.hostedUrl}${ownPath}/payment/card/${setupIntentId}/done`
   const setup = await readOpenSetup(pages, portal, setupIntentId, returnUrl)
   if (setup === undefined) return reply.redirect(`${portal.path}/payment`, 303)
   const notice = setupNotice(request, portal.frame)

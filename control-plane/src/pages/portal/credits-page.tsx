@@ -60,7 +60,7 @@ const kindTexts: Readonly<Record<WalletMovement['kind'], PlainKey>> = {
 }
 
 /** Returns whether the provider wrote the reason. Tollgate itself writes the reasons of other movements, in English only. */
-function isNamedByProvider(kind: WalletMovement['kind']): boolean {
+function hasReasonOfProvider(kind: WalletMovement['kind']): boolean {
   return kind === 'grant' || kind === 'adjustment'
 }
 
@@ -100,26 +100,26 @@ function Movements({ portal, view }: MovementsProps): ReactElement {
                 <td>
                   <time dateTime={createdAt.toISOString()}>{formats.dateTime(createdAt)}</time>
                 </td>
-                <td>{(isNamedByProvider(kind) ? reason : null) ?? t(kindTexts[kind])}</td>
+                <td>{(hasReasonOfProvider(kind) ? reason : null) ?? t(kindTexts[kind])}</td>
                 <td className="number">{formats.change(Number(amountMicros) / 1_000_000)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <Pages path={`${portal.path}/credits`} pageNumber={pageNumber} total={total} t={t} />
+      <Pagination path={`${portal.path}/credits`} pageNumber={pageNumber} total={total} t={t} />
     </section>
   )
 }
 
-type PagesProps = {
+type PaginationProps = {
   readonly path: string
   readonly pageNumber: number
   readonly total: number
   readonly t: Texts
 }
 
-function Pages({ path, pageNumber, total, t }: PagesProps): ReactElement | null {
+function Pagination({ path, pageNumber, total, t }: PaginationProps): ReactElement | null {
   const last = Math.ceil(total / movementsPerPage)
   if (last <= 1) return null
   return (

@@ -1,29 +1,28 @@
 import type { FastifyRequest } from 'fastify'
 import { findAutoRecharge } from '@tollgate/domain/auto-recharge/repository'
 import { findMerchant } from '@tollgate/domain/merchants/repository'
-import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
 import { findCard } from '@tollgate/domain/cards/repository'
 import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import { mintCredits } from '@tollgate/domain/money/credits'
 import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
-import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
+import { saveRequestedTerms } from '../../auto-recharge/save-requested-terms.ts'
 import type { ApiServer } from '../../access/api-server.ts'
-import { commit, type ChangeParts } from '../../access/commit.ts'
+import type { ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import { displayRateOf } from '../../access/require.ts'
-import { majorOf } from '../amount.ts'
-import { handleOf } from '../cookies.ts'
+import { parseMajor } from '../amount.ts'
 import { formFields } from '../form-fields.ts'
-import { keptFormOf, noticeOf, sendBack } from '../kept-form.ts'
+import { submittedFormOf, refusalNotice, showFormAgain } from '../submitted-form.ts'
 import { sendPage } from '../page.tsx'
 import type { AutoRechargeFields } from './auto-recharge-form.tsx'
 import { CreditsPage } from './credits-page.tsx'
-import { faultBeforehand, faultText, type TermsFault } from './terms-fault.ts'
+import { findTypedFault, faultText, type TermsFault } from './terms-fault.ts'
 import { movementsPerPage, type CreditsView } from './credits-view.ts'
-import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
+import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
+import { redirectToCheckout } from './purchase-routes.ts'
 import type { Wallets } from '../../wallets/wallets.ts'
 import type { CardEntries } from '../card-entry.ts'
 
@@ -44,9 +43,9 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     const portal = portalOf(request)
     const { page } = request.query as { readonly page?: unknown }
     const view = await readCredits(pages, request, pageNumberOf(page))
-    const kept = keptFormOf(request, portal)
-    const typed = kept === undefined ? undefined : typedFields(kept.fields)
-    const notice = noticeOfDone(request, notices) ?? noticeOf(kept)
+    const submitted = submittedFormOf(request, portal)
+    const typed = submitted === undefined ? undefined : typedFields(submitted.fields)
+    const notice = doneNotice(request, notices) ?? refusalNotice(submitted)
     return sendPage(reply, 200, CreditsPage({ portal, view, typed, notice }))
   })
 
@@ -54,47 +53,34 @@ export function registerCreditPages(app: ApiServer, pages: PortalCreditsParts): 
     const portal = portalOf(request)
     const form = formFields(request)
     const typed = typedFields(form)
-    const asked = {
+    const terms = {
       enabled: form['enabled'] === 'yes',
       currency: typed.currency,
-      thresholdAmountMajor: majorOf(typed.threshold),
-      topupAmountMajor: majorOf(typed.topup),
-      maxMonthlySpendMajor: majorOf(typed.monthlyMax),
+      thresholdAmountMajor: parseMajor(typed.threshold),
+      topupAmountMajor: parseMajor(typed.topup),
+      maxMonthlySpendMajor: parseMajor(typed.monthlyMax),
     }
     const fault =
-      faultBeforehand(asked, typed.monthlyMax) ?? (await saveTerms(pages, request, asked))
+      findTypedFault(terms, typed.monthlyMax) ?? (await saveTerms(pages, request, terms))
     if (fault === undefined) return reply.redirect(`${portal.path}/credits?done=saved`, 303)
-    const kept = { fields: typed, text: faultText(fault, typed.currency, portal.frame) }
-    return sendBack(pages, reply, portal, `${portal.path}/credits`, kept)
+    const submitted = { fields: typed, text: faultText(fault, typed.currency, portal.frame) }
+    return showFormAgain(pages, reply, portal, `${portal.path}/credits`, submitted)
   })
 
-  app.post(`${portalPath}/:handle/top-up`, { schema }, async (request, reply) => {
-    const { customer, path, session } = portalOf(request)
-    const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
-      openCheckoutSession(work, pages, {
-        customerRef: customer.reference,
-        purpose: 'credit_topup',
-        productRef: null,
-        plan: undefined,
-        returnUrl: new URL(path, pages.hostedUrl).href,
-        mayChangePlan: true,
-        portalHandle: handleOf(session.sessionId),
-        locale: session.locale,
-      }),
-    )
-    return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
-  })
+  app.post(`${portalPath}/:handle/top-up`, { schema }, (request, reply) =>
+    redirectToCheckout(pages, request, reply, { purpose: 'credit_topup', productRef: null }),
+  )
 }
 
 /** Stores the terms. Returns what is wrong with them, or undefined if they are stored. */
 async function saveTerms(
   pages: ChangeParts,
   request: FastifyRequest,
-  asked: AutoRechargeRequest,
+  terms: AutoRechargeRequest,
 ): Promise<TermsFault | undefined> {
   const operation = operationOfPortal(pages, request)
   const { customer } = portalOf(request)
-  const outcome = await saveAskedTerms(pages, operation, customer.reference, asked)
+  const outcome = await saveRequestedTerms(pages, operation, customer.reference, terms)
   return outcome.kind === 'saved' ? undefined : outcome.fault
 }
 
@@ -126,7 +112,7 @@ async function readCredits(
           : mintCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
       card: card?.reusable === true ? card : undefined,
       currencies: [...new Set([displayRate.currency, ...topupCurrencies])],
-      isCardTaken: pages.cardEntries[caller.environment].kind !== 'none',
+      canEnterCard: pages.cardEntries[caller.environment].kind !== 'none',
     }
   })
 }

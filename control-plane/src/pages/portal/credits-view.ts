@@ -20,7 +20,7 @@ export type CreditsView = {
   /** Currencies in which credits can be bought. The provider's own currency comes first. */
   readonly currencies: readonly string[]
   /** Whether the customer can enter a card on this page. */
-  readonly isCardTaken: boolean
+  readonly canEnterCard: boolean
 }
 
 export const movementsPerPage = 20

@@ -13,7 +13,7 @@ import { sendDocument } from '../../invoices/send-document.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { InvoicesPage } from './invoices-page.tsx'
-import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
+import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { portalOf, portalPath, type Portal } from './portal.ts'
 
 const path = `${portalPath}/:handle/invoices`
@@ -44,7 +44,7 @@ export function registerInvoicePages(app: ApiServer, pages: ReadParts): void {
       }
     })
     const issued = invoices.filter(({ status }) => status !== 'draft')
-    const notice = noticeOfDone(request, notices)
+    const notice = doneNotice(request, notices)
     const shown = { portal, invoices: issued, payments, creditNotes, notice }
     return sendPage(reply, 200, InvoicesPage(shown))
   })

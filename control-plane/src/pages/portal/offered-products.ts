@@ -15,7 +15,7 @@ const productsShownMax = 50
 export type OfferedProduct = Pick<Product, 'reference' | 'name' | 'description'>
 
 /** References of the customer's products with an active plan, and of the product of the last plan that ended. */
-type Had = { readonly current: ReadonlySet<string>; readonly last: string | undefined }
+type HeldProducts = { readonly current: ReadonlySet<string>; readonly last: string | undefined }
 
 /**
  * Returns products without a plan of the customer for which the customer can choose one. This is the product for which the portal
@@ -24,22 +24,23 @@ type Had = { readonly current: ReadonlySet<string>; readonly last: string | unde
 export function readOfferedProducts(
   pages: ReadParts,
   { caller: { providerId, environment }, session }: Portal,
-  { current, last }: Had,
+  { current, last }: HeldProducts,
 ): Promise<readonly OfferedProduct[]> {
   return read(pages, { providerId, environment }, async (sql) => {
     const hasPlan = current.size > 0
-    const named = session.productRef ?? (hasPlan ? undefined : last)
-    if (named !== undefined && current.has(named)) return []
-    const product = named === undefined ? undefined : await findProduct(sql, providerId, named)
-    const offered = await onOffer(sql, providerId, product === undefined ? [] : [product])
+    const preferredRef = session.productRef ?? (hasPlan ? undefined : last)
+    if (preferredRef !== undefined && current.has(preferredRef)) return []
+    const product =
+      preferredRef === undefined ? undefined : await findProduct(sql, providerId, preferredRef)
+    const offered = await filterOffered(sql, providerId, product === undefined ? [] : [product])
     if (offered.length > 0 || hasPlan) return offered
     const page = { limit: productsShownMax, offset: 0 }
     const { products } = await listProducts(sql, providerId, { ...page, status: 'active' })
-    return onOffer(sql, providerId, products)
+    return filterOffered(sql, providerId, products)
   })
 }
 
-async function onOffer(
+async function filterOffered(
   sql: Queryable,
   providerId: string,
   products: readonly Product[],

@@ -38,17 +38,17 @@ export function registerPortalOpening(app: ApiServer, pages: OpenPortalParts): v
       return reply.redirect(`${pages.basePath}${portalPath}/${handle}`, 303)
     }
     const frame = await frameOf(pages, request, found, found.session.locale)
-    refuseUnlessActive(pages, found, frame)
+    requireActiveLink(pages, found, frame)
     return sendPage(reply, 200, <OpeningPage frame={frame} sessionId={found.session.sessionId} />)
   })
 
   app.post(portalPath, { schema: { hide: true } }, async (request, reply) => {
     const found = await requireLink(pages, formFields(request)['id'])
     const frame = await frameOf(pages, request, found, found.session.locale)
-    refuseUnlessActive(pages, found, frame)
-    const token = await useUp(pages, found)
+    requireActiveLink(pages, found, frame)
+    const token = await usePortalLink(pages, found)
     if (token === undefined) throw new ProblemError(problems.linkUsed, frame)
-    return letIn(pages, request, reply, found, token)
+    return enterPortal(pages, request, reply, found, token)
   })
 }
 
@@ -72,7 +72,7 @@ async function requireLink(
   throw new ProblemError(problems.noSuchLink)
 }
 
-function refuseUnlessActive(
+function requireActiveLink(
   pages: { readonly clock: Clock },
   { session }: FoundLink,
   frame: Frame,
@@ -82,7 +82,7 @@ function refuseUnlessActive(
   if (status === 'expired') throw new ProblemError(problems.linkExpired, frame)
 }
 
-function useUp(pages: OpenPortalParts, found: FoundLink): Promise<string | undefined> {
+function usePortalLink(pages: OpenPortalParts, found: FoundLink): Promise<string | undefined> {
   const { providerId, environment, session } = found
   const now = new Date(pages.clock.now())
   const openUntil = new Date(now.getTime() + pages.limits.portalOpenMs)
@@ -92,7 +92,7 @@ function useUp(pages: OpenPortalParts, found: FoundLink): Promise<string | undef
     .write((sql) => openPortal(sql, providerId, session.sessionId, openUntil, now))
 }
 
-export function letIn(
+export function enterPortal(
   pages: OpenPortalParts,
   request: FastifyRequest,
   reply: FastifyReply,

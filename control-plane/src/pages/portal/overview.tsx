@@ -6,14 +6,14 @@ import {
   type PurchaseViewParts,
   type ShownPurchase,
 } from '../../purchases/present-purchases.ts'
-import { purchaseWords } from '../purchase-words.ts'
+import { purchaseTexts } from '../purchase-texts.ts'
 import { PostForm } from '../post-form.tsx'
 import { readOfferedProducts, type OfferedProduct } from './offered-products.ts'
 import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
-import { readPauses, type Pause } from './read-pauses.ts'
+import { readSuspensionReasons, type SuspensionReason } from './read-suspension-reasons.ts'
 import { readUnpaid, UnpaidInvoices } from './unpaid-invoices.tsx'
 
 type Overview = {
@@ -21,11 +21,11 @@ type Overview = {
   readonly past: readonly ShownPurchase[]
   readonly offered: readonly OfferedProduct[]
   readonly unpaid: readonly Invoice[]
-  readonly pauses: ReadonlyMap<string, Pause>
+  readonly suspensions: ReadonlyMap<string, SuspensionReason>
 }
 
 /** Statuses in which the customer has something to do or to wait for, in addition to those with access. */
-const unsettled: ReadonlySet<string> = new Set(['pending', 'suspended'])
+const waitingStatuses: ReadonlySet<string> = new Set(['pending', 'suspended'])
 
 export async function readOverview(
   pages: PurchaseViewParts,
@@ -38,7 +38,8 @@ export async function readOverview(
     ({ purchase }) => purchase.planSnapshot !== null,
   )
   const isCurrent = ({ purchase }: ShownPurchase): boolean =>
-    (hasStatusWithAccess(purchase) && !isLapsed(purchase, now)) || unsettled.has(purchase.status)
+    (hasStatusWithAccess(purchase) && !isLapsed(purchase, now)) ||
+    waitingStatuses.has(purchase.status)
   const current = shown.filter(isCurrent)
   const past = shown.filter((each) => !isCurrent(each))
   return {
@@ -49,7 +50,7 @@ export async function readOverview(
       last: past[0]?.purchase.productRef,
     }),
     unpaid: await readUnpaid(pages, portal),
-    pauses: await readPauses(
+    suspensions: await readSuspensionReasons(
       pages,
       portal,
       current.map(({ purchase }) => purchase),
@@ -65,7 +66,7 @@ type OverviewPageProps = {
 }
 
 export function OverviewPage({ portal, overview, now, notice }: OverviewPageProps): ReactElement {
-  const { current, past, offered, unpaid, pauses } = overview
+  const { current, past, offered, unpaid, suspensions } = overview
   const { t } = portal.frame
   const title = t('portal:yourPlans')
   return (
@@ -73,7 +74,7 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
       <h1>{title}</h1>
       <UnpaidInvoices portal={portal} invoices={unpaid} />
       {offered.map((product) => (
-        <Offer key={product.reference} portal={portal} product={product} />
+        <ProductOffer key={product.reference} portal={portal} product={product} />
       ))}
       {current.length === 0 && offered.length === 0 && <NothingOffered portal={portal} />}
       <section className="cards" aria-label={t('portal:currentPlans')}>
@@ -82,7 +83,7 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
             key={shown.purchase.reference}
             portal={portal}
             shown={shown}
-            pause={pauses.get(shown.purchase.reference)}
+            suspension={suspensions.get(shown.purchase.reference)}
             now={now}
           />
         ))}
@@ -92,7 +93,10 @@ export function OverviewPage({ portal, overview, now, notice }: OverviewPageProp
   )
 }
 
-function Offer(props: { readonly portal: Portal; readonly product: OfferedProduct }): ReactElement {
+function ProductOffer(props: {
+  readonly portal: Portal
+  readonly product: OfferedProduct
+}): ReactElement {
   const { portal, product } = props
   const { t } = portal.frame
   const { name } = product
@@ -148,7 +152,7 @@ function PastPlans({ portal, past, now }: PastPlansProps): ReactElement {
           </thead>
           <tbody>
             {past.map(({ purchase }) => {
-              const { label, date } = purchaseWords(purchase, now, t)
+              const { label, date } = purchaseTexts(purchase, now, t)
               return (
                 <tr key={purchase.reference}>
                   <td>

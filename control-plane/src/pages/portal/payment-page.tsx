@@ -1,26 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import type { ReactElement } from 'react'
 import type { Card } from '@tollgate/domain/cards/repository'
-import { expiryText } from '../../invoices/card-expiry.ts'
+import { expiryText } from '../../invoices/document-formats.ts'
 import { cardScripts } from '../card-form.tsx'
 import { cardName } from '../card-name.ts'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
-import { priceWords } from '../purchase-words.ts'
+import { priceText } from '../purchase-texts.ts'
 import { SaveCardSection, type OpenSetup } from '../save-card-section.tsx'
 import type { Texts } from '../texts/texts.ts'
 import type { BillingDetails } from './billing-details.ts'
 import { BillingSection } from './billing-page.tsx'
 import type { Portal } from './portal.ts'
 import { PortalPage } from './portal-page.tsx'
-import type { UsesOfCard } from './uses-of-card.ts'
+import type { CardUses } from './card-uses.ts'
 
 type PaymentPageProps = {
   readonly portal: Portal
   readonly card: Card | undefined
-  readonly uses: UsesOfCard
+  readonly uses: CardUses
   /** Whether the customer can enter a card here. */
-  readonly isTaken: boolean
+  readonly canEnterCard: boolean
   readonly details: BillingDetails
   readonly notice: Notice | undefined
 }
@@ -29,7 +29,7 @@ export function PaymentPage({
   portal,
   card,
   uses,
-  isTaken,
+  canEnterCard,
   details,
   notice,
 }: PaymentPageProps): ReactElement {
@@ -45,7 +45,7 @@ export function PaymentPage({
         ) : (
           <SavedCard card={card} t={t} />
         )}
-        {isTaken && (
+        {canEnterCard && (
           <div className="actions">
             <PostForm page={portal} path="/payment/card">
               <input type="hidden" name="attempt" value={randomUUID()} />
@@ -86,7 +86,7 @@ function SavedCard({ card, t }: { readonly card: Card; readonly t: Texts }): Rea
   )
 }
 
-type UsesProps = { readonly portal: Portal; readonly uses: UsesOfCard }
+type UsesProps = { readonly portal: Portal; readonly uses: CardUses }
 
 function Uses({ portal, uses: { renewing, hasAutoRecharge } }: UsesProps): ReactElement | null {
   if (renewing.length === 0 && !hasAutoRecharge) return null
@@ -96,7 +96,7 @@ function Uses({ portal, uses: { renewing, hasAutoRecharge } }: UsesProps): React
       <h2>{t('portal:whatItPays')}</h2>
       <ul>
         {renewing.map(({ reference, productName: product, planSnapshot, nextBillingDate }) => {
-          const price = planSnapshot === null ? '' : priceWords(planSnapshot, portal.frame)
+          const price = planSnapshot === null ? '' : priceText(planSnapshot, portal.frame)
           return (
             <li key={reference}>
               {nextBillingDate === null

@@ -89,7 +89,7 @@ export async function requirePortal(
 const portalsMax = 20
 
 /** Returns the portal of the customer if this browser has it open, otherwise undefined. */
-export async function openPortalOf(
+export async function findOpenPortal(
   pages: PortalParts,
   request: FastifyRequest,
   { providerId, environment }: Caller,

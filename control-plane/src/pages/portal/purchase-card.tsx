@@ -10,19 +10,19 @@ import { reactivateRefusalOf } from '@tollgate/domain/purchases/reactivate-purch
 import type { Purchase } from '@tollgate/domain/purchases/repository'
 import { isEnding } from '@tollgate/domain/purchases/transitions'
 import type { ShownPurchase } from '../../purchases/present-purchases.ts'
-import { priceWords, purchaseWords } from '../purchase-words.ts'
+import { priceText, purchaseTexts } from '../purchase-texts.ts'
 import type { Formats } from '../formats.ts'
 import { PostForm } from '../post-form.tsx'
 import type { Reader } from '../reader.ts'
 import type { PlainKey } from '../texts/texts.ts'
 import type { Portal } from './portal.ts'
-import type { Pause } from './read-pauses.ts'
+import type { SuspensionReason } from './read-suspension-reasons.ts'
 
 type PurchaseCardProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
   /** Undefined if the purchase is not suspended, or if its customer cannot end the suspension. */
-  readonly pause: Pause | undefined
+  readonly suspension: SuspensionReason | undefined
   readonly now: Date
   /** False on the page of the purchase itself. */
   readonly hasLink?: boolean
@@ -31,24 +31,23 @@ type PurchaseCardProps = {
 export function PurchaseCard({
   portal,
   shown,
-  pause,
+  suspension,
   now,
   hasLink = true,
 }: PurchaseCardProps): ReactElement {
   const { purchase } = shown
   const { frame } = portal
   const { formats, t } = frame
-  const words = purchaseWords(purchase, now, t)
+  const words = purchaseTexts(purchase, now, t)
   const path = purchasePath(portal, purchase.reference)
   const planName = purchase.planSnapshot?.name
   // The price Free is not repeated for a plan that is called Free.
-  const price =
-    purchase.planSnapshot === null ? undefined : priceWords(purchase.planSnapshot, frame)
+  const price = purchase.planSnapshot === null ? undefined : priceText(purchase.planSnapshot, frame)
   const facts: readonly (readonly [string, ReactElement | string])[] = [
     ...(price === undefined || price === planName ? [] : [[t('portal:price'), price] as const]),
     ...(words.date === undefined
       ? []
-      : [[words.date.label, dayOf(words.date.on, formats)] as const]),
+      : [[words.date.label, timeElement(words.date.on, formats)] as const]),
   ]
   const changesAt = purchase.scheduledPlanAt ?? purchase.nextBillingDate
   return (
@@ -81,18 +80,18 @@ export function PurchaseCard({
       {isEnding(purchase) && purchase.nextBillingDate !== null && (
         <p>{t('portal:renewsOnceMore', { date: formats.date(purchase.nextBillingDate) })}</p>
       )}
-      {pause !== undefined && <p>{t(pauseTexts[pause])}</p>}
+      {suspension !== undefined && <p>{t(suspensionTexts[suspension])}</p>}
       <UsageMeter shown={shown} reader={frame} />
       <PurchaseActions portal={portal} shown={shown} now={now} />
     </article>
   )
 }
 
-function dayOf(instant: Date, { date }: Formats): ReactElement {
+function timeElement(instant: Date, { date }: Formats): ReactElement {
   return <time dateTime={instant.toISOString()}>{date(instant)}</time>
 }
 
-const pauseTexts: Readonly<Record<Pause, PlainKey>> = {
+const suspensionTexts: Readonly<Record<SuspensionReason, PlainKey>> = {
   disputed: 'portal:pausedDisputed',
   unpaid: 'portal:pausedUnpaid',
   'trial-ended': 'portal:pausedTrialEnded',
@@ -109,8 +108,8 @@ function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
   const { t, formats } = reader
   if (usage === undefined || purchase.planSnapshot === null) return null
   const { used, carriedOverUnits, periodEnd } = usage
-  const plan = planShown(purchase.planSnapshot, shown)
-  const capMicros = effectiveCap(plan, micros(carriedOverUnits))
+  const plan = planOfShownPeriod(purchase.planSnapshot, shown)
+  const capMicros = effectiveCap(plan, toMicros(carriedOverUnits))
   const until =
     periodEnd === undefined ? [] : [t('portal:until', { date: formats.date(new Date(periodEnd)) })]
   const cost = (
@@ -129,7 +128,7 @@ function UsageMeter({ shown, reader }: UsageProps): ReactElement | null {
     )
   }
   const cap = numberFromMicros(capMicros)
-  const isFull = micros(used) >= capMicros
+  const isFull = toMicros(used) >= capMicros
   const id = `usage-${purchase.reference}`
   const carried =
     carriedOverUnits > 0 ? [t('portal:ofThemCarriedOver', { units: carriedOverUnits })] : []
@@ -156,21 +155,21 @@ function UsageCost({ shown: { purchase, usage }, reader }: UsageProps): ReactEle
 function UnbilledLimit({ shown, reader }: UsageProps): ReactElement | null {
   const { purchase, usage } = shown
   const plan = purchase.planSnapshot
-  const cap = plan === null ? null : unbilledCap(planShown(plan, shown))
+  const cap = plan === null ? null : unbilledCap(planOfShownPeriod(plan, shown))
   if (plan === null || cap === null || usage === undefined) return null
   if (purchase.status === 'trialing') return null
-  const carried = cap.isWidened ? micros(usage.carriedOverUnits) : 0n
-  if (micros(usage.used) < cap.units + carried) return null
+  const carried = cap.isWidened ? toMicros(usage.carriedOverUnits) : 0n
+  if (toMicros(usage.used) < cap.units + carried) return null
   const amount = reader.formats.money(BigInt(plan.terms.maxUnbilledMinor ?? 0), plan.currency)
   return <p className="bad-text">{reader.t('portal:unbilledReached', { amount })}</p>
 }
 
 /** Returns the plan with the terms of the period whose usage is shown. */
-function planShown(plan: PlanSnapshot, { purchase, usage }: ShownPurchase): PlanSnapshot {
+function planOfShownPeriod(plan: PlanSnapshot, { purchase, usage }: ShownPurchase): PlanSnapshot {
   return planOfPeriod(plan, purchase, { start: new Date(usage?.periodStart ?? 0) })
 }
 
-function micros(units: number): bigint {
+function toMicros(units: number): bigint {
   return BigInt(microsFromNumber(units) ?? 0)
 }
 
@@ -184,7 +183,7 @@ function PurchaseActions({
   const decision = decideCancel(purchase, now)
   const isCancellable = decision.kind === 'schedule' || decision.kind === 'end-now'
   const isReactivable = reactivateRefusalOf(purchase, now) === undefined
-  const plans = planChoice(purchase, now)
+  const plans = planChoiceLabel(purchase, now)
   if (!isCancellable && !isReactivable && plans === undefined) return null
   return (
     <div className="actions">
@@ -219,7 +218,7 @@ function PurchaseActions({
 }
 
 /** Returns the label of the link to the product's plans. Returns undefined if the customer must do something else first. */
-function planChoice(purchase: Purchase, now: Date): PlainKey | undefined {
+function planChoiceLabel(purchase: Purchase, now: Date): PlainKey | undefined {
   if (purchase.status === 'pending' || purchase.status === 'past_due') return undefined
   return givesAccess(purchase, now) ? 'portal:changePlan' : 'portal:choosePlan'
 }

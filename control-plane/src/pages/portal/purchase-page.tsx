@@ -14,12 +14,12 @@ import { PurchaseCard, purchasePath } from './purchase-card.tsx'
 import type { Portal } from './portal.ts'
 import type { Notice } from '../notice.tsx'
 import { PortalPage } from './portal-page.tsx'
-import type { Pause } from './read-pauses.ts'
+import type { SuspensionReason } from './read-suspension-reasons.ts'
 
 type PurchasePageProps = {
   readonly portal: Portal
   readonly shown: ShownPurchase
-  readonly pause: Pause | undefined
+  readonly suspension: SuspensionReason | undefined
   /** Undefined if usage cannot be read now. */
   readonly charts: readonly MeterChart[] | undefined
   readonly now: Date
@@ -29,7 +29,7 @@ type PurchasePageProps = {
 export function PurchasePage({
   portal,
   shown,
-  pause,
+  suspension,
   charts,
   now,
   notice,
@@ -43,7 +43,13 @@ export function PurchasePage({
         <a href={portal.path}>{t('portal:allPlans')}</a>
       </p>
       <h1>{purchase.productName}</h1>
-      <PurchaseCard portal={portal} shown={shown} pause={pause} now={now} hasLink={false} />
+      <PurchaseCard
+        portal={portal}
+        shown={shown}
+        suspension={suspension}
+        now={now}
+        hasLink={false}
+      />
       <section className="card">
         <h2>{t('portal:usage')}</h2>
         {charts === undefined ? (
@@ -80,9 +86,12 @@ function PurchaseFacts(props: {
     ['portal:factReference', purchase.reference],
     ['portal:factStarted', formats.date(purchase.startDate)],
     ['portal:factLastPaid', purchase.paidAt === null ? undefined : formats.date(purchase.paidAt)],
-    ['portal:factFreeRequests', positive(freeUnits, formats)],
-    [limitLabel, positive(limit, formats)],
-    ['portal:factCreditsPerRequest', isCredited ? positive(creditsPerUnit, formats) : undefined],
+    ['portal:factFreeRequests', positiveCount(freeUnits, formats)],
+    [limitLabel, positiveCount(limit, formats)],
+    [
+      'portal:factCreditsPerRequest',
+      isCredited ? positiveCount(creditsPerUnit, formats) : undefined,
+    ],
     ['portal:factReason', purchase.cancellationReason ?? undefined],
   ]
   return (
@@ -102,7 +111,7 @@ function PurchaseFacts(props: {
   )
 }
 
-function positive(value: number | undefined, { count }: Formats): string | undefined {
+function positiveCount(value: number | undefined, { count }: Formats): string | undefined {
   return value === undefined || value <= 0 ? undefined : count(value)
 }
 

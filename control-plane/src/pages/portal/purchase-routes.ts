@@ -10,7 +10,7 @@ import { longText, requiredReference } from '@tollgate/schemas/http/fields'
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import type { PublisherParts } from '@tollgate/domain/publishing/publisher-parts'
 import type { ApiServer } from '../../access/api-server.ts'
-import { commit } from '../../access/commit.ts'
+import { commit, type ChangeParts } from '../../access/commit.ts'
 import { read } from '../../access/read.ts'
 import {
   shownPurchasesOf,
@@ -22,12 +22,12 @@ import { formFields } from '../form-fields.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { OverviewPage, readOverview } from './overview.tsx'
-import { noticeOfDone, type NoticeTable } from './notice-of-done.ts'
+import { doneNotice, type NoticeTable } from './done-notice.ts'
 import { operationOfPortal, portalOf, portalPath } from './portal.ts'
 import { purchasePath } from './purchase-card.tsx'
 import { CancelPage, PurchasePage } from './purchase-page.tsx'
 import { purchaseUsageCharts, type UsageChartParts } from './purchase-usage-charts.ts'
-import { readPauses } from './read-pauses.ts'
+import { readSuspensionReasons } from './read-suspension-reasons.ts'
 
 export type PortalPurchaseParts = PurchaseViewParts &
   HostedParts &
@@ -53,7 +53,7 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     return sendPage(
       reply,
       200,
-      OverviewPage({ portal, overview, now, notice: noticeOfDone(request, notices) }),
+      OverviewPage({ portal, overview, now, notice: doneNotice(request, notices) }),
     )
   })
 
@@ -63,9 +63,11 @@ export function registerPurchasePages(app: ApiServer, pages: PortalPurchaseParts
     const charts = await purchaseUsageCharts(pages, portal.caller, shown.purchase)
     const now = new Date(pages.clock.now())
     const { purchase } = shown
-    const pause = (await readPauses(pages, portal, [purchase])).get(purchase.reference)
-    const notice = noticeOfDone(request, notices)
-    return sendPage(reply, 200, PurchasePage({ portal, shown, pause, charts, now, notice }))
+    const suspension = (await readSuspensionReasons(pages, portal, [purchase])).get(
+      purchase.reference,
+    )
+    const notice = doneNotice(request, notices)
+    return sendPage(reply, 200, PurchasePage({ portal, shown, suspension, charts, now, notice }))
   })
 
   registerChanges(app, pages)
@@ -115,26 +117,39 @@ function registerPlanChoice(app: ApiServer, pages: PortalPurchaseParts): void {
   const route = `${portalPath}/:handle/products/:productRef/plans`
   const named = z.object({ handle: z.string(), productRef: requiredReference })
   app.post(route, { schema: { hide: true, params: named } }, async (request, reply) => {
-    const { caller, customer, frame, path, session } = portalOf(request)
+    const { caller, frame } = portalOf(request)
     const { productRef } = request.params
     const product = await read(pages, caller, (sql) =>
       findProduct(sql, caller.providerId, productRef),
     )
     if (product?.status !== 'active') throw new ProblemError(problems.notFound, frame)
-    const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
-      openCheckoutSession(work, pages, {
-        customerRef: customer.reference,
-        purpose: 'product',
-        productRef: product.reference,
-        plan: undefined,
-        returnUrl: new URL(path, pages.hostedUrl).href,
-        mayChangePlan: true,
-        portalHandle: handleOf(session.sessionId),
-        locale: session.locale,
-      }),
-    )
-    return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
+    const sale = { purpose: 'product', productRef: product.reference } as const
+    return redirectToCheckout(pages, request, reply, sale)
   })
+}
+
+/** Opens a checkout for the customer of the portal and redirects to it. Its return link leads back to the portal. */
+export async function redirectToCheckout(
+  pages: ChangeParts & HostedParts & { readonly basePath: string },
+  request: FastifyRequest,
+  reply: FastifyReply,
+  sale:
+    | { readonly purpose: 'product'; readonly productRef: string }
+    | { readonly purpose: 'credit_topup'; readonly productRef: null },
+): Promise<FastifyReply> {
+  const { customer, path, session } = portalOf(request)
+  const { sessionId } = await commit(pages, operationOfPortal(pages, request), (work) =>
+    openCheckoutSession(work, pages, {
+      ...sale,
+      customerRef: customer.reference,
+      plan: undefined,
+      returnUrl: new URL(path, pages.hostedUrl).href,
+      mayChangePlan: true,
+      portalHandle: handleOf(session.sessionId),
+      locale: session.locale,
+    }),
+  )
+  return reply.redirect(`${pages.basePath}/customer/checkout?id=${sessionId}`, 303)
 }
 
 /** Returns a purchase of this customer. A purchase of another customer is refused like one that does not exist. */

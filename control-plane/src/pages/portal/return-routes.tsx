@@ -9,7 +9,7 @@ import type { ApiServer } from '../../access/api-server.ts'
 import { frameOf } from '../frame.ts'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
-import { openPortalOf, portalPath, type PortalParts } from './portal.ts'
+import { findOpenPortal, portalPath, type PortalParts } from './portal.ts'
 import { ReturnedPage } from './returned-page.tsx'
 import { unpaidPath } from './unpaid-invoices.tsx'
 
@@ -41,10 +41,10 @@ export function registerReturn(app: ApiServer, pages: ReturnPageParts): void {
   const path = `${portalPath}/returned/:environment/:intentRef/:secret`
   app.get(path, { schema: { hide: true, params } }, async (request, reply) => {
     const { environment } = request.params
-    const returned = await requireReturned(pages, request.params)
+    const returned = await requireReturnedPayment(pages, request.params)
     const { providerId, customerRef, invoiceRef } = returned
     const caller = { providerId, environment }
-    const portal = await openPortalOf(pages, request, caller, customerRef)
+    const portal = await findOpenPortal(pages, request, caller, customerRef)
     if (portal !== undefined)
       return reply.redirect(`${unpaidPath(portal, invoiceRef)}?tried=yes`, 303)
     const operation = reconcileOperation(providerId, environment, new Date(pages.clock.now()))
@@ -54,7 +54,7 @@ export function registerReturn(app: ApiServer, pages: ReturnPageParts): void {
   })
 }
 
-async function requireReturned(
+async function requireReturnedPayment(
   pages: { readonly publisher: PublisherParts; readonly hostedUrl: string },
   { environment, intentRef, secret }: z.infer<typeof params>,
 ): Promise<ReturnedPayment> {

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { OnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
-import { BankWaitedFor } from '../bank-waited-for.tsx'
+import { BankPending } from '../bank-pending.tsx'
 import type { Frame } from '../frame.ts'
 import { Page } from '../page.tsx'
 import type { PlainKey } from '../texts/texts.ts'
@@ -22,8 +22,8 @@ export function ReturnedPage({ frame, payment }: ReturnedProps): ReactElement {
           </span>
         )}
         <h1>{title}</h1>
-        {payment.kind === 'processing' ? <BankWaitedFor t={t} /> : <p>{t(text)}</p>}
-        <p className="quiet">{accountWords(frame, isPaid)}</p>
+        {payment.kind === 'processing' ? <BankPending t={t} /> : <p>{t(text)}</p>}
+        <p className="quiet">{accountText(frame, isPaid)}</p>
       </div>
     </Page>
   )
@@ -44,7 +44,7 @@ function textsOf({ kind }: OnSessionPayment): readonly [title: PlainKey, text: P
 }
 
 /** Returns how the customer gets back to the account. Only the provider can authenticate its customers and open the portal. */
-function accountWords({ merchant, t }: Frame, isPaid: boolean): string {
+function accountText({ merchant, t }: Frame, isPaid: boolean): string {
   const name = merchant?.name ?? t('portal:yourProvider')
   return isPaid ? t('portal:openAccountAgain', { name }) : t('portal:openAccountToRetry', { name })
 }

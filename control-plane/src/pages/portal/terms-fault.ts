@@ -4,7 +4,7 @@ import {
   type RechargeFault,
 } from '@tollgate/domain/auto-recharge/decide-recharge-terms'
 import { minorPerMajor } from '@tollgate/domain/money/currencies'
-import { leastTopUpMinor } from '../checkout/top-up-amounts.ts'
+import { minimumTopUpMinor } from '../checkout/top-up-amounts.ts'
 import type { Reader } from '../reader.ts'
 
 /** What is wrong with the terms of automatic top-up. */
@@ -15,7 +15,7 @@ export type TermsFault = RechargeFault | { readonly code: 'cap-unreadable' }
  * pages show the same minimum. `typedMax` is the typed monthly maximum: if it cannot be parsed, it must not be stored as no
  * maximum.
  */
-export function faultBeforehand(
+export function findTypedFault(
   { enabled, currency, topupAmountMajor, maxMonthlySpendMajor }: AutoRechargeRequest,
   typedMax: string,
 ): TermsFault | undefined {
@@ -24,7 +24,7 @@ export function faultBeforehand(
   if (typedMax !== '' && maxMonthlySpendMajor === undefined) return { code: 'cap-unreadable' }
   if (topupAmountMajor === undefined) return undefined
   const topupMinor = topupAmountMajor * Number(minorPerMajor(currency))
-  return topupMinor < Number(leastTopUpMinor(currency)) ? { code: 'too-small' } : undefined
+  return topupMinor < Number(minimumTopUpMinor(currency)) ? { code: 'too-small' } : undefined
 }
 
 /** Returns the message about the fault. */
@@ -39,8 +39,8 @@ export function faultText(
     case 'required':
       return t('portal:faultRequired')
     case 'too-large': {
-      const most = BigInt(rechargeMajorMax) * minorPerMajor(currency)
-      return t('portal:faultTooLarge', { amount: formats.money(most, currency) })
+      const maximum = BigInt(rechargeMajorMax) * minorPerMajor(currency)
+      return t('portal:faultTooLarge', { amount: formats.money(maximum, currency) })
     }
     case 'minor-units':
       return t('portal:faultMinorUnits')
@@ -48,7 +48,7 @@ export function faultText(
       return t('portal:faultThreshold')
     case 'too-small':
       return t('portal:faultTooSmall', {
-        amount: formats.money(leastTopUpMinor(currency), currency),
+        amount: formats.money(minimumTopUpMinor(currency), currency),
       })
     case 'cap-unreadable':
       return t('portal:faultCapUnreadable', { example: formats.decimal(1000.5) })

@@ -4,7 +4,7 @@ import type { Card } from '@tollgate/domain/cards/repository'
 import type { OnSessionPayment } from '@tollgate/domain/charging/pay-on-session'
 import type { Invoice } from '@tollgate/domain/invoices/invoice'
 import { dueMinor } from '@tollgate/domain/invoices/transitions'
-import { BankWaitedFor } from '../bank-waited-for.tsx'
+import { BankPending } from '../bank-pending.tsx'
 import { cardName } from '../card-name.ts'
 import type { Notice } from '../notice.tsx'
 import { PostForm } from '../post-form.tsx'
@@ -40,18 +40,18 @@ export function UnpaidPage(props: UnpaidPageProps): ReactElement {
           </p>
           <h1>{t('portal:payAmount', { amount })}</h1>
         </div>
-        <Way {...props} amount={amount} />
+        <PaymentOptions {...props} amount={amount} />
       </section>
     </PortalPage>
   )
 }
 
-function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement {
+function PaymentOptions(props: UnpaidPageProps & { readonly amount: string }): ReactElement {
   const { portal, invoice, payment, card, amount } = props
   const { t } = portal.frame
   switch (payment.kind) {
     case 'processing':
-      return <BankWaitedFor t={t} />
+      return <BankPending t={t} />
     case 'authenticate':
       return (
         <>
@@ -59,7 +59,7 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
           <a className="button main broad" href={payment.url} rel="noreferrer">
             {t('portal:continueToBank')}
           </a>
-          <OtherCard portal={portal} />
+          <OtherCardForm portal={portal} />
         </>
       )
     case 'unpaid':
@@ -67,7 +67,7 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
         return (
           <>
             <p>{t('portal:noCardToCharge')}</p>
-            <OtherCard portal={portal} isFirst />
+            <OtherCardForm portal={portal} isFirst />
           </>
         )
       }
@@ -79,13 +79,16 @@ function Way(props: UnpaidPageProps & { readonly amount: string }): ReactElement
               {t('portal:payAmountWith', { amount, card: cardName(card, { t }) })}
             </button>
           </PostForm>
-          <OtherCard portal={portal} />
+          <OtherCardForm portal={portal} />
         </>
       )
   }
 }
 
-function OtherCard(props: { readonly portal: Portal; readonly isFirst?: boolean }): ReactElement {
+function OtherCardForm(props: {
+  readonly portal: Portal
+  readonly isFirst?: boolean
+}): ReactElement {
   const { portal, isFirst = false } = props
   const { t } = portal.frame
   return (

@@ -45,25 +45,25 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     const { t } = portalOf(request).frame
     const declined: Notice = { tone: 'bad', text: t('portal:paymentDeclined') }
     const notice = tried === 'yes' && payment.kind === 'unpaid' ? declined : undefined
-    return showPayment(pages, request, reply, payment, notice)
+    return showUnpaidInvoice(pages, request, reply, payment, notice)
   })
 
   app.post(path, { schema }, async (request, reply) => {
     const portal = portalOf(request)
     const { invoiceRef } = request.params
     await requireInvoice(pages, request, invoiceRef)
-    const own = unpaidPath(portal, invoiceRef)
+    const ownPath = unpaidPath(portal, invoiceRef)
     const operation = operationOfPortal(pages, request)
     const secret = drawReturnSecret()
     await payOnSession(pages.payments, operation, invoiceRef, (intentRef) =>
       returnUrlOf(pages, operation.environment, intentRef, secret),
     )
     // The page of the payment continues: it shows the outcome, or leads to the bank.
-    return reply.redirect(`${own}?tried=yes`, 303)
+    return reply.redirect(`${ownPath}?tried=yes`, 303)
   })
 }
 
-async function showPayment(
+async function showUnpaidInvoice(
   pages: ReadParts,
   request: FastifyRequest,
   reply: FastifyReply,

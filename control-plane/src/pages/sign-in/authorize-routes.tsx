@@ -25,7 +25,7 @@ import { ConsentPage } from './consent-page.tsx'
 import { registerSignInForms, showSignIn } from './sign-in-routes.tsx'
 import {
   readVisitor,
-  signInAgain,
+  restartSignIn,
   type Exchange,
   type SignInParts,
   type Visitor,
@@ -40,32 +40,32 @@ export function registerAuthorizePages(app: ApiServer, parts: SignInParts): void
     app,
     parts,
     pagePath,
-    async (exchange) => (await open(parts, exchange)).visitor,
+    async (exchange) => (await openConsent(parts, exchange)).visitor,
   )
 
   app.get(pagePath, { schema }, async (request, reply) => {
-    const { visitor, interaction } = await open(parts, { request, reply })
+    const { visitor, interaction } = await openConsent(parts, { request, reply })
     if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
     const product = await requireProduct(
       parts.pages,
       visitor.caller,
       interaction.issuer.server.productRef,
     )
-    void reply.headers(headersOf(interaction))
+    void reply.headers(consentHeaders(interaction))
     const { client } = interaction
     const shown = { visitor, client, productName: product.name }
     return sendPage(reply, 200, <ConsentPage {...shown} />)
   })
 
   app.post(`${pagePath}/answer`, { schema }, async (request, reply) => {
-    const { visitor, interaction } = await open(parts, { request, reply })
+    const { visitor, interaction } = await openConsent(parts, { request, reply })
     // Some browsers apply the policy of this response to the redirects that follow, so it needs the headers as well.
-    void reply.headers(headersOf(interaction))
-    return answer(parts, { request, reply }, visitor, interaction)
+    void reply.headers(consentHeaders(interaction))
+    return answerConsent(parts, { request, reply }, visitor, interaction)
   })
 }
 
-async function answer(
+async function answerConsent(
   { pages }: SignInParts,
   { request, reply }: Exchange,
   visitor: Visitor,
@@ -75,19 +75,19 @@ async function answer(
   const { answer: given } = formFields(request)
   if (given === 'refuse') return reply.redirect(await refuseClient(interaction), 303)
   if (session === undefined || given !== 'allow') return reply.redirect(path, 303)
-  const customer = await enrol(pages, request, interaction, session)
-  if (customer === undefined) return signInAgain(pages, reply, visitor)
+  const customer = await enrolCustomer(pages, request, interaction, session)
+  if (customer === undefined) return restartSignIn(pages, reply, visitor)
   return reply.redirect(await allowClient(interaction, customer.reference), 303)
 }
 
-async function enrol(
+async function enrolCustomer(
   pages: PageParts,
   request: FastifyRequest,
   { issuer }: OpenInteraction,
   session: BrowserSession,
 ): Promise<Customer | undefined> {
   const { productRef } = issuer.server
-  const caller = callerOf({ issuer })
+  const caller = callerOfIssuer({ issuer })
   const { cycleMode } = await requireProvider(pages, caller)
   const known = await read(pages, caller, (sql) =>
     findCustomerOfEmail(sql, caller.providerId, session.email),
@@ -104,21 +104,21 @@ async function enrol(
   )
 }
 
-type Opened = { readonly visitor: Visitor; readonly interaction: OpenInteraction }
+type OpenedConsent = { readonly visitor: Visitor; readonly interaction: OpenInteraction }
 
-async function open(parts: SignInParts, exchange: Exchange): Promise<Opened> {
+async function openConsent(parts: SignInParts, exchange: Exchange): Promise<OpenedConsent> {
   const { sid = '' } = exchange.request.params as { readonly sid?: string }
   const interaction = await findInteraction(parts.auth.issuers, sid)
   if (interaction === undefined) throw new ProblemError(problems.signInEnded)
   const path = `${parts.pages.basePath}${authorizePath}/${sid}`
-  const visitor = await readVisitor(parts, exchange, callerOf(interaction), path)
+  const visitor = await readVisitor(parts, exchange, callerOfIssuer(interaction), path)
   if (interaction.interaction.result !== undefined) {
     throw new ProblemError(problems.signInEnded, visitor.frame)
   }
   return { visitor, interaction }
 }
 
-function callerOf({ issuer }: Pick<OpenInteraction, 'issuer'>): Caller {
+function callerOfIssuer({ issuer }: Pick<OpenInteraction, 'issuer'>): Caller {
   const { providerId, environment } = issuer.server
   return { providerId, environment }
 }
@@ -127,8 +127,8 @@ function callerOf({ issuer }: Pick<OpenInteraction, 'issuer'>): Caller {
  * Returns the headers of the consent page. Its form redirects to the issuer and from there to the client, and browsers check both
  * addresses against the page's policy.
  */
-function headersOf({ issuer, client }: OpenInteraction): Readonly<Record<string, string>> {
-  const forms = [new URL(issuer.address.issuer).origin, sourceOf(client.redirectUri)]
+function consentHeaders({ issuer, client }: OpenInteraction): Readonly<Record<string, string>> {
+  const forms = [new URL(issuer.address.issuer).origin, policySourceOf(client.redirectUri)]
   return securityHeaders({ ...noForeignOrigins, forms })
 }
 
@@ -136,7 +136,7 @@ function headersOf({ issuer, client }: OpenInteraction): Readonly<Record<string,
  * Returns the address as a source of a content security policy. Policies cannot contain an IPv6 address, so its scheme is used
  * instead.
  */
-function sourceOf(redirectUri: string): string {
+function policySourceOf(redirectUri: string): string {
   const { protocol, hostname, origin } = new URL(redirectUri)
   return /^https?:$/.test(protocol) && !hostname.startsWith('[') ? origin : protocol
 }

@@ -25,7 +25,7 @@ import { ConnectPage, OtherCustomerPage } from './connect-page.tsx'
 import { registerSignInForms, showSignIn } from './sign-in-routes.tsx'
 import {
   readVisitor,
-  signInAgain,
+  restartSignIn,
   type Exchange,
   type SignInParts,
   type Visitor,
@@ -46,23 +46,23 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     app,
     parts,
     pagePath,
-    async (exchange) => (await open(parts, exchange)).visitor,
+    async (exchange) => (await openLink(parts, exchange)).visitor,
   )
 
   app.get(pagePath, { schema }, async (request, reply) => {
-    const { visitor, link } = await open(parts, { request, reply })
+    const { visitor, link } = await openLink(parts, { request, reply })
     if (visitor.session === undefined) return showSignIn(parts, { request, reply }, visitor)
     const customer = await findVisitingCustomer(pages, visitor)
-    if (customer?.reference !== link.customerRef) return refuse(reply, visitor)
+    if (customer?.reference !== link.customerRef) return sendOtherCustomerPage(reply, visitor)
     return sendPage(reply, 200, <ConnectPage visitor={visitor} purpose={link.purpose} />)
   })
 
   app.post(`${pagePath}/continue`, { schema }, async (request, reply) => {
-    const { visitor, link, id } = await open(parts, { request, reply })
+    const { visitor, link, id } = await openLink(parts, { request, reply })
     const { session } = visitor
     if (session === undefined) return reply.redirect(visitor.path, 303)
     const customer = await findVisitingCustomer(pages, visitor)
-    if (customer?.reference !== link.customerRef) return refuse(reply, visitor)
+    if (customer?.reference !== link.customerRef) return sendOtherCustomerPage(reply, visitor)
     const operation = {
       ...visitor.caller,
       now: new Date(pages.clock.now()),
@@ -72,9 +72,11 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
     }
     let address: string | undefined
     try {
-      address = await commit(pages, operation, (work) => goOn(pages, work, { session, link, id }))
+      address = await commit(pages, operation, (work) =>
+        followLink(pages, work, { session, link, id }),
+      )
     } catch (error) {
-      if (error instanceof SignInOverError) return signInAgain(pages, reply, visitor)
+      if (error instanceof SignInEndedError) return restartSignIn(pages, reply, visitor)
       throw error
     }
     if (address === undefined) throw new ProblemError(problems.connectEnded, visitor.frame)
@@ -83,10 +85,10 @@ export function registerConnectPages(app: ApiServer, parts: SignInParts): void {
 }
 
 /** Rolls back the transaction of a sign-in that is no longer valid. */
-class SignInOverError extends Error {}
+class SignInEndedError extends Error {}
 
 /** Uses the link. Returns the address to which it leads, or undefined if it was used before or its customer no longer exists. */
-async function goOn(
+async function followLink(
   pages: PageParts,
   work: UnitOfWork,
   given: { readonly session: BrowserSession; readonly link: PlacedLink; readonly id: string },
@@ -95,21 +97,25 @@ async function goOn(
   const { identity, email } = session
   const customer = await lockCustomerOfEmail(work.sql, work.providerId, email)
   if (customer === undefined || customer === 'gone') return undefined
-  if (customer.reference !== link.customerRef) throw new SignInOverError()
+  if (customer.reference !== link.customerRef) throw new SignInEndedError()
   if (!(await useLink(work, id))) return undefined
   if (identity !== null) {
     const linked = await linkIdentity(work, { identity, email }, () => Promise.resolve(customer))
-    if (linked === undefined) throw new SignInOverError()
+    if (linked === undefined) throw new SignInEndedError()
   }
-  return openPage(pages, work, link)
+  return openLinkedPage(pages, work, link)
 }
 
 /** Opens the page for which the link was created. Returns its address. */
-async function openPage(pages: PageParts, work: UnitOfWork, link: PlacedLink): Promise<string> {
+async function openLinkedPage(
+  pages: PageParts,
+  work: UnitOfWork,
+  link: PlacedLink,
+): Promise<string> {
   const { customerRef, productRef, purpose, planRef } = link
   if (purpose === 'portal') {
-    const asked = { customerRef, productRef }
-    const { sessionId } = await openCustomerSession(work, pages.limits, asked)
+    const request = { customerRef, productRef }
+    const { sessionId } = await openCustomerSession(work, pages.limits, request)
     return customerPageUrl(pages.basePath, sessionId)
   }
   const plan =
@@ -128,9 +134,9 @@ async function openPage(pages: PageParts, work: UnitOfWork, link: PlacedLink): P
   return checkoutPageUrl(pages.basePath, sessionId)
 }
 
-type Opened = { readonly visitor: Visitor; readonly link: PlacedLink; readonly id: string }
+type OpenedLink = { readonly visitor: Visitor; readonly link: PlacedLink; readonly id: string }
 
-async function open(parts: SignInParts, exchange: Exchange): Promise<Opened> {
+async function openLink(parts: SignInParts, exchange: Exchange): Promise<OpenedLink> {
   const { pages } = parts
   const { id = '' } = exchange.request.params as { readonly id?: string }
   const now = new Date(pages.clock.now())
@@ -151,6 +157,6 @@ async function findVisitingCustomer(
   return read(pages, caller, (sql) => findCustomerOfEmail(sql, caller.providerId, email))
 }
 
-function refuse(reply: FastifyReply, visitor: Visitor): FastifyReply {
+function sendOtherCustomerPage(reply: FastifyReply, visitor: Visitor): FastifyReply {
   return sendPage(reply, 403, <OtherCustomerPage visitor={visitor} />)
 }

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react'
 import type { OpenInteraction } from '../../customer-auth/interactions.ts'
-import { isOfNativeClient } from '../../customer-auth/redirect-policy.ts'
+import { isNativeRedirect } from '../../customer-auth/redirect-policy.ts'
 import type { PlainKey } from '../texts/texts.ts'
 import { Page } from '../page.tsx'
 import { PostForm } from '../post-form.tsx'
@@ -28,7 +28,7 @@ export function ConsentPage({ visitor, client, productName }: ConsentPageProps):
   const { frame } = visitor
   const { t } = frame
   const name = client.name ?? t('signIn:clientUnnamed')
-  const isLocal = isOfNativeClient(client.redirectUri)
+  const isLocal = isNativeRedirect(client.redirectUri)
   const host = publisherOf(client.clientId)
   return (
     <Page frame={frame} title={t('signIn:consentTitle', { client: name })} narrow>

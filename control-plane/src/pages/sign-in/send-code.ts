@@ -10,8 +10,8 @@ import {
   saveSignIn,
 } from '@tollgate/domain/customer-auth/sign-in-codes'
 import { ProblemError, problems } from '../problem.tsx'
-import { mailNameOf } from './mail-name.ts'
 import type { SignInParts, Visitor } from './visitor.ts'
+import { shownNameOf } from '../../customer-auth/client-metadata.ts'
 
 /*
  * Anyone may enter any person's email address. The owner of the address must not get an unlimited number of emails, and must not be
@@ -34,7 +34,7 @@ const windowsPerDay = 6
  * the email.
  */
 export async function sendCode(parts: SignInParts, visitor: Visitor, email: string): Promise<void> {
-  if (await mayHaveShortCode(parts, visitor, email)) await sendShortCode(parts, visitor, email)
+  if (await isShortCodeAllowed(parts, visitor, email)) await sendShortCode(parts, visitor, email)
   else await sendSharedCode(parts, visitor, email)
 }
 
@@ -42,7 +42,7 @@ export async function sendCode(parts: SignInParts, visitor: Visitor, email: stri
  * Returns whether the address gets a short code. Emails to one mailbox are counted together for all providers of the environment,
  * and for all tags of its address.
  */
-async function mayHaveShortCode(
+async function isShortCodeAllowed(
   { pages, auth }: SignInParts,
   { caller }: Visitor,
   email: string,
@@ -84,7 +84,7 @@ async function sendSharedCode(parts: SignInParts, visitor: Visitor, email: strin
   const now = new Date(parts.pages.clock.now())
   const isClaimed = await rows.write((sql) => claimSharedCode(sql, providerId, shared, now))
   if (isClaimed) {
-    const shown = { code: inGroups(shared.code), name: mailNameOf(frame.merchant?.name) }
+    const shown = { code: groupDigits(shared.code), name: mailNameOf(frame.merchant?.name) }
     try {
       await requireTagsLeft(parts, visitor, email)
       await parts.auth.mailer.send(caller, {
@@ -118,10 +118,27 @@ async function requireTagsLeft(
 }
 
 /** Formats the code in groups of 4 digits. Spaces are removed when the code is read. */
-function inGroups(code: string): string {
+function groupDigits(code: string): string {
   return code.replaceAll(/\d{4}(?=\d)/g, '$& ')
 }
 
 function rowsOf({ pages }: SignInParts, { caller }: Visitor) {
   return pages.database.of(caller.providerId).in(caller.environment)
+}
+
+const mailNameCharsMax = 80
+
+/**
+ * Returns the provider's name for emails: one line of visible text that no mail program turns into a link. A person can request a
+ * code for the address of another person, so the email must not contain an address that the provider chose.
+ */
+export function mailNameOf(name: string | undefined): string {
+  const line = shownNameOf(name) ?? ''
+  const unlinked = line
+    .replaceAll(/\s*:\/\/\s*/g, ' ')
+    .replaceAll(/:(?=\S)/g, ': ')
+    // Mail programs recognize an address by full stops between letters. This character looks the same.
+    .replaceAll(/(?<=\S)[.\u3002\uff0e\uff61](?=\S)/g, '\u2024')
+    .replaceAll(/(?<=\S)@(?=\S)/g, ' @ ')
+  return Array.from(unlinked).slice(0, mailNameCharsMax).join('').trim()
 }

@@ -16,9 +16,9 @@ import { inboxPath } from './inbox-page.tsx'
 import { sendCode } from './send-code.ts'
 import { CodePage, EmailPage } from './sign-in-pages.tsx'
 import { requireAttemptLeft } from './require-attempt-left.ts'
-import { leaveForUpstream, upstreamNoticeOf } from './upstream-routes.tsx'
+import { redirectToUpstream, upstreamNoticeOf } from './upstream-routes.tsx'
 import {
-  forgetSignIn,
+  clearSignIn,
   sessionTokenOf,
   signIn,
   type Exchange,
@@ -68,7 +68,7 @@ export function registerSignInForms(
 
   app.post(`${pagePath}/upstream/:upstream`, { schema }, async (request, reply) => {
     const visitor = await find({ request, reply })
-    return leaveForUpstream(parts, { request, reply }, visitor)
+    return redirectToUpstream(parts, { request, reply }, visitor)
   })
 
   app.post(`${pagePath}/sign-out`, { schema }, async (request, reply) => {
@@ -79,7 +79,7 @@ export function registerSignInForms(
       const rows = pages.database.of(providerId).in(environment)
       await rows.write((sql) => endBrowserSession(sql, providerId, token))
     }
-    forgetSignIn(pages, reply, caller)
+    clearSignIn(pages, reply, caller)
     return reply.redirect(path, 303)
   })
 }
@@ -111,7 +111,7 @@ async function requestCode(
   } catch (error) {
     if (error instanceof RecipientRefusedError) return refuseEmail()
     if (error instanceof ProblemError) throw error
-    request.log.error({ err: error }, 'a code could not be sent')
+    request.log.error({ err: error }, 'could not send a sign-in code')
     throw new ProblemError(problems.mailUnavailable, frame)
   }
   return reply.redirect(`${visitor.path}?step=code`, 303)

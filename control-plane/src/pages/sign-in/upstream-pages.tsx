@@ -33,14 +33,18 @@ export function UpstreamButtons(props: UpstreamButtonsProps): ReactElement | nul
   )
 }
 
-type LeavingPageProps = {
+type UpstreamRedirectPageProps = {
   readonly visitor: Visitor
   readonly label: string
   readonly address: string
 }
 
 /** The page before a redirect to the upstream. It also contains a button, in case the redirect does not happen. */
-export function LeavingPage({ visitor, label, address }: LeavingPageProps): ReactElement {
+export function UpstreamRedirectPage({
+  visitor,
+  label,
+  address,
+}: UpstreamRedirectPageProps): ReactElement {
   const { frame } = visitor
   const { t } = frame
   const title = t('signIn:continueWith', { name: label })

@@ -24,9 +24,9 @@ import type { Notice } from '../notice.tsx'
 import { sendPage } from '../page.tsx'
 import { ProblemError, problems } from '../problem.tsx'
 import { requireAttemptLeft } from './require-attempt-left.ts'
-import { LeavingPage } from './upstream-pages.tsx'
+import { UpstreamRedirectPage } from './upstream-pages.tsx'
 import {
-  knownBrowserToken,
+  findBrowserToken,
   signIn,
   type Exchange,
   type SignInParts,
@@ -37,7 +37,7 @@ import {
  * Sends the browser to the upstream. The response is a page that redirects by itself, not an HTTP redirect. Browsers check the
  * redirects of a form against the page's policy, which would have to name every host in the upstream's sign-in.
  */
-export async function leaveForUpstream(
+export async function redirectToUpstream(
   parts: SignInParts,
   { request, reply }: Exchange,
   visitor: Visitor,
@@ -56,7 +56,10 @@ export async function leaveForUpstream(
     const checks = checksOf(browserToken, state)
     address = (await upstream.authorizeUrl(callbackUrl(pages, name), checks)).href
   } catch (error) {
-    request.log.warn({ upstream: name, reason: reasonOf(error) }, 'a sign-in could not be started')
+    request.log.warn(
+      { upstream: name, reason: reasonOf(error) },
+      'could not start a sign-in at an upstream',
+    )
     return reply.redirect(noticePath(pagePath, name, 'failed'), 303)
   }
   const now = new Date(pages.clock.now())
@@ -67,7 +70,11 @@ export async function leaveForUpstream(
     .write((sql) => saveUpstreamSignIn(sql, providerId, started, now))
   void reply.header('refresh', `0; url=${address}`)
   const { label } = upstream
-  return sendPage(reply, 200, <LeavingPage visitor={visitor} label={label} address={address} />)
+  return sendPage(
+    reply,
+    200,
+    <UpstreamRedirectPage visitor={visitor} label={label} address={address} />,
+  )
 }
 
 /**
@@ -77,7 +84,7 @@ export async function leaveForUpstream(
 export function registerUpstreamCallback(app: ApiServer, parts: SignInParts): void {
   const schema = { hide: true }
   app.get('/customer/sign-in/:upstream/callback', { schema }, async (request, reply) => {
-    return comeBack(parts, { request, reply })
+    return completeUpstreamSignIn(parts, { request, reply })
   })
 }
 
@@ -85,21 +92,24 @@ export function registerUpstreamCallback(app: ApiServer, parts: SignInParts): vo
  * Completes the sign-in. Only the state decides where the browser continues; other parts of the address do not. After a crash
  * before the session is stored, the person must start again, because the state and the code of the upstream are used up.
  */
-async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promise<FastifyReply> {
+async function completeUpstreamSignIn(
+  parts: SignInParts,
+  { request, reply }: Exchange,
+): Promise<FastifyReply> {
   const { pages } = parts
   const query = queryOf(request)
   const state = query.get('state') ?? ''
   const environment = environments.find((each) => state.startsWith(`${each}.`))
-  const browserToken = knownBrowserToken(pages, request)
+  const browserToken = findBrowserToken(pages, request)
   const found = findUpstream(parts, request.params)
   if (environment === undefined || browserToken === undefined || found === undefined) {
     throw new ProblemError(problems.signInEnded)
   }
   const [name, upstream] = found
   const { database } = pages.publisher
-  const asked = { state, browserToken, upstream: name }
+  const returnedSignIn = { state, browserToken, upstream: name }
   const now = new Date(pages.clock.now())
-  const started = await useUpstreamSignIn(database, environment, asked, now)
+  const started = await useUpstreamSignIn(database, environment, returnedSignIn, now)
   if (started === undefined) throw new ProblemError(problems.signInEnded)
   const { providerId, pagePath } = started
   const refuse = (notice: UpstreamNotice): FastifyReply =>
@@ -111,7 +121,10 @@ async function comeBack(parts: SignInParts, { request, reply }: Exchange): Promi
   try {
     account = await upstream.account(callback, checksOf(browserToken, state))
   } catch (error) {
-    request.log.warn({ upstream: name, reason: reasonOf(error) }, 'a sign-in was not completed')
+    request.log.warn(
+      { upstream: name, reason: reasonOf(error) },
+      'could not complete a sign-in at an upstream',
+    )
     return refuse('failed')
   }
   const verified = emailSchema.safeParse(account.verifiedEmail)

@@ -69,29 +69,29 @@ export async function signIn(
   const { providerId, environment } = caller
   const token = randomBytes(32).toString('base64url')
   const now = new Date(pages.clock.now())
-  const lastsMs = auth.config.customerSignedInHours * 3_600_000
-  const expiresAt = new Date(now.getTime() + lastsMs)
+  const lifetimeMs = auth.config.customerSignedInHours * 3_600_000
+  const expiresAt = new Date(now.getTime() + lifetimeMs)
   await pages.database
     .of(providerId)
     .in(environment)
     .write((sql) => startBrowserSession(sql, providerId, { ...session, token, expiresAt }, now))
   void reply.setCookie(sessionCookie(pages, caller), token, {
     ...hostCookie(pages),
-    maxAge: Math.floor(lastsMs / 1_000),
+    maxAge: Math.floor(lifetimeMs / 1_000),
   })
 }
 
-export function forgetSignIn(pages: PageParts, reply: FastifyReply, caller: Caller): void {
+export function clearSignIn(pages: PageParts, reply: FastifyReply, caller: Caller): void {
   void reply.clearCookie(sessionCookie(pages, caller), hostCookie(pages))
 }
 
 /** Signs the browser out and redirects to the page. Used if the account of the sign-in now belongs to another customer. */
-export function signInAgain(
+export function restartSignIn(
   pages: PageParts,
   reply: FastifyReply,
   { caller, path }: Visitor,
 ): FastifyReply {
-  forgetSignIn(pages, reply, caller)
+  clearSignIn(pages, reply, caller)
   return reply.redirect(path, 303)
 }
 
@@ -104,7 +104,7 @@ export function sessionTokenOf(
 }
 
 function browserTokenOf(pages: PageParts, request: FastifyRequest, reply: FastifyReply): string {
-  const known = knownBrowserToken(pages, request)
+  const known = findBrowserToken(pages, request)
   if (known !== undefined) return known
   const token = randomBytes(32).toString('base64url')
   void reply.setCookie(browserCookie(pages), token, hostCookie(pages))
@@ -112,7 +112,7 @@ function browserTokenOf(pages: PageParts, request: FastifyRequest, reply: Fastif
 }
 
 /** Returns the token of the cookie that every browser has, or undefined if the browser visits for the first time. */
-export function knownBrowserToken(pages: PageParts, request: FastifyRequest): string | undefined {
+export function findBrowserToken(pages: PageParts, request: FastifyRequest): string | undefined {
   const known = request.cookies[browserCookie(pages)]
   return known !== undefined && /^[\w-]{43}$/.test(known) ? known : undefined
 }

@@ -6,11 +6,11 @@ import { textsFor } from './texts.ts'
 
 const count = (value: number | bigint): string => new Intl.NumberFormat('de').format(value)
 
-test('every language has every text, plural form and value', () => {
+test('have every text, plural form and value in every language', () => {
   expect(catalogFaults()).toEqual([])
 })
 
-test('names what is wrong with a translation', () => {
+test('report faults of a translation', () => {
   const english = { hi: 'Hi {{name}}', day_one: '{{count}} day', day_other: '{{count}} days' }
   const none = {}
   const wrong = { hi: 'Salut {{nom}}', day_one: '{{count}} jour', day_other: 'jours', more: '' }
@@ -25,7 +25,7 @@ test('names what is wrong with a translation', () => {
   ])
 })
 
-test('chooses the plural form and writes the number as the reader does', () => {
+test('choose the plural form and format the number for the reader', () => {
   const t = textsFor('de', count)
   expect(t('shared:requests', { count: 1 })).toBe('1 Anfrage')
   expect(t('shared:requests', { count: 1_000 })).toBe('1.000 Anfragen')
@@ -34,13 +34,13 @@ test('chooses the plural form and writes the number as the reader does', () => {
   )
 })
 
-test('shows values as they are, whatever is in them', () => {
+test('insert values unchanged, whatever they contain', () => {
   const t = textsFor('en', count)
   const hostile = '<b>{{count}}</b> $t(shared:tryAgain) \\u0000'
   expect(t('shared:accountWith', { name: hostile })).toContain(hostile)
 })
 
-test('puts elements where their names are', () => {
+test('insert elements at their names', () => {
   const t = textsFor('en', count)
   const name = createElement('a', { href: '/' }, 'A & B')
   const page = createElement('p', null, t.rich('shared:accountWith', { name }))

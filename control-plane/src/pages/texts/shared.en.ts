@@ -42,12 +42,6 @@ export const sharedEnglish = {
   perDays_other: '{{price}} every {{count}} days',
   creditsPerRequest_one: '{{count}} credit per request',
   creditsPerRequest_other: '{{count}} credits per request',
-  periodWeek: 'one week',
-  periodMonth: 'one month',
-  periodQuarter: 'one quarter',
-  periodYear: 'one year',
-  periodDays_one: '{{count}} day',
-  periodDays_other: '{{count}} days',
   // Usage charts.
   chartTotal: '{{title}}: {{total}} in all',
   chartBar: '{{date}}: {{value}}',

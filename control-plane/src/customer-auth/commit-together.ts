@@ -1,0 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ProviderRows, Queryable } from '@tollgate/platform/database/database'
+import type { AuthResponse } from './run-provider.ts'
+
+/*
+ * The library writes one record at a time: it consumes a code, then stores a refresh token, and Tollgate stores the access token. A
+ * crash in between would leave a consumed code without tokens, or a consumed refresh token without a successor. Therefore the
+ * writes of a request are collected and committed in one transaction before the response is sent. A refused request writes nothing.
+ */
+
+type Write = (sql: Queryable) => Promise<void>
+
+const collectedWrites = new AsyncLocalStorage<Write[]>()
+
+/** Another request has meanwhile used a record that may be used only once. */
+export class AlreadyUsedError extends Error {}
+
+/** Runs the write at once, or collects it with the other writes of the request. */
+export async function writeOrCollect(rows: ProviderRows, change: Write): Promise<void> {
+  const writes = collectedWrites.getStore()
+  if (writes === undefined) await rows.write(change)
+  else writes.push(change)
+}
+
+/**
+ * Returns the response after all writes of its request are committed, together with the writes that `last` adds. Rejects with
+ * `AlreadyUsedError` if another request was first, and then writes nothing.
+ */
+export async function commitTogether(
+  rows: ProviderRows,
+  run: () => Promise<AuthResponse>,
+  addedWrite?: (response: AuthResponse) => Write,
+): Promise<AuthResponse> {
+  const writes: Write[] = []
+  const response = await collectedWrites.run(writes, run)
+  if (response.status >= 400) return response
+  if (addedWrite !== undefined) writes.push(addedWrite(response))
+  await rows.write(async (sql) => {
+    for (const change of writes) await change(sql)
+  })
+  return response
+}

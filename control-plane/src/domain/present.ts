@@ -1,9 +1,0 @@
-/** Returns the fields that have a value. In JSON bodies, a missing field means "none". */
-export function present<Fields extends object>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], null | undefined> } {
-  const entries = Object.entries(fields).filter(
-    ([, value]) => value !== null && value !== undefined,
-  )
-  return Object.fromEntries(entries) as ReturnType<typeof present<Fields>>
-}
