@@ -7,7 +7,7 @@ import {
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findAtProcessor } from '../src/money-ledger/at-processor.ts'
+import { findProcessorBalance } from '../src/money-ledger/processor-balance.ts'
 import { postMoney } from '../src/money-ledger/post-money.ts'
 import { disputeWithdrawn, paymentSettled, paymentSucceeded } from '../src/money-ledger/postings.ts'
 import { applyPayout } from '../src/settlement/apply-payout.ts'
@@ -109,7 +109,7 @@ class Clearing {
 
   async posted() {
     const sql = testDatabase.database.in('sandbox')
-    return findAtProcessor(sql, this.#providerId, this.currency)
+    return findProcessorBalance(sql, this.#providerId, this.currency)
   }
 
   async #commit(body: (work: UnitOfWork) => Promise<void>): Promise<void> {

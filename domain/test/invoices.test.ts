@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
-import { listBilledPeriods } from '../src/invoices/billed-periods.ts'
-import { listBilledUsage } from '../src/invoices/billed-usage.ts'
+import { listBilledPeriods, listBilledUsage } from '../src/invoices/billed-periods.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { listInvoices } from '../src/invoices/repository.ts'
 import { periodOf } from '../src/periods/periods.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -47,7 +46,7 @@ describe('a period of a purchase', () => {
         ),
       ),
     )
-    const made = outcomes.flat().filter((outcome) => outcome !== 'billed-already')
+    const made = outcomes.flat().filter((outcome) => outcome !== 'already-billed')
     expect(made).toHaveLength(40)
     const { invoices, total } = await inWork(database, providerId, ({ sql }) =>
       listInvoices(sql, providerId, {}, { limit: 100, offset: 0 }),
@@ -67,9 +66,9 @@ describe('a period of a purchase', () => {
       period: { start: new Date(+start + from * day), end: new Date(+end + to * day) },
     })
     expect(await of.bill(at(0, 0))).toMatch(/^inv_/)
-    expect(await of.bill(at(1, -1))).toBe('billed-already')
-    expect(await of.bill(at(-1, 1))).toBe('billed-already')
-    expect(await of.bill(at(1, 1))).toBe('billed-already')
+    expect(await of.bill(at(1, -1))).toBe('already-billed')
+    expect(await of.bill(at(-1, 1))).toBe('already-billed')
+    expect(await of.bill(at(1, 1))).toBe('already-billed')
     expect(await of.bill({ ...at(0, 0), parts: ['usage'] })).toMatch(/^inv_/)
     expect(await of.bill({ lines: [price(100)], period: month(1) })).toMatch(/^inv_/)
     expect(await of.bill({ lines: [price(100)], period: month(-1) })).toMatch(/^inv_/)
@@ -79,7 +78,7 @@ describe('a period of a purchase', () => {
     const period = month(0)
     await of.bill({ lines: [price(100)], period, parts: ['usage'] })
     expect(await of.bill({ lines: [price(100)], period, parts: ['recurring', 'usage'] })).toBe(
-      'billed-already',
+      'already-billed',
     )
     expect(await of.bill({ lines: [price(100)], period })).toMatch(/^inv_/)
   })
@@ -88,7 +87,7 @@ describe('a period of a purchase', () => {
     const period = month(0)
     const dies = inWork(database, providerId, async (work) => {
       const made = await of.draft(work, { lines: [price(100)], period })
-      if (moment === 'issued' && made.kind === 'made') {
+      if (moment === 'issued' && made.kind === 'created') {
         await issueInvoice(work, made.invoice, parties)
       }
       throw new Error('killed')
@@ -123,7 +122,7 @@ describe('a period of a purchase', () => {
               lines: [price(100)],
               period: { start, end },
             })
-            expect(outcome).not.toBe('billed-already')
+            expect(outcome).not.toBe('already-billed')
           }
           const periods = await inWork(database, providerId, ({ sql }) =>
             listBilledPeriods(sql, providerId, other!.purchaseRef, 'recurring', 10),
@@ -172,15 +171,15 @@ describe('what an invoice says', () => {
     expect(stored.lines).toEqual([price(100_000), usage])
     expect(usage.residualNumerator).not.toBe(0n)
     expect(stored.totalMinor).toBe(100_000n + usage.amountMinor)
-    expect(recompute(stored)).toEqual([])
+    expect(recomputeInvoice(stored)).toEqual([])
     const altered = {
       ...usage,
       inputs: { ...usage.inputs, usedUnits: '3333.333334' } as typeof usage.inputs,
     }
-    expect(recompute({ ...stored, lines: [price(100_000), altered] })).toEqual([
+    expect(recomputeInvoice({ ...stored, lines: [price(100_000), altered] })).toEqual([
       { kind: 'line', line: 1, amountMinor: usage.amountMinor },
     ])
-    expect(recompute({ ...stored, totalMinor: 1n })).toMatchObject([{ kind: 'total' }])
+    expect(recomputeInvoice({ ...stored, totalMinor: 1n })).toMatchObject([{ kind: 'total' }])
   })
 
   test.each([

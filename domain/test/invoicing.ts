@@ -3,7 +3,7 @@ import { readCarried } from '../src/invoices/carried-amounts.ts'
 import type { InvoiceParties, InvoiceWithLines } from '../src/invoices/invoice.ts'
 import { issueInvoice } from '../src/invoices/issue-invoice.ts'
 import { listLines } from '../src/invoices/lines.ts'
-import { makeInvoice, type MadeInvoice } from '../src/invoices/make-invoice.ts'
+import { createDraft, type DraftOutcome } from '../src/invoices/create-draft.ts'
 import { findInvoice, lockInvoice } from '../src/invoices/repository.ts'
 import { periodOf } from '../src/periods/periods.ts'
 import { invoiceLine, type ChargedPeriod, type InvoiceLine } from '../src/pricing/invoice-line.ts'
@@ -46,18 +46,18 @@ export function invoicing(
 ) {
   let months = monthsBilled
 
-  function draft(work: UnitOfWork, bill: Bill): Promise<MadeInvoice> {
+  function draft(work: UnitOfWork, bill: Bill): Promise<DraftOutcome> {
     const { of = customer, lines, parts = ['recurring'], currency = 'USD' } = bill
     const period = bill.period ?? month((months += 1))
     const claims = parts.map((part) => ({ part, period }))
-    return makeInvoice(work, { ...of, planSnapshot: null, currency, lines, claims })
+    return createDraft(work, { ...of, planSnapshot: null, currency, lines, claims })
   }
 
   /** The reference of the invoice. */
   function bill(given: Bill): Promise<string> {
     return inWork(database, providerId, async (work) => {
       const made = await draft(work, given)
-      if (made.kind === 'billed-already') return made.kind
+      if (made.kind === 'already-billed') return made.kind
       return (await issueInvoice(work, made.invoice, parties)).reference
     })
   }

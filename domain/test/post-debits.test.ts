@@ -199,7 +199,7 @@ it('passes over what no customer is known of, and posts the rest', async () => {
   await grant(100)
   const stranger = { ...debit(5n), customerRef: 'cus_nobody' }
   const outcome = await post(batch(0, [debit(10n), stranger, debit(20n)]))
-  expect(outcome).toEqual({ kind: 'posted', publications: [], strangers: [stranger] })
+  expect(outcome).toEqual({ kind: 'posted', publications: [], unknownDebits: [stranger] })
   expect(await balance()).toBe(70n)
 })
 

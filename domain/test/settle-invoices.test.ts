@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { creditInvoice, listCreditNotes, type CreditRequest } from '../src/invoices/credit-notes.ts'
 import { carryOver } from '../src/invoices/issue-invoice.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import {
   failRefund,
   finishRefund,
@@ -69,7 +69,7 @@ describe('too little to be charged', () => {
     const next = await of.look(await of.charge(40))
     expect(next).toMatchObject({ status: 'open', totalMinor: 70n, carriedMinor: 0n })
     expect(next.lines.map(({ amountMinor }) => amountMinor)).toEqual([40n, 30n])
-    expect(recompute(next)).toEqual([])
+    expect(recomputeInvoice(next)).toEqual([])
     expect(await of.waiting()).toBe(0n)
     expect(await of.accounts()).toEqual({ receivable: 70, revenue: -70 })
   })
@@ -198,7 +198,7 @@ describe('a void invoice', () => {
     await of.charge(30)
     const reference = await inWork(database, providerId, async (work) => {
       const made = await of.draft(work, { lines: [price(1_000)] })
-      return made.kind === 'made' ? made.invoice.reference : made.kind
+      return made.kind === 'created' ? made.invoice.reference : made.kind
     })
     expect([await of.waiting(), (await of.look(reference)).status]).toEqual([0n, 'draft'])
     await voidIt(reference)
@@ -312,7 +312,7 @@ test('whatever happens in whatever order, the ledger and the invoices say the sa
         expect(held['clearing'] ?? 0).toBe(sum((each) => each.paidMinor - each.refundedMinor))
         expect(held['carried'] ?? 0).toBe(Number(await of.waiting()))
         expect(Object.values(held).reduce((all, each) => all + each, 0)).toBe(0)
-        for (const invoice of invoices) expect(recompute(invoice)).toEqual([])
+        for (const invoice of invoices) expect(recomputeInvoice(invoice)).toEqual([])
       },
     ),
     { numRuns: 40 },

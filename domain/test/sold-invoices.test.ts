@@ -10,7 +10,7 @@ import { listCreditNotes, type CreditNote } from '../src/invoices/credit-notes.t
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
 import type { InvoiceWithLines } from '../src/invoices/invoice.ts'
 import { listPaymentsOf } from '../src/payments/payments.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { dollarCents } from '../src/money/dollar-amount.ts'
 import { listUnbalancedInvoices } from '../src/money-ledger/unbalanced.ts'
 import { applyLook } from '../src/settlement/apply-look.ts'
@@ -147,7 +147,7 @@ function checkInvoice(invoice: InvoiceWithLines, sale: Bought, intent: PaymentIn
   expect(invoice.lines.map(({ inputs }) => inputs.kind)).toEqual([kinds[sale.what], ...fee, ...tax])
   expect(invoice.lines[0]).toMatchObject({ amountMinor: BigInt(sale.price) })
   if (sale.rate !== null) expect(invoice.lines.at(-1)).toMatchObject({ amountMinor: taxOf(sale) })
-  expect(recompute(invoice)).toEqual([])
+  expect(recomputeInvoice(invoice)).toEqual([])
 }
 
 function checkNotes(

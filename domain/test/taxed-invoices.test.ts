@@ -4,7 +4,7 @@ import type { Database } from '@tollgate/platform/database/database'
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import { creditInvoice, listCreditNotes } from '../src/invoices/credit-notes.ts'
 import { creditedTaxOf } from '../src/invoices/decide-credit.ts'
-import { recompute } from '../src/invoices/recompute.ts'
+import { recomputeInvoice } from '../src/invoices/recompute-invoice.ts'
 import { voidInvoice } from '../src/invoices/settle-invoice.ts'
 import { changeMerchant } from '../src/merchants/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
@@ -82,7 +82,7 @@ describe('an invoice', () => {
         isInclusive: false,
       },
     })
-    expect(recompute(invoice)).toEqual([])
+    expect(recomputeInvoice(invoice)).toEqual([])
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
@@ -91,7 +91,7 @@ describe('an invoice', () => {
     const invoice = await of.look(await of.charge(1_250, 'EUR'))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
     expect(invoice.lines[1]).toMatchObject({ amountMinor: 250n, inputs: { isInclusive: true } })
-    expect(recompute(invoice)).toEqual([])
+    expect(recomputeInvoice(invoice)).toEqual([])
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
@@ -228,7 +228,7 @@ test('whatever is charged and credited, tax is rounded once and the ledger says 
         const totalOf = (base: bigint) => (isInclusive ? base : base + taxOf(base))
         const invoice = await of.look(reference)
         expect(invoice.totalMinor).toBe(totalOf(charged))
-        expect(recompute(invoice)).toEqual([])
+        expect(recomputeInvoice(invoice)).toEqual([])
         const creditedMinor = totalOf(charged - kept)
         expect(invoice.creditedMinor).toBe(creditedMinor)
         const taxKept = taxOf(charged) - taxOf(charged - kept)

@@ -19,7 +19,7 @@ import { createHoldCredits, createReleaseCredits } from '../src/wallet/hold-cred
 import type { WalletParts } from '../src/wallet/hot-wallet.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
 import { spendableMicros, readWallet } from '../src/wallet/read-wallet.ts'
-import { takeCredits } from '../src/wallet/take-credits.ts'
+import { holdUsageCredits } from '../src/wallet/hold-usage-credits.ts'
 
 const providerId = 'prv_1'
 const environment = 'sandbox'
@@ -73,7 +73,7 @@ export class WalletWorld {
     this.#usages += 1
     const usageRef = `usage_${this.#usages}`
     const due = { ...this.#name, usageRef, dueMicros: micros(credits), isKeyed: false }
-    const { takenMicros } = await takeCredits(this.#parts, due, limits)
+    const { heldMicros: takenMicros } = await holdUsageCredits(this.#parts, due, limits)
     if (!diesBeforeTheRecord && takenMicros > 0n) this.#log.push({ usageRef, micros: takenMicros })
     return Number(takenMicros) / 1e6
   }

@@ -1,4 +1,4 @@
-import { selectLapsed } from '@tollgate/domain/calendar/due-purchases'
+import { selectLapsed } from '@tollgate/domain/calendar/due-items'
 import { isLapsed } from '@tollgate/domain/purchases/access'
 import { settleLapsed } from '@tollgate/domain/purchases/settle-lapsed'
 import type { ItemJob } from './job.ts'

@@ -1,4 +1,4 @@
-import { selectEndedTrials } from '@tollgate/domain/calendar/due-purchases'
+import { selectEndedTrials } from '@tollgate/domain/calendar/due-items'
 import { findCard } from '@tollgate/domain/cards/repository'
 import { decideTrialEnd } from '@tollgate/domain/purchases/decide-trial-end'
 import { movePurchase } from '@tollgate/domain/purchases/move-purchase'

@@ -1,4 +1,4 @@
-import { selectRemindable } from '@tollgate/domain/calendar/due-purchases'
+import { selectRemindable } from '@tollgate/domain/calendar/due-items'
 import { decideReminder } from '@tollgate/domain/purchases/decide-reminder'
 import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purchases/purchase-event'
 import { updateCalendar } from '@tollgate/domain/purchases/notes-repository'

@@ -1,4 +1,4 @@
-import { selectDueRenewals } from '@tollgate/domain/calendar/due-purchases'
+import { selectDueRenewals } from '@tollgate/domain/calendar/due-items'
 import { decideRenewal } from '@tollgate/domain/purchases/decide-renewal'
 import { renewPurchase } from '@tollgate/domain/purchases/renew-purchase'
 import { startScheduledPlan } from '@tollgate/domain/billing/start-scheduled-plan'

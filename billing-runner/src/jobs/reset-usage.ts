@@ -1,5 +1,8 @@
-import { selectDueResets } from '@tollgate/domain/calendar/due-purchases'
-import { findLeavingUsage, measureLeftUnits } from '@tollgate/domain/billing/left-units'
+import { selectDueResets } from '@tollgate/domain/calendar/due-items'
+import {
+  findRollOverUsage,
+  measureRolledOverUnits,
+} from '@tollgate/domain/billing/rolled-over-units'
 import type { MeasuringParts, UsageToMeasure } from '@tollgate/domain/billing/measure-usage'
 import {
   decideCarry,
@@ -36,12 +39,17 @@ export function createUsageReset(measuring: MeasuringParts): ItemJob {
         if (purchase === undefined) return 'nothing'
         const due = decide(purchase, work.now)
         if (!needsLeftUnits(due)) return act(work, purchase, due, 0n)
-        const usage = await findLeavingUsage(work, purchase, due.period)
+        const usage = await findRollOverUsage(work, purchase, due.period)
         return usage === undefined ? act(work, purchase, due, 0n) : { due, usage }
       })
       if (typeof found === 'string') return found
       const { environment, providerId } = context
-      const leftMicros = await measureLeftUnits(measuring, environment, providerId, found.usage)
+      const leftMicros = await measureRolledOverUnits(
+        measuring,
+        environment,
+        providerId,
+        found.usage,
+      )
       return context.commit((work) => actIfUnchanged(work, found, leftMicros))
     },
     explain: async (sql, { providerId, item }, now) => {

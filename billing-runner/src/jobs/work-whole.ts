@@ -2,7 +2,7 @@ import {
   claimDue,
   failClaim,
   renewClaim,
-  settleClaims,
+  finishClaims,
   type DueItem,
   type SelectDue,
 } from '@tollgate/domain/calendar/claims'
@@ -53,14 +53,14 @@ export async function runWholeJob(
       await failClaim(pool, job.name, whole, { pauseMs, triesMax })
       throw error
     }
-    await settleClaims(pool, job.name, [whole], [])
+    await finishClaims(pool, job.name, [whole], [])
     return 'stopped'
   } finally {
     clearInterval(renewing)
   }
   await pool.begin(async (sql) => {
     await endSlot(sql, slot, publisher.now())
-    await settleClaims(sql, job.name, [whole], [])
+    await finishClaims(sql, job.name, [whole], [])
   })
   onBatch(new Map([['done', 1]]), (performance.now() - beganMs) / 1_000)
   await job.ended(environment)

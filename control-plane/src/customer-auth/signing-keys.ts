@@ -1,7 +1,7 @@
 import type { JWK } from 'oidc-provider'
 import {
   addTokenKey,
-  drawTokenKey,
+  generateTokenKey,
   listTokenKeys,
   tokenKeyPlace,
   type TokenKey,
@@ -79,7 +79,7 @@ export class KeyRing {
     const [newest] = keys
     if (newest === undefined || newest.activeFrom < staleBefore) {
       const activeFrom = newest === undefined ? now : new Date(now.getTime() + announcedMs)
-      const drawn = await drawTokenKey(this.#parts.secrets, providerId, activeFrom)
+      const drawn = await generateTokenKey(this.#parts.secrets, providerId, activeFrom)
       const unlessActiveSince = newest === undefined ? new Date(0) : staleBefore
       await rows.write((sql) => addTokenKey(sql, drawn, { unlessActiveSince, now }))
       keys = await list()

@@ -96,9 +96,9 @@ async function postBatch(
     const batch = { partition, fromOffset, toOffset, debits }
     const outcome = await pool.begin((sql) => postDebits(sql, environment, batch, publisher.now()))
     if (outcome.kind === 'elsewhere') return true
-    for (const { micros, ...stranger } of outcome.strangers) {
-      const debit = { ...stranger, environment, micros: micros.toString() }
-      logger.error({ debit }, 'a customer paid who is not there: not posted')
+    for (const { micros, ...unknown } of outcome.unknownDebits) {
+      const debit = { ...unknown, environment, micros: micros.toString() }
+      logger.error({ debit }, 'The customer of a debit does not exist. The debit was not posted.')
     }
     for (const target of outcome.publications) {
       await publish(publisher, environment, target, 'pending')

@@ -3,7 +3,7 @@ import {
   type TakeBackName,
 } from '@tollgate/domain/payments/take-backs-repository'
 import { workOffTakeBack } from '@tollgate/domain/settlement/work-off-take-back'
-import { workOff } from '@tollgate/domain/postgres/work-off'
+import { forEachConcurrently } from '@tollgate/domain/postgres/for-each-concurrently'
 import type { CommitParts } from '@tollgate/domain/publishing/commit-and-publish'
 import { jobOperation } from '@tollgate/domain/unit-of-work/job-operation'
 import type { Service } from '@tollgate/platform/service/service'
@@ -53,7 +53,7 @@ export async function takeBackCredits(
   const againAt = new Date(at.getTime() + tryAgainAfterMs)
   const pool = database.in(environment)
   const due = await claimDueTakeBacks(pool, at, againAt, rowsPerClaimMax)
-  await workOff(due, walletsInFlightMax, (each) => carryOut(parts, environment, each))
+  await forEachConcurrently(due, walletsInFlightMax, (each) => carryOut(parts, environment, each))
   return due.length === rowsPerClaimMax
 }
 

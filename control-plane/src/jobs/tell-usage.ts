@@ -1,6 +1,10 @@
 import { listReceivingProviders } from '@tollgate/domain/webhooks/receiving-providers'
-import { beginTelling, passUsage, type LogPositions } from '@tollgate/domain/usage-events/positions'
-import { tellUsage } from '@tollgate/domain/usage-events/tell-usage'
+import {
+  startPositions,
+  skipUsage,
+  type LogPositions,
+} from '@tollgate/domain/usage-events/positions'
+import { emitUsageEvents } from '@tollgate/domain/usage-events/emit-usage-events'
 import type { EventLog } from '@tollgate/platform/event-log/event-log'
 import type { Service } from '@tollgate/platform/service/service'
 import {
@@ -80,12 +84,12 @@ async function tellAll(
   if (receivers.size === 0) {
     parts.lag.note(environment, stored, stored)
     if (isSame(stored, passed.get(environment))) return
-    await passUsage(pool, stored)
+    await skipUsage(pool, stored)
     passed.set(environment, stored)
     return
   }
   passed.delete(environment)
-  const positions = await beginTelling(pool, stored)
+  const positions = await startPositions(pool, stored)
   parts.lag.note(environment, stored, positions)
   for (const [partition, toOffset] of stored) {
     // A failure in one partition must not delay the others.
@@ -136,7 +140,7 @@ async function tellStretch(
     }
     const events = read.records.map(({ event }) => event)
     const batch = { partition, fromOffset: offset, toOffset: read.toOffset, events }
-    const outcome = await pool.begin((sql) => tellUsage(sql, environment, batch))
+    const outcome = await pool.begin((sql) => emitUsageEvents(sql, environment, batch))
     if (outcome === 'elsewhere') return
     offset = read.toOffset
   }

@@ -3,7 +3,7 @@ import { allowedMicros } from '@tollgate/domain/entitlements/allowed-units'
 import { purchasePeriodAt } from '@tollgate/domain/entitlements/compile-entitlement'
 import { answerLimitCheck } from '@tollgate/domain/entitlements/limit-answer'
 import { answerWithoutPurchase } from '@tollgate/domain/entitlements/no-purchase-answer'
-import { unixSecond } from '@tollgate/domain/periods/periods'
+import { unixSeconds } from '@tollgate/domain/periods/periods'
 import { planOffer } from '@tollgate/domain/catalog/plan-offer'
 import type { Plan } from '@tollgate/domain/plans/plan'
 import { listPlans } from '@tollgate/domain/catalog/plans-repository'
@@ -128,7 +128,7 @@ async function answerFor(
     providerId,
     productRef,
     entitlement,
-    periodStartSecond: unixSecond(period.start),
+    periodStartSecond: unixSeconds(period.start),
     nowMs: now.getTime(),
   }
   const { usedMicros, carriedOverMicros } = await parts.usage.read(counted, async () => {
@@ -141,7 +141,7 @@ async function answerFor(
     entitlement.credit === null
       ? 0n
       : await parts.wallets.read({ environment, providerId, customerRef: purchase.customerRef })
-  const startSecond = unixSecond(period.start)
+  const startSecond = unixSeconds(period.start)
   return answerLimitCheck({
     entitlement,
     usedMicros,

@@ -1,7 +1,4 @@
-import {
-  carriedOverMicros,
-  entitledPeriodThatLeaves,
-} from '@tollgate/domain/entitlements/carried-over'
+import { carriedOverMicros, findPeriodToRollOver } from '@tollgate/domain/entitlements/carried-over'
 import {
   countingWindows,
   windowOfPeriod,
@@ -170,7 +167,7 @@ function usedOf(of: Counted, amounts: ReadonlyMap<string, bigint>): UsedOfPeriod
 function windowsOf(of: Counted): CountingWindow[] {
   const { entitlement, nowMs } = of
   const period = periodOf(of)
-  const starts = [period, entitledPeriodThatLeaves(entitlement, period, nowMs)].map(
+  const starts = [period, findPeriodToRollOver(entitlement, period, nowMs)].map(
     (each) => each?.startSecond,
   )
   return countingWindows(entitlement).filter((_, index) =>

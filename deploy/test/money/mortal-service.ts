@@ -30,7 +30,7 @@ import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
 import { createHoldCredits, createReleaseCredits } from '@tollgate/domain/wallet/hold-credits'
-import type { WalletName, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
+import type { WalletKey, WalletParts } from '@tollgate/domain/wallet/hot-wallet'
 import { readWallet, type HotWallet } from '@tollgate/domain/wallet/read-wallet'
 import { timestampPastMsMax } from '@tollgate/schemas/limits'
 import { Died, databaseOf, hotStateOf, processorOf, type Life } from './life.ts'
@@ -168,7 +168,7 @@ export class MortalService {
   }
 
   /** Returns undefined if the wallet is only known in the ledger. */
-  #readHot(name: WalletName): Promise<HotWallet | undefined> {
+  #readHot(name: WalletKey): Promise<HotWallet | undefined> {
     return readWallet(this.#wallets, name, walletLimits.waitMs).catch((error: unknown) => {
       if (error instanceof UsageBehindError) return undefined
       throw error

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { displayMinor } from '../money/credits.ts'
+import { creditValueMinor } from '../money/credits.ts'
 import { fractionOf } from '../money/decimal.ts'
 import { leastCredits } from './least-credits.ts'
 
@@ -12,8 +12,10 @@ test('one credit less than the published threshold is shown as less than the amo
       (amountMinor, [currency, rate]) => {
         const unitsPerDollar = fractionOf(rate)
         const credits = leastCredits(amountMinor, currency, unitsPerDollar)
-        expect(displayMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(amountMinor)
-        expect(displayMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
+        expect(creditValueMinor(credits, currency, unitsPerDollar)).toBeGreaterThanOrEqual(
+          amountMinor,
+        )
+        expect(creditValueMinor(credits - 1n, currency, unitsPerDollar)).toBeLessThan(amountMinor)
       },
     ),
   )

@@ -56,7 +56,7 @@ function billedUntil(purchase: Purchase, now: Date): { periods: [Date, Date][]; 
     if (decision.kind === 'nothing' || decision.kind === 'wait') return { periods, last }
     if (decision.kind === 'bill') periods.push([decision.period.start, decision.period.end])
     if (periods.length > 2_000) throw new Error('it comes to no end')
-    last = { ...last, ...decision.notes }
+    last = { ...last, ...decision.billingDates }
   }
 }
 
@@ -122,7 +122,7 @@ describe('the periods that are billed', () => {
     expect(decideUsageBill(purchase, due, delays)).toMatchObject({
       kind: 'bill',
       period: { start: purchase.anchor, end: new Date('2026-02-28T12:00:00Z') },
-      notes: { nextUsageBillAt: new Date('2026-03-31T12:00:00Z') },
+      billingDates: { nextUsageBillAt: new Date('2026-03-31T12:00:00Z') },
     })
   })
 
@@ -131,7 +131,7 @@ describe('the periods that are billed', () => {
     const endDate = new Date('2026-02-28T12:00:00Z')
     const lapsed = { ...purchase, endDate }
     const decision = decideUsageBill(lapsed, new Date('2026-03-01T00:00:00Z'), delays)
-    expect(decision).toMatchObject({ kind: 'bill', notes: { nextUsageBillAt: null } })
+    expect(decision).toMatchObject({ kind: 'bill', billingDates: { nextUsageBillAt: null } })
   })
 
   test('are one without a cycle, from the beginning to the end', () => {

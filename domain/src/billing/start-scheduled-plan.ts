@@ -3,7 +3,7 @@ import { dollarsPerUnit } from '../money/dollar-amount.ts'
 import { findExchangeRate } from '../money/exchange-rates.ts'
 import type { Period } from '../periods/periods.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { tellOfPlanChange } from './activate-plan.ts'
+import { emitPlanChanged } from './activate-plan.ts'
 import { createPurchase } from '../purchases/create-purchase.ts'
 import { endNow } from '../purchases/move-purchase.ts'
 import { scheduledPurchase, switchPrice } from '../purchases/new-purchase.ts'
@@ -32,6 +32,6 @@ export async function startScheduledPlan(
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
   const started = scheduledPurchase(given, replaced, period, price)
   await createPurchase(work, started)
-  await tellOfPlanChange(work, started, replaced)
+  await emitPlanChanged(work, started, replaced)
   return started
 }

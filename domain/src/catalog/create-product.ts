@@ -1,5 +1,5 @@
 import type { JsonObject } from '@tollgate/schemas/json-object'
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, recordEvent, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { productObject } from './product-event.ts'
 import { insertProduct, type Product, type TaxBehavior } from './products-repository.ts'
@@ -25,7 +25,7 @@ export async function createProduct(work: UnitOfWork, fields: NewProduct): Promi
     config: fields.config,
     metadata: fields.metadata,
     taxBehavior: fields.taxBehavior,
-    reference: drawReference('product'),
+    reference: generateReference('product'),
     status: 'active',
     createdAt: work.now,
     updatedAt: work.now,

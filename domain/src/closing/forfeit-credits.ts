@@ -3,7 +3,7 @@ import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { removalsHeldMsMax, type HoldCredits } from '../wallet/hold-credits.ts'
 import { sha256OfInput } from '../money-ledger/ledger.ts'
 import { lockWallet } from '../wallet/repository.ts'
-import { takeHeld } from '../wallet/take-held.ts'
+import { removeHeldCredits } from '../wallet/remove-credits.ts'
 
 /**
  * Removes all remaining credits from the wallet of a customer who is being deleted: from the hot state in one step, and
@@ -29,7 +29,7 @@ export async function forfeitCredits(
     heldMs: removalsHeldMsMax,
   })
   if (held.heldMicros === 0n) return
-  await takeHeld(work, wallet, held, {
+  await removeHeldCredits(work, wallet, held, {
     customerRef,
     kind: 'adjustment',
     key,

@@ -1,4 +1,4 @@
-import { hashPassword, isSameHash, newRecipe, recipeOf } from './password-hash.ts'
+import { hashPassword, isSameHash, newHashParameters, parametersOf } from './password-hash.ts'
 
 /** Too many passwords are waiting to be hashed. The password was not checked. */
 export class PasswordsBusyError extends Error {
@@ -29,18 +29,20 @@ export class Passwords {
 
   /** Hashes a password. `others` are the hashes of users with the same email address. */
   hash(password: string, others: readonly string[]): Promise<string> {
-    const [recipe = newRecipe(this.#cost)] = others
-      .map(recipeOf)
+    const [parameters = newHashParameters(this.#cost)] = others
+      .map(parametersOf)
       .filter(({ cost }) => cost === this.#cost)
-    return this.#inTurn(() => hashPassword(password, recipe))
+    return this.#inTurn(() => hashPassword(password, parameters))
   }
 
   /** Returns which of the hashes match the password. `hashes` are those of users with one email address. */
   async matching(password: string, hashes: readonly string[]): Promise<string[]> {
-    const recipes = new Map(hashes.map((hash) => [keyOfRecipe(hash), recipeOf(hash)]))
-    if (recipes.size === 0) recipes.set('', newRecipe(this.#cost))
+    const parameterSets = new Map(hashes.map((hash) => [parametersText(hash), parametersOf(hash)]))
+    if (parameterSets.size === 0) parameterSets.set('', newHashParameters(this.#cost))
     const made = await Promise.all(
-      [...recipes.values()].map((recipe) => this.#inTurn(() => hashPassword(password, recipe))),
+      [...parameterSets.values()].map((parameters) =>
+        this.#inTurn(() => hashPassword(password, parameters)),
+      ),
     )
     return hashes.filter((hash) => made.some((each) => isSameHash(each, hash)))
   }
@@ -64,6 +66,6 @@ export class Passwords {
 }
 
 /** Returns the hash without its key, which identifies the parameters. */
-function keyOfRecipe(hash: string): string {
+function parametersText(hash: string): string {
   return hash.slice(0, hash.lastIndexOf('$'))
 }

@@ -1,10 +1,10 @@
 import type { TransactionSql } from 'postgres'
 import type { Environment } from '@tollgate/schemas/environment'
-import { nameActor, userActor, type ActorOrigin } from '../audit/actor.ts'
+import { setActor, userActor, type ActorOrigin } from '../audit/actor.ts'
 import { findProvider, type Provider } from '../providers/repository.ts'
 import { issueAccessToken } from './access-tokens.ts'
 import type { ConsoleParts } from './console-parts.ts'
-import { enterAttempt, takeBackAttempt, type Attempt } from './guard-attempts.ts'
+import { admitAttempt, revertAttempts, type Attempt } from './guard-attempts.ts'
 import { rememberBrowser } from './known-browsers.ts'
 import { listConsoleUsersByEmail, lockConsoleUser, type ConsoleUser } from './users.ts'
 
@@ -44,12 +44,12 @@ export async function signIn(
   given: SignIn,
   now: Date,
 ): Promise<SignInOutcome> {
-  const attempt = await enterAttempt(parts, given, now)
+  const attempt = await admitAttempt(parts, given, now)
   if (attempt.kind === 'wait') return attempt
   const { matching, others } = await compareWithUsers(parts, given)
   // The attempt is only taken back if no user with the address has another password: for the users of other passwords,
   // it was a wrong guess.
-  if (matching.length > 0 && others.length === 0) await takeBackAttempt(parts, attempt.counted)
+  if (matching.length > 0 && others.length === 0) await revertAttempts(parts, attempt.counted)
   const [user, another] = matching
   if (user === undefined) return { kind: 'refused' }
   if (another === undefined) {
@@ -57,14 +57,14 @@ export async function signIn(
     if (signedIn === undefined) return { kind: 'refused' }
     const browserToken = attempt.isKnownBrowser
       ? undefined
-      : await rememberBrowser(parts.database.control, user, now, knownUntil(parts, now))
+      : await rememberBrowser(parts.database.control, user, now, browserKnownUntil(parts, now))
     return { kind: 'signed-in', signedIn, browserToken }
   }
   const providers = matching.map((each) => providerOf(parts, each))
   return { kind: 'several', providers: await Promise.all(providers) }
 }
 
-function knownUntil({ limits }: ConsoleParts, now: Date): Date {
+function browserKnownUntil({ limits }: ConsoleParts, now: Date): Date {
   return new Date(now.getTime() + limits.knownBrowserMs)
 }
 
@@ -83,7 +83,7 @@ export async function openSignIn(
   const expiresAt = new Date(now.getTime() + parts.limits.signedInMs)
   const rows = parts.database.of(user.providerId).control
   const accessToken = await rows.write(async (sql) => {
-    nameActor(sql, userActor(user.userId, origin))
+    setActor(sql, userActor(user.userId, origin))
     const locked = await lockConsoleUser(sql, user)
     if (locked?.passwordHash !== user.passwordHash) return undefined
     await before(sql)

@@ -27,7 +27,7 @@ export async function recordIssuedToken(
 }
 
 /** Returns whether the token may be used: this issuer issued it, and it is neither expired nor revoked. */
-export async function isTokenAlive(
+export async function isTokenActive(
   sql: Queryable,
   { jti, issuer }: Pick<IssuedToken, 'jti' | 'issuer'>,
   now: Date,

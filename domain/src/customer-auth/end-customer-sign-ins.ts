@@ -32,14 +32,14 @@ export async function endCustomerSignIns(
     delete from oauth_records
     where provider_id = ${providerId} and customer_ref = ${reference} and model <> 'Client'`
   await removeIdentities(sql, providerId, reference)
-  await forgetAddresses(sql, providerId, { reference, addresses })
+  await deleteAddressData(sql, providerId, { reference, addresses })
 }
 
 /**
  * Deletes the sessions, codes and inbox messages of the addresses. Skips an address that now belongs to another
  * customer.
  */
-async function forgetAddresses(
+async function deleteAddressData(
   sql: Queryable,
   providerId: string,
   { reference, addresses }: SignedInCustomer,

@@ -57,7 +57,7 @@ export class SharedTails {
 
   #dropUnused(): void {
     for (const [name, tail] of this.#tails) {
-      if (!tail.takeUse()) this.#tails.delete(name)
+      if (!tail.resetUse()) this.#tails.delete(name)
     }
     if (this.#tails.size > 0) return
     clearInterval(this.#sweeping)

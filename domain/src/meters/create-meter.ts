@@ -1,4 +1,4 @@
-import { drawReference } from '../unit-of-work/draw-reference.ts'
+import { generateReference } from '../unit-of-work/generate-reference.ts'
 import { queuePublication, type UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { requestsMeterName } from '@tollgate/schemas/http/meter-events'
 import { findMeterByName, insertMeter, type Meter, type MeterAggregation } from './repository.ts'
@@ -19,7 +19,7 @@ export async function createMeter(work: UnitOfWork, fields: NewMeter): Promise<M
     description: fields.description,
     aggregation: fields.aggregation,
     unit: fields.unit,
-    reference: drawReference('meter'),
+    reference: generateReference('meter'),
     status: 'active',
     createdAt: work.now,
     updatedAt: work.now,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { creditsPerMinorUnit, displayMinor, mintCredits } from './credits.ts'
+import { creditsPerMinorUnit, creditValueMinor, purchasedCredits } from './credits.ts'
 import { formatMoney, majorText, minorPerMajor } from './currencies.ts'
 import { divideRounded, fractionOf } from './decimal.ts'
 
@@ -12,14 +12,14 @@ test.each([
   ['JPY', '150', 500n, 33_300n, 500n, '¥500'],
   ['USD', '1', 10_000n, 1_000_000n, 10_000n, '$100.00'],
 ])('%s at %s', (currency, rate, paidMinor, credits, shownMinor, formatted) => {
-  expect(mintCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
-  expect(displayMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
+  expect(purchasedCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
+  expect(creditValueMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
   expect(formatMoney(shownMinor, currency)).toBe(formatted)
 })
 
 test('half a cent is shown as one', () => {
-  expect(displayMinor(5_250n, 'USD', fractionOf('1'))).toBe(53n)
-  expect(displayMinor(4_200n, 'USD', fractionOf('1'))).toBe(42n)
+  expect(creditValueMinor(5_250n, 'USD', fractionOf('1'))).toBe(53n)
+  expect(creditValueMinor(4_200n, 'USD', fractionOf('1'))).toBe(42n)
 })
 
 describe('properties', () => {
@@ -45,9 +45,9 @@ describe('properties', () => {
         const rate = decimals === 0 ? `${digits}` : `${digits}`.padStart(decimals + 1, '0')
         const text = decimals === 0 ? rate : `${rate.slice(0, -decimals)}.${rate.slice(-decimals)}`
         const unitsPerDollar = fractionOf(currency === 'USD' ? '1' : text)
-        const credits = mintCredits(paid, currency, unitsPerDollar)
+        const credits = purchasedCredits(paid, currency, unitsPerDollar)
         expect(credits % creditsPerMinorUnit).toBe(0n)
-        const shown = displayMinor(credits, currency, unitsPerDollar)
+        const shown = creditValueMinor(credits, currency, unitsPerDollar)
         // Half a US cent in minor units of the currency, plus half a minor unit for display.
         const { numerator, denominator } = unitsPerDollar
         const off = shown > paid ? shown - paid : paid - shown

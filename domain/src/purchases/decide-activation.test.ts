@@ -3,7 +3,7 @@ import { aPlan } from '../../test/a-plan.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
-import { mayTry } from '../billing/start-trial.ts'
+import { canStartTrial } from '../billing/start-trial.ts'
 import { unpaidPurchase } from './new-purchase.ts'
 import type { Purchase } from './repository.ts'
 
@@ -50,8 +50,8 @@ test('a plan that charges for usage alone can be tried once', () => {
     hasCard: false,
     now,
   }
-  expect(mayTry(input)).toBe(true)
-  expect(mayTry({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
+  expect(canStartTrial(input)).toBe(true)
+  expect(canStartTrial({ ...input, lastOfPlan: endedOf(plan) })).toBe(false)
 })
 
 describe('a plan that requires a saved card', () => {
@@ -78,7 +78,9 @@ describe('a plan that requires a saved card', () => {
     expect(decide(paid, undefined).kind).toBe('payment-required')
     const tried = { product, plan: aPlan(hybrid({ trialDays: 7, ...required })), now }
     const input = { ...tried, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(true)
+    expect(canStartTrial({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(
+      true,
+    )
   })
 
   test('goes on without one once it is held', () => {
@@ -105,7 +107,9 @@ describe('a customer with unpaid invoices for the product', () => {
       hasDebts: true,
     })
     const input = { product, plan, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
-    expect(mayTry({ ...input, isSoldOut: false, hasDebts: true, hasCard: true, now })).toBe(false)
+    expect(canStartTrial({ ...input, isSoldOut: false, hasDebts: true, hasCard: true, now })).toBe(
+      false,
+    )
   })
 
   test('keeps the plan that still gives access', () => {

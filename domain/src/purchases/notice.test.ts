@@ -7,7 +7,7 @@ import { decideChange } from './decide-switch.ts'
 import { paidPurchase, switchPrice } from './new-purchase.ts'
 import type { PlanSnapshot } from '../plans/plan-snapshot.ts'
 import type { Purchase } from './repository.ts'
-import { mayTry } from '../billing/start-trial.ts'
+import { canStartTrial } from '../billing/start-trial.ts'
 
 /* A plan with a notice of 7 days, bought on 1 June. It can be left for a cheaper plan when a cancellation would end it. */
 
@@ -114,16 +114,16 @@ test('a trial does not take the place of a plan with a notice', () => {
   const asked = {
     ...{ lastOfPlan: undefined, isFirstCharge: true, isSoldOut: false, hasDebts: false },
     ...{ hasCard: true, now: late, last: held },
-    product: product as Parameters<typeof mayTry>[0]['product'],
+    product: product as Parameters<typeof canStartTrial>[0]['product'],
   }
   const big = planOf('big', 99_000, { billingCycle: 'yearly', trialDays: 14 })
   const offered = { ...big, status: 'active', hidden: false } as Parameters<
-    typeof mayTry
+    typeof canStartTrial
   >[0]['plan']
   expect(decideActivation({ ...asked, plan: offered })).toMatchObject({ kind: 'payment-required' })
-  expect(mayTry({ ...asked, plan: offered })).toBe(false)
+  expect(canStartTrial({ ...asked, plan: offered })).toBe(false)
   const unbound = { ...asked, last: holding(planOf('plain', 4_900)) }
-  expect(mayTry({ ...unbound, plan: offered })).toBe(true)
+  expect(canStartTrial({ ...unbound, plan: offered })).toBe(true)
 })
 
 describe('a change that waits', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { leavesUnits, leavingOf } from '../pricing/roll-over.ts'
+import { rollsUnitsOver, rollOverSpan } from '../pricing/roll-over.ts'
 import { suspensionAfter, type SuspendablePurchase } from './suspension.ts'
 
 const weekMs = 7 * 86_400_000
@@ -27,7 +27,7 @@ function moved(
 }
 
 function leaves(given: SuspendablePurchase, endMs: number): boolean {
-  return leavesUnits(leavingOf(given), endMs / 1000)
+  return rollsUnitsOver(rollOverSpan(given), endMs / 1000)
 }
 
 function weekStart(atMs: number): number {

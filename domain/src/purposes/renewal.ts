@@ -1,5 +1,5 @@
 import { markPastDue, suspendTrial } from '../billing/mark-unpaid.ts'
-import { isUnbegun } from '../billing/settle-paid.ts'
+import { isPeriodObsolete } from '../billing/apply-paid-invoice.ts'
 import { dropUnbegun } from '../payments/end-charges.ts'
 import { moveAccess } from './charge-back.ts'
 import { carryOverTooSmall, debtOf, isPayable, notPayable, payDebt } from './debts.ts'
@@ -13,7 +13,7 @@ export const renewal: PaymentHandler = {
     const debt = debtOf(payment)
     const { invoice, purchase, period } = debt
     if (!isPayable(invoice, payment.intent)) return undeliverable(notPayable)
-    if (purchase !== undefined && isUnbegun(purchase, period)) {
+    if (purchase !== undefined && isPeriodObsolete(purchase, period)) {
       if (invoice.status === 'open') await dropUnbegun(work, invoice)
       return undeliverable('The purchase does not go on')
     }
@@ -35,7 +35,7 @@ export const renewal: PaymentHandler = {
     const debt = debtOf(failure)
     const { invoice, purchase, period } = debt
     if (invoice.status !== 'open') return
-    const isDropped = purchase !== undefined && isUnbegun(purchase, period)
+    const isDropped = purchase !== undefined && isPeriodObsolete(purchase, period)
     const owed = isDropped ? await dropUnbegun(work, invoice) : invoice
     await carryOverTooSmall(work, failure, { ...debt, invoice: owed })
   },

@@ -1,6 +1,6 @@
 import { armRecharge } from '../auto-recharge/repository.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
-import { chargeUnpaidNow } from '../invoices/unpaid.ts'
+import { scheduleUnpaidCharges } from '../invoices/unpaid.ts'
 import { findReusablePaymentMethod, keepCard, type SeenCard } from '../cards/repository.ts'
 
 /**
@@ -16,5 +16,6 @@ export async function saveCard(
   await keepCard(sql, providerId, customerRef, card, now)
   if (!card.reusable) return
   await armRecharge(work, customerRef, card.paymentMethodId)
-  if (before !== card.paymentMethodId) await chargeUnpaidNow(sql, providerId, customerRef, now)
+  if (before !== card.paymentMethodId)
+    await scheduleUnpaidCharges(sql, providerId, customerRef, now)
 }

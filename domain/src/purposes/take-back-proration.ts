@@ -5,7 +5,7 @@ import { readCarried } from '../invoices/carried-amounts.ts'
 import { documentNumberText, type Invoice } from '../invoices/invoice.ts'
 import { issueInvoice } from '../invoices/issue-invoice.ts'
 import { listLines } from '../invoices/lines.ts'
-import { makeInvoice } from '../invoices/make-invoice.ts'
+import { createDraft } from '../invoices/create-draft.ts'
 import { listInvoices } from '../invoices/repository.ts'
 
 /**
@@ -29,8 +29,8 @@ export async function takeBackProration(
     const request = { customerRef, purchaseRef: reference, planSnapshot, currency }
     const taken = `taken back from ${documentNumberText('invoice', invoice.number!, work.environment)}`
     const back = lines.flatMap((line) => opposite(line, taken))
-    const made = await makeInvoice(work, { ...request, lines: back, claims: [] })
-    if (made.kind !== 'made') throw new Error(`a change to ${reference} claims no period`)
+    const made = await createDraft(work, { ...request, lines: back, claims: [] })
+    if (made.kind !== 'created') throw new Error(`a change to ${reference} claims no period`)
     await issueInvoice(work, made.invoice, invoice.parties!)
   }
 }

@@ -3,10 +3,10 @@ import { walletSeries, walletWindow } from '@tollgate/schemas/hot-state/wallets'
 import { decimalFromMicros } from '@tollgate/schemas/quantity'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
-import { selectNames, type CustomerName } from '../customers/repository.ts'
+import { selectKeys, type CustomerKey } from '../customers/repository.ts'
 import { UsageBehindError } from '../entitlements/usage-behind-error.ts'
 import { sumCountedDebits } from '../stored-usage/sum-counted-usage.ts'
-import { sumsOf, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
+import { readPublishedSums, walletAddress, type WalletSums } from '../wallet/hot-wallet.ts'
 import {
   listUnpublished,
   lookingAgain,
@@ -24,7 +24,7 @@ import type { Scope } from './scope.ts'
 const walletsAtOnce = 200
 
 /** Amounts in 10^-6 credits. */
-type KeptWallet = CustomerName &
+type KeptWallet = CustomerKey &
   WalletSums & {
     /** Usage posted in the ledger. */
     readonly postedMicros: bigint
@@ -32,7 +32,7 @@ type KeptWallet = CustomerName &
     readonly postedTo: number
   }
 
-type SeenWallet = CustomerName & {
+type SeenWallet = CustomerKey & {
   readonly kept: KeptWallet
   /** Whether a publication of the wallet is queued. */
   readonly isUnpublished: boolean
@@ -65,7 +65,7 @@ export async function reconcileHotWallets(
   const countedTo = await waitUntilAllCounted(parts, scope.environment)
   const run: Run = { sql, parts, scope, countedTo }
   const lookAgain = lookingAgain(findingsMax, parts.lookAgainMs)
-  let after: CustomerName = { providerId: scope.providerId ?? '', customerRef: '' }
+  let after: CustomerKey = { providerId: scope.providerId ?? '', customerRef: '' }
   for (;;) {
     scope.stopping?.throwIfAborted()
     const names = await listWalletPage(sql, scope, after)
@@ -134,8 +134,8 @@ function tell(tally: Tally, seen: SeenWallet, since: Date): void {
 async function listWalletPage(
   sql: Queryable,
   { providerId }: Scope,
-  after: CustomerName,
-): Promise<CustomerName[]> {
+  after: CustomerKey,
+): Promise<CustomerKey[]> {
   const rows = await sql<{ provider_id: string; customer_ref: string }[]>`
     select provider_id, customer_ref from wallets
     where (provider_id, customer_ref) > (${after.providerId}, ${after.customerRef})
@@ -151,7 +151,7 @@ async function listWalletPage(
 }
 
 /** Reads wallets of one provider from the database, hot state and the records. */
-async function readWallets(run: Run, names: readonly CustomerName[]): Promise<SeenWallet[]> {
+async function readWallets(run: Run, names: readonly CustomerKey[]): Promise<SeenWallet[]> {
   const { parts, scope } = run
   const [kept, unpublished] = await Promise.all([
     listKeptWallets(run, names),
@@ -187,7 +187,7 @@ type KeptRow = {
 /** Reads all values in one statement, and so at one moment: a posting changes the wallet, its entries and the position together. */
 async function listKeptWallets(
   { sql, parts, scope }: Run,
-  names: readonly CustomerName[],
+  names: readonly CustomerKey[],
 ): Promise<KeptWallet[]> {
   const rows = await sql<(KeptRow & { positions: Record<string, number> | null })[]>`
     select provider_id, customer_ref, granted_micros, removed_micros,
@@ -198,7 +198,7 @@ async function listKeptWallets(
           and account = 'used' and unit = 'credits'
       ) as posted_micros,
       (select jsonb_object_agg(log_partition, next_offset) from debit_positions) as positions
-    from wallets where (provider_id, customer_ref) in (${selectNames(sql, names)})`
+    from wallets where (provider_id, customer_ref) in (${selectKeys(sql, names)})`
   const partitionCount = parts.eventLog.partitionCount(usageTopic(scope.environment))
   return rows.map((row) => {
     const { provider_id: providerId, customer_ref: customerRef } = row
@@ -217,13 +217,13 @@ async function listKeptWallets(
 /** Reads the wallet in hot state atomically, with its offset in the log. */
 async function readHot(
   { parts: { eventLog, hotState }, scope: { environment }, countedTo }: Run,
-  { providerId, customerRef }: CustomerName,
+  { providerId, customerRef }: CustomerKey,
 ): Promise<SeenWallet['hot'] & { readonly countedTo: number }> {
   const partitionCount = eventLog.partitionCount(usageTopic(environment))
   const at = walletAddress({ environment, providerId, customerRef }, partitionCount)
   const { document, amounts, appliedOffset } = await hotState.readEntry(at, walletSeries)
   const behind = countedTo[at.partition]! - appliedOffset
-  const sums = await sumsOf({ hotState }, at, document)
+  const sums = await readPublishedSums({ hotState }, at, document)
   if (behind > 0 || sums === undefined) throw new UsageBehindError(Math.max(behind, 0))
   const { partition } = at
   const spentMicros = amounts.get(walletWindow.id) ?? 0n

@@ -3,7 +3,7 @@ import type {
   PaymentIntent as ProcessorIntent,
 } from '@tollgate/platform/payments/payment-objects'
 import { outcomeOf } from '@tollgate/platform/payments/payment-outcomes'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import type { UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { settleAnsweredAttempt, type AttemptDecline } from '../payments/attempts-repository.ts'
 import { adoptMoney } from './adopt-money.ts'
@@ -50,14 +50,14 @@ export async function applyLook(
   const { to: status, event } = intentTransitions[trigger]
   const moved: PaymentIntent = { ...found, status, updatedAt: now }
   const isTold = event !== undefined && status !== found.status
-  const [, ended] = await together([
+  const [, ended] = await pipelined([
     isTold ? recordPaymentEnd(work, event, moved) : undefined,
     trigger === 'succeeded' ? settleSuccess(work, moved, look, hostedUrl) : moved,
   ])
   const kept = { ...ended, nextLookAt: nextLookAt(ended, now) }
   const { lastDecline } = look.payment
   const decline = trigger === 'opened' && lastDecline ? declineKindOf(lastDecline) : null
-  await together([
+  await pipelined([
     updateIntent(sql, providerId, kept),
     settleAnsweredAttempt(sql, providerId, reference, isFinal(kept.status), decline, now),
   ])

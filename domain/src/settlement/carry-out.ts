@@ -7,7 +7,7 @@ import type { Decline } from '@tollgate/platform/payments/payment-objects'
 import type { PaymentOutcome } from '@tollgate/platform/payments/payment-outcomes'
 import type { JsonObject } from '@tollgate/schemas/json-object'
 import { findCardOfMethod } from '../cards/repository.ts'
-import { together } from '../postgres/together.ts'
+import { pipelined } from '../postgres/pipelined.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import { applyLook, declineKindOf, reasonOf } from './apply-look.ts'
 import {
@@ -159,7 +159,7 @@ function keep(
             declineKindOf(decline),
           )
     const applying = applyLook(work, attempt.intentRef, look, parts.hostedUrl)
-    const [, applied] = await together([settling, applying])
+    const [, applied] = await pipelined([settling, applying])
     return answered(applied, look.payment.clientSecret)
   })
 }

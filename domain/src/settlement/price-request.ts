@@ -13,7 +13,7 @@ import { soldOut } from '../purchases/decide-activation.ts'
 import { decideChange, tooEarly } from '../purchases/decide-switch.ts'
 import { isPaidFor } from '../purchases/is-paid-for.ts'
 import { readActivationState } from '../purchases/read-activation-state.ts'
-import { findTax } from '../invoices/read-tax-terms.ts'
+import { findTax } from '../invoices/read-tax.ts'
 import type { TaxBreakdown } from '../invoices/tax-breakdown.ts'
 import type { Operation, UnitOfWork } from '../unit-of-work/unit-of-work.ts'
 import {

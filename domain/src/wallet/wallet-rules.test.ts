@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { crossingsOf, warningMicrosOf } from './crossings.ts'
+import { crossedThresholds, warningMicrosOf } from './balance-thresholds.ts'
 import { allocateBurn } from './burn-order.ts'
 import type { CreditGrant } from './grants.ts'
 
@@ -15,12 +15,12 @@ describe('what a falling balance crosses', () => {
     ['both', 5_000n, 0n, ['low_balance', 'exhausted']],
     ['nothing at the end', 0n, 0n, []],
   ])('%s', (_name, before, after, crossings) => {
-    expect(crossingsOf(before * credit, after * credit, 1_000n * credit)).toEqual(crossings)
+    expect(crossedThresholds(before * credit, after * credit, 1_000n * credit)).toEqual(crossings)
   })
 
   it('is the end when no whole credit is left', () => {
-    expect(crossingsOf(credit, credit - 1n, 0n)).toEqual(['exhausted'])
-    expect(crossingsOf(credit - 1n, 0n, 0n)).toEqual(['low_balance'])
+    expect(crossedThresholds(credit, credit - 1n, 0n)).toEqual(['exhausted'])
+    expect(crossedThresholds(credit - 1n, 0n, 0n)).toEqual(['low_balance'])
   })
 
   it('is each line once on any way down', () => {
@@ -31,7 +31,7 @@ describe('what a falling balance crosses', () => {
         const crossings: string[] = []
         for (const fall of [...falls, 3_000n * credit]) {
           const after = balance - (fall < balance ? fall : balance)
-          crossings.push(...crossingsOf(balance, after, warning))
+          crossings.push(...crossedThresholds(balance, after, warning))
           balance = after
         }
         expect(crossings.toSorted()).toEqual(['exhausted', 'low_balance'])

@@ -9,7 +9,7 @@ import {
 } from '@tollgate/domain/webhooks/manage-endpoints'
 import { promoteNewestSecret, rotateSecret } from '@tollgate/domain/webhooks/rotate-secret'
 import { liveSecretsMax } from '@tollgate/domain/webhooks/rotation'
-import { listSecrets, listSecretsOf } from '@tollgate/domain/webhooks/secrets-repository'
+import { listSecrets, listEndpointSecrets } from '@tollgate/domain/webhooks/secrets-repository'
 import { newSigningSecret, signingSecretPlace } from '@tollgate/domain/webhooks/signing-secret'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import {
@@ -91,7 +91,7 @@ function registerLooking(app: ApiServer, parts: ReadParts & { readonly clock: Cl
         const endpoint = await findEndpoint(sql, providerId, endpointId)
         if (endpoint === undefined) return undefined
         const attempts = await listLastAttempts(sql, providerId, endpointId, shownAttemptsMax)
-        return { endpoint, secrets: await listSecretsOf(sql, endpoint), attempts }
+        return { endpoint, secrets: await listEndpointSecrets(sql, endpoint), attempts }
       })
       if (found === undefined) throw refusals.webhookEndpointNotFound(endpointId)
       return {

@@ -1,4 +1,4 @@
-import { creditsPerMinorUnit, displayMinor } from '@tollgate/domain/money/credits'
+import { creditsPerMinorUnit, creditValueMinor } from '@tollgate/domain/money/credits'
 import { formatMoney, majorText } from '@tollgate/domain/money/currencies'
 import { toFraction, type ExchangeRate } from '@tollgate/domain/money/exchange-rates'
 import { wholeCredits } from '@tollgate/domain/money/whole-credits'
@@ -12,7 +12,7 @@ export function balanceToHttp(
 ): BalanceBody {
   const { currency, unitsPerDollar, source } = displayRate
   const credits = wholeCredits(micros)
-  const worthMinor = displayMinor(BigInt(credits), currency, toFraction(displayRate))
+  const worthMinor = creditValueMinor(BigInt(credits), currency, toFraction(displayRate))
   const exchangeRate = Number(unitsPerDollar)
   return {
     customerRef,

@@ -1,12 +1,12 @@
 import { signingOrder } from '@tollgate/domain/webhooks/endpoint'
-import type { FurnishedEndpoint } from '@tollgate/domain/webhooks/manage-endpoints'
+import type { EndpointWithSecrets } from '@tollgate/domain/webhooks/manage-endpoints'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { WebhookEndpointBody } from '@tollgate/schemas/http/webhook-endpoints'
 import { present } from '../../domain/present.ts'
 
 /** Converts an endpoint that was not deleted. */
 export function webhookEndpointToHttp(
-  { endpoint, secrets }: FurnishedEndpoint,
+  { endpoint, secrets }: EndpointWithSecrets,
   environment: Environment,
   now: Date,
 ): WebhookEndpointBody {

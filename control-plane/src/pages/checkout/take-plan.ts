@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Plan } from '@tollgate/domain/plans/plan'
-import { activatePlan, type SoldRequest } from '@tollgate/domain/billing/activate-plan'
+import { activatePlan, type ActivateAndBillRequest } from '@tollgate/domain/billing/activate-plan'
 import { startTrial } from '@tollgate/domain/billing/start-trial'
 import { completeCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions'
 import { sellsPlan } from '@tollgate/domain/sessions/sells-plan'
@@ -44,7 +44,7 @@ export async function takePlan(
 /** Starts the plan. Returns undefined if it cannot start. */
 async function startOf(
   work: UnitOfWork,
-  asked: SoldRequest,
+  asked: ActivateAndBillRequest,
   start: Start,
 ): Promise<Plan | undefined> {
   if (start === 'trial') {

@@ -5,7 +5,7 @@ import { openCheckoutSession } from '@tollgate/domain/sessions/checkout-sessions
 import { listMovements } from '@tollgate/domain/wallet/list-movements'
 import { findCard } from '@tollgate/domain/cards/repository'
 import type { AutoRechargeRequest } from '@tollgate/domain/auto-recharge/decide-terms'
-import { mintCredits } from '@tollgate/domain/money/credits'
+import { purchasedCredits } from '@tollgate/domain/money/credits'
 import { findExchangeRate, toFraction } from '@tollgate/domain/money/exchange-rates'
 import type { HostedParts } from '@tollgate/domain/sessions/hosted-parts'
 import { saveAskedTerms } from '../../auto-recharge/save-asked-terms.ts'
@@ -123,7 +123,7 @@ async function readCredits(
       storedCredits:
         recharge === undefined || rate === undefined || recharge.topupMinor === 0n
           ? undefined
-          : mintCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
+          : purchasedCredits(recharge.topupMinor, recharge.topupCurrency, toFraction(rate)),
       card: card?.reusable === true ? card : undefined,
       currencies: [...new Set([displayRate.currency, ...topupCurrencies])],
       isCardTaken: pages.cardEntries[caller.environment].kind !== 'none',

@@ -6,7 +6,7 @@ import {
   payPresent,
   type PresentPayment,
 } from '@tollgate/domain/charging/pay-present'
-import { drawReturnSecret } from '@tollgate/domain/billing/find-returned'
+import { generateReturnSecret } from '@tollgate/domain/billing/returned-payment'
 import { findInvoice } from '@tollgate/domain/invoices/repository'
 import { requiredReference } from '@tollgate/schemas/http/fields'
 import type { Clock } from '@tollgate/platform/clock/clock'
@@ -54,7 +54,7 @@ export function registerUnpaidPages(app: ApiServer, pages: Parts): void {
     await requireInvoice(pages, request, invoiceRef)
     const own = unpaidPath(portal, invoiceRef)
     const operation = operationOfPortal(pages, request)
-    const secret = drawReturnSecret()
+    const secret = generateReturnSecret()
     await payPresent(pages.payments, operation, invoiceRef, (intentRef) =>
       returnUrlOf(pages, operation.environment, intentRef, secret),
     )

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { correctInFlight, allocateHeld } from './held-grants.ts'
+import type { CreditGrant } from './grants.ts'
+
+/* Two grants of 10, used in the order a, b. Amounts are 10^-6 credits. */
+
+const grant = (
+  reference: string,
+  remainingMicros: bigint,
+  inFlightMicros: bigint,
+): CreditGrant => ({
+  ...{
+    reference,
+    remainingMicros,
+    inFlightMicros,
+    grantedMicros: 10n,
+    paid: null,
+    expiresAt: null,
+  },
+  ...{ priority: reference === 'a' ? 1 : 2, createdAt: new Date('2026-01-01T00:00:00Z') },
+})
+const held = (grantRef: string, micros: bigint) => ({ grantRef, key: grantRef, micros })
+
+test.each([
+  ['is kept as it was said if usage has taken as much', [4n, 6n], [], 10n, [4n, 6n]],
+  ['has come back from the newest grant', [4n, 6n], [], 6n, [4n, 2n]],
+  ['was not usage of a grant that is held in full', [4n, 6n], [held('a', 10n)], 6n, [0n, 6n]],
+  [
+    'was in part not usage of a grant that has more held than is free',
+    [4n, 6n],
+    [held('b', 6n)],
+    5n,
+    [4n, 1n],
+  ],
+])('what is in flight %s', (_, said, holds, inFlight, expected) => {
+  const remaining = correctInFlight(
+    [grant('a', 10n, said[0]!), grant('b', 10n, said[1]!)],
+    holds,
+    inFlight,
+  )
+  expect(remaining.map(({ inFlightMicros }) => inFlightMicros)).toEqual(expected)
+})
+
+test('what is held comes from its own grant, and from what is free of others if that has less', () => {
+  const { line: remaining, burns } = allocateHeld(
+    [grant('a', 10n, 0n), grant('b', 3n, 0n)],
+    [held('b', 5n), held('a', 4n)],
+  )
+  expect(burns).toEqual([
+    [
+      { grantRef: 'b', micros: 3n },
+      { grantRef: 'a', micros: 2n },
+    ],
+    [{ grantRef: 'a', micros: 4n }],
+  ])
+  expect(remaining.map(({ remainingMicros }) => remainingMicros)).toEqual([4n, 0n])
+})
