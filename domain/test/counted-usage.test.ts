@@ -108,7 +108,7 @@ async function project(customerRef: string, amount: bigint): Promise<void> {
 }
 
 describe('readCountedUsage', () => {
-  it('knows nothing of a customer without an entitlement', async () => {
+  it('returns no usage for a customer without an entitlement', async () => {
     const counted = await readCountedUsage(parts, { ...query, customerRef: 'stranger' })
     expect(counted).toEqual({ entitlement: undefined, amounts: new Map(), source: 'counters' })
   })
@@ -138,13 +138,13 @@ describe('readCountedUsage', () => {
     })
   })
 
-  it('does not wait for what was acknowledged after it began', async () => {
+  it('does not wait for records that were acknowledged after it began', async () => {
     const counting = readCountedUsage(parts, { ...query, waitMs: 5000 })
     await record()
     expect(await counting).toMatchObject({ source: 'counters' })
   })
 
-  it('adds the tail of the log where waiting does not help', async () => {
+  it('adds the tail of the log if waiting does not help', async () => {
     await record()
     await project('cus_a', 1_000_000n)
     await record()
@@ -162,7 +162,7 @@ describe('readCountedUsage', () => {
     })
   })
 
-  it('counts a repeated key once, in the tail and across it', async () => {
+  it('counts a repeated key once, within the tail and before it', async () => {
     const repeated = { id: 'usage_old', idempotencyKey: 'old' }
     const first = await record(repeated)
     const partition = partitionFor('cus_a')
@@ -182,13 +182,13 @@ describe('readCountedUsage', () => {
     expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
   })
 
-  it('passes over a record that nobody can read', async () => {
+  it('skips a malformed record', async () => {
     await parts.log.append(topic, partitionFor('cus_a'), Buffer.from('nonsense'), start * 1000)
     await record()
     expect((await readCountedUsage(parts, query)).amounts.get(window)).toBe(1_000_000n)
   })
 
-  it('lets other work go on while it reads a long tail', async () => {
+  it('yields to other work while it reads a long tail', async () => {
     const value = Buffer.alloc(1)
     const records = Array.from({ length: 5_000 }, () => ({
       partition: partitionFor('cus_a'),
@@ -204,13 +204,13 @@ describe('readCountedUsage', () => {
     expect(turns).toBeGreaterThanOrEqual(5)
   })
 
-  it('says so when it is too far behind', async () => {
+  it('throws if the counters are too far behind', async () => {
     for (let count = 0; count < 3; count++) await record()
     const counting = readCountedUsage(parts, { ...query, waitMs: 3_600_000, tailRecordsMax: 2 })
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
-  it('says so when the log has lost what the counters still need', async () => {
+  it('throws if the log has deleted records that the counters need', async () => {
     for (let count = 0; count < 3; count++) await record()
     const partition = partitionFor('cus_a')
     await parts.log.trim(topic, partition, Infinity, [])
@@ -219,7 +219,7 @@ describe('readCountedUsage', () => {
     await expect(counting).rejects.toBeInstanceOf(UsageBehindError)
   })
 
-  it('sums what the caller names where no entitlement is left', async () => {
+  it('sums the windows that the caller names if no entitlement is left', async () => {
     await record()
     await project('cus_a', 1_000_000n)
     const at = {

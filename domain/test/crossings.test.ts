@@ -71,7 +71,7 @@ const moves = fc.array(
   { minLength: 100, maxLength: 130 },
 )
 
-it('tells of each line once on each way down, of a hundred debits at once with grants between', async () => {
+it('emits one event per threshold on each way down, for 100 concurrent debits with grants in between', async () => {
   await fc.assert(
     fc.asyncProperty(moves, async (amounts) => {
       const customerRef = await addCustomer()

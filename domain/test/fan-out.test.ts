@@ -68,7 +68,7 @@ const queuedFor = (providerId: string) => database.in('sandbox')<{ event_id: str
   select reference, endpoint_ref, event_id, state, order_key, due_at from webhook_deliveries
   where provider_id = ${providerId} order by reference`
 
-test('one delivery for each endpoint of the provider that receives the type, and none for others', async () => {
+test('queues one delivery for each endpoint of the provider that receives the type, and none for others', async () => {
   await insertEndpoints('prov_a', {
     we_ALL: { types: [], status: 'enabled' },
     we_SAME: { types: ['payment.failed', 'payment.succeeded'], status: 'enabled' },
@@ -87,7 +87,7 @@ test('one delivery for each endpoint of the provider that receives the type, and
   expect(await queuedFor('prov_b')).toEqual([])
 })
 
-test('an event is of the customer that its deliveries are of', async () => {
+test('stores the same customer with an event and its deliveries', async () => {
   await insertEndpoints('prov_keys', { we_KEYS: { types: [], status: 'enabled' } })
   const told = [
     ['customer.deleted', { id: 'cus_1' }, 'cus_1'],
@@ -108,7 +108,7 @@ test('an event is of the customer that its deliveries are of', async () => {
   expect(keys).toEqual(told.map(([, , key]) => ({ event: key, delivery: key })))
 })
 
-test('an event that is there already is not told again', async () => {
+test('does not emit an existing event again', async () => {
   await insertEndpoints('prov_twice', { we_TWICE: { types: [], status: 'enabled' } })
   const [first, second] = [eventOf('prov_twice', 'evt_t1'), eventOf('prov_twice', 'evt_t2')]
   expect(await tell('prov_twice', [first])).toBe(1)
@@ -119,7 +119,7 @@ test('an event that is there already is not told again', async () => {
   ])
 })
 
-test('the dispatcher is woken by a commit with something to send, once, and by no other', async () => {
+test('notifies the dispatcher once per commit with deliveries to send, and by no other commit', async () => {
   await insertEndpoints('prov_w', { we_W: { types: ['payment.succeeded'], status: 'enabled' } })
   const heard: string[] = []
   let wake = (): void => undefined
@@ -137,7 +137,7 @@ test('the dispatcher is woken by a commit with something to send, once, and by n
   expect(heard).toEqual(['sandbox', 'end'])
 })
 
-test('the bytes are kept with the event, and go when its customer is erased', async () => {
+test('stores the body with the event, and deletes it when the customer is erased', async () => {
   await tell('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
   const readBody = async () => {
     const [row] = await database.in('sandbox')<{ body: string | null }[]>`

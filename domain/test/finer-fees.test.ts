@@ -134,7 +134,7 @@ const step = fc.oneof(
 )
 
 test(
-  'clearing is nothing when all is paid out, whatever the fees were',
+  'clearing is 0 after all money is paid out, whatever the fees',
   { timeout: 600_000 },
   async () => {
     const currencies = fc.constantFrom('KWD', 'UGX', 'USD')
@@ -168,7 +168,7 @@ test(
 )
 
 test(
-  'what a hundred fees are finer than we count is gone with the payout',
+  'fractions of a minor unit in 100 fees are cleared by the payout',
   { timeout: 120_000 },
   async () => {
     const clearing = new Clearing('KWD')

@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 describe('a period of a purchase', () => {
-  test('is billed once, however many come for it at once', async () => {
+  test('is billed once by concurrent transactions', async () => {
     const purchases = await createPurchases(database, providerId, 40)
     const runners = Array.from({ length: 8 }, () => purchases)
     const outcomes = await Promise.all(
@@ -58,7 +58,7 @@ describe('a period of a purchase', () => {
     expect(await of.accounts()).toEqual({ receivable: 40_000, revenue: -40_000 })
   })
 
-  test('shares no moment with another one', async () => {
+  test('cannot overlap a billed period', async () => {
     const day = 86_400_000
     const { start, end } = month(0)
     const at = (from: number, to: number) => ({
@@ -74,7 +74,7 @@ describe('a period of a purchase', () => {
     expect(await of.bill({ lines: [price(100)], period: month(-1) })).toMatch(/^inv_/)
   })
 
-  test('is not half billed', async () => {
+  test('is not billed in part', async () => {
     const period = month(0)
     await of.bill({ lines: [price(100)], period, parts: ['usage'] })
     expect(await of.bill({ lines: [price(100)], period, parts: ['recurring', 'usage'] })).toBe(
@@ -83,27 +83,30 @@ describe('a period of a purchase', () => {
     expect(await of.bill({ lines: [price(100)], period })).toMatch(/^inv_/)
   })
 
-  test.each(['claimed', 'issued'])('is not billed by who dies when it is %s', async (moment) => {
-    const period = month(0)
-    const dies = inWork(database, providerId, async (work) => {
-      const made = await of.draft(work, { lines: [price(100)], period })
-      if (moment === 'issued' && made.kind === 'created') {
-        await issueInvoice(work, made.invoice, parties)
-      }
-      throw new Error('killed')
-    })
-    await expect(dies).rejects.toThrow('killed')
-    expect(await of.accounts()).toEqual({})
-    const reference = await of.bill({ lines: [price(100)], period })
-    // The number that was given back is given again.
-    expect(await of.look(reference)).toMatchObject({ number: 1n })
-    const periods = await inWork(database, providerId, ({ sql }) =>
-      listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
-    )
-    expect(periods).toEqual([{ ...period, invoiceRef: reference, billedAt }])
-  })
+  test.each(['claimed', 'issued'])(
+    'is not billed by a process that dies after it has %s the period',
+    async (moment) => {
+      const period = month(0)
+      const dies = inWork(database, providerId, async (work) => {
+        const made = await of.draft(work, { lines: [price(100)], period })
+        if (moment === 'issued' && made.kind === 'created') {
+          await issueInvoice(work, made.invoice, parties)
+        }
+        throw new Error('killed')
+      })
+      await expect(dies).rejects.toThrow('killed')
+      expect(await of.accounts()).toEqual({})
+      const reference = await of.bill({ lines: [price(100)], period })
+      // The number that was given back is given again.
+      expect(await of.look(reference)).toMatchObject({ number: 1n })
+      const periods = await inWork(database, providerId, ({ sql }) =>
+        listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
+      )
+      expect(periods).toEqual([{ ...period, invoiceRef: reference, billedAt }])
+    },
+  )
 
-  test('tiles with the others for any anchor', async () => {
+  test('follows the others without gap for any anchor', async () => {
     const anchors = fc
       .integer({ min: 0, max: 4_000_000_000 })
       .map((seconds) => new Date(seconds * 1000))
@@ -137,8 +140,8 @@ describe('a period of a purchase', () => {
   })
 })
 
-describe('what an invoice says', () => {
-  test('is kept with all that it was priced from, and comes to the same again', async () => {
+describe('a stored invoice', () => {
+  test('keeps the inputs of its prices, and can be computed again', async () => {
     const usage = invoiceLine(
       {
         kind: 'usage',
@@ -187,18 +190,18 @@ describe('what an invoice says', () => {
       'a line',
       'update invoice_lines set amount = amount + 1, exact_numerator = exact_numerator + 1',
     ],
-    ['a line away', 'delete from invoice_lines'],
+    ['deletion of a line', 'delete from invoice_lines'],
     ['the total', 'update invoices set total = total + 1'],
     ['the number', 'update invoices set number = number + 1'],
     ['the parties', `update invoices set parties = '{}'`],
-    ['it away', 'delete from invoices'],
-  ])('does not change: %s', async (_, statement) => {
+    ['deletion of the invoice', 'delete from invoices'],
+  ])('refuses to change: %s', async (_, statement) => {
     await of.charge(1_000)
     const changed = inWork(database, providerId, ({ sql }) => sql.unsafe(statement))
     await expect(changed).rejects.toThrow('what was charged stays as it is')
   })
 
-  test('adds up, or is not kept', async () => {
+  test('is refused if its lines do not sum to its total', async () => {
     const wrong = inWork(database, providerId, async ({ sql }) => {
       await sql`
         insert into invoices (provider_id, reference, status, customer_ref, currency, total, created_at, updated_at)
@@ -208,7 +211,7 @@ describe('what an invoice says', () => {
   })
 })
 
-test('late usage is priced behind all usage of its period that was billed before', async () => {
+test('prices late usage after all usage of its period that was billed before', async () => {
   const plan: PlanSnapshot = {
     reference: 'pln_1',
     name: 'Pro',

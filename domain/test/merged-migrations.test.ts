@@ -59,7 +59,7 @@ async function goBack(): Promise<void> {
   }
 }
 
-test('an installation with all replaced migrations has the tables of the merged ones', async () => {
+test('an installation with all replaced migrations has the tables of the merged migrations', async () => {
   const columns = await readColumns()
   await goBack()
   expect(await readColumns()).not.toEqual(columns)
@@ -75,7 +75,7 @@ test('an installation with all replaced migrations has the tables of the merged 
   expect(triggers).toHaveLength(0)
 })
 
-test('an installation that lacks one of the replaced migrations is refused, and stays as it is', async () => {
+test('refuses an installation that lacks one of the replaced migrations, and does not change it', async () => {
   await goBack()
   await sql`delete from sandbox.schema_migrations where name = '0219-attempts-of-mailboxes.sql'`
   const columns = await readColumns()

@@ -50,7 +50,7 @@ const steps = fc.array(
 )
 type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never
 
-test('whatever is paid, paid back, disputed and paid out, in whatever order, is posted as it is', async () => {
+test('payments, refunds, disputes and payouts in any order are posted as the model expects', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const world = await MoneyWorld.open(database, (worlds += 1))
@@ -70,7 +70,7 @@ test('whatever is paid, paid back, disputed and paid out, in whatever order, is 
   )
 }, 600_000)
 
-describe('of a payment that is disputed and refunded in part, credits are gone for what is away', () => {
+describe('a partly disputed and refunded payment removes the credits of the missing money', () => {
   const terms = { currency: 'USD', total: 2_000n, tax: 0n, credits: 2_000n, fee: 50n } as const
   const grantedBefore = 500n
 
@@ -86,7 +86,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.check()
   }
 
-  test('a dispute that is won leaves the refund that came after it', async () => {
+  test('a won dispute keeps the effects of a later refund', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await world.refund(payment, 500n)
@@ -99,7 +99,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('what is given back comes before what is taken of it for another', async () => {
+  test('credits are restored before they are removed for another dispute', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await world.refund(payment, 500n)
@@ -119,7 +119,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a dispute that takes the money again, once it was won, has the credits taken again', async () => {
+  test('a won dispute that withdraws the money again removes the credits again', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await expectCredits(world, 0n)
@@ -130,7 +130,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a dispute that is won, lost and won again has all credits given back, whoever saw the first time', async () => {
+  test('a dispute that is won, lost and won again restores all credits, even if its first win was missed', async () => {
     const { world, payment } = await opened()
     await world.dispute(payment)
     await expectCredits(world, 0n)
@@ -142,7 +142,7 @@ describe('of a payment that is disputed and refunded in part, credits are gone f
     await world.close()
   })
 
-  test('a refund that fails leaves the dispute that came after it', async () => {
+  test('a failed refund keeps the effects of a later dispute', async () => {
     const { world, payment } = await opened()
     await world.refund(payment, 500n)
     await world.moveRefund(world.refunds[0]!, 'succeeded')

@@ -209,7 +209,7 @@ function read(providerId: string) {
   return listProductTallies(database.in('sandbox'), providerId, references)
 }
 
-test('is to the cent what payments left, however they are folded', async () => {
+test('product totals are exact to the cent, however payments are folded', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(paid, { minLength: 1, maxLength: 12 }), async (payments) => {
       const providerId = await openShop()
@@ -248,7 +248,7 @@ test('is to the cent what payments left, however they are folded', async () => {
   )
 }, 300_000)
 
-test('never counts twice or misses a payment while it is folded', async () => {
+test('product totals count each payment once while payments are folded', async () => {
   const providerId = await openShop()
   const sql = database.in('sandbox')
   const add = sql`

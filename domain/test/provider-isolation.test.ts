@@ -42,7 +42,7 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-describe('the tables', () => {
+describe('tables', () => {
   type Table = { place: string; of_providers: boolean; is_enforced: boolean; policies: string[] }
 
   const listTables = () => owner.control<Table[]>`
@@ -55,7 +55,7 @@ describe('the tables', () => {
     from pg_class join pg_namespace on pg_namespace.oid = relnamespace
     where nspname = any(${[...schemas]}) and relkind in ('r', 'p', 'v', 'm', 'f')`
 
-  test('of providers hold everybody but a superuser to their policies', async () => {
+  test('of providers enforce their policies for every role except superusers', async () => {
     const own = `(provider_id = NULLIF(current_setting('tollgate.provider_id'::text, true), ''::text))`
     const tables = (await listTables()).filter((table) => table.of_providers)
     expect(tables.length).toBeGreaterThan(20)
@@ -69,7 +69,7 @@ describe('the tables', () => {
     }
   })
 
-  test('of the audit log and all seals are only ever appended to, by nobody but their owner and who seals', async () => {
+  test('of the audit log and seals are append-only, for their owner and the sealing role', async () => {
     const rights = await owner.control`
       select distinct table_name, grantee, privilege_type from information_schema.role_table_grants
       where table_name in ('audit_log', 'audit_seals', 'ledger_seals')
@@ -91,7 +91,7 @@ describe('the tables', () => {
     expect(audits.map(({ is_enforced: isEnforced }) => isEnforced)).toEqual(Array(8).fill(true))
   })
 
-  test('of providers are audited, or known not to be', async () => {
+  test('of providers are audited, or listed as not audited', async () => {
     const tables = await owner.control<{ place: string }[]>`
       select nspname || '.' || relname as place
       from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -135,7 +135,7 @@ describe('the tables', () => {
     )
   })
 
-  test('of no provider are known, and closed to requests', async () => {
+  test('without a provider are listed, and closed to requests', async () => {
     const places = (await listTables()).filter((table) => !table.of_providers)
     const known = [
       'control.moved_from',
@@ -162,7 +162,7 @@ describe('the tables', () => {
     }
   })
 
-  test('belong to nobody that the services work as', async () => {
+  test('are not owned by a role of the services', async () => {
     const roles = ['tollgate_jobs', 'tollgate_requests']
     expect(
       await owner.control`
@@ -186,7 +186,7 @@ describe('the tables', () => {
 describe.each(environments)('a request of one provider in %s', (environment) => {
   const request = () => database.of(ours).in(environment)
 
-  test('sees its own rows without a condition, and no others with one', async () => {
+  test('reads its own rows without a condition, and no others with one', async () => {
     const all = await request().read((sql) => sql`select distinct provider_id from customers`)
     expect(all).toEqual([{ provider_id: ours }])
     const asked = await request().read(
@@ -197,7 +197,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(keys).toHaveLength(1)
   })
 
-  test('changes and removes its own rows without a condition, and no others', async () => {
+  test('updates and deletes its own rows without a condition, and no others', async () => {
     const undone = new Error('undone')
     const counts: Record<string, number> = {}
     const changed = request().write(async (sql) => {
@@ -209,7 +209,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(counts).toEqual({ updated: 300, deleted: 300 })
   })
 
-  test('cannot make a row of another, nor give one away', async () => {
+  test('cannot insert a row for another provider, or move a row to one', async () => {
     const refused = { code: '42501' }
     await expect(
       request().write(
@@ -223,13 +223,13 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     ).rejects.toMatchObject(refused)
   })
 
-  test('writes nothing where it said that it reads', async () => {
+  test('cannot write in a read-only transaction', async () => {
     await expect(
       request().read((sql) => sql`update customers set name = 'Eve'`),
     ).rejects.toMatchObject({ code: '25006' })
   })
 
-  test('finds a customer by e-mail without reading all of them', async () => {
+  test('finds a customer by email address without scanning all customers', async () => {
     const plan = await request().read(async (sql) => {
       await sql`set local enable_seqscan = off`
       return sql`
@@ -240,7 +240,7 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
     expect(found).toMatchObject({ reference: `${ours}7` })
   })
 
-  test('finds what was told of a customer without reading all events', async () => {
+  test('finds the events of a customer without scanning all events', async () => {
     const plan = await request().read(async (sql) => {
       await sql`set local enable_seqscan = off`
       return sql`explain select * from outbox where provider_id = ${ours} and customer_ref = 'cus_7'`
@@ -249,6 +249,6 @@ describe.each(environments)('a request of one provider in %s', (environment) => 
   })
 })
 
-test('nobody is a provider without a name', () => {
+test('a transaction needs a provider id', () => {
   expect(() => database.of('').control).toThrow('without an id')
 })

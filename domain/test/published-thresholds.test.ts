@@ -51,7 +51,7 @@ function counted(sql: Queryable): { readonly sql: Queryable; readonly calls: () 
   return { sql: counting, calls: () => calls }
 }
 
-test('lists the thresholds of customers in as many statements as that of one', async () => {
+test('reads the thresholds of many customers in as many statements as for one', async () => {
   await postgres.database.in('sandbox').begin(async (sql) => {
     await setExchangeRate(sql, 'prv_A', { currency: 'EUR', unitsPerDollar: '0.5' }, now)
     await arm(sql, 'prv_A', 'cus_usd', 'USD')

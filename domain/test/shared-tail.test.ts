@@ -110,8 +110,8 @@ async function usedUnits(parts: UsageParts, more: Partial<UsageQuery> = {}): Pro
   return Number((amounts.get(window) ?? 0n) / 1_000_000n)
 }
 
-describe('the tail of the log that limit checks share', () => {
-  it('is read once, however many callers need it, and on from there for later ones', async () => {
+describe('the shared tail of the log', () => {
+  it('is read once for all callers, and continued for later ones', async () => {
     await record(6_000)
     const parts = open()
     const customers = Array.from({ length: 40 }, (_, index) => `customer-${index % 2}`)
@@ -126,7 +126,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(recordsRead).toBe(6_010)
   })
 
-  it('is not waited for again after the counters were seen to stand still', async () => {
+  it('is used at once after the counters were seen to stand still', async () => {
     await record(10)
     const parts = open()
     expect(await usedUnits(parts)).toBe(5)
@@ -135,7 +135,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(waits).toBe(waitsOfFirst)
   })
 
-  it('is read no further once every caller has left, and from there for the next one', async () => {
+  it('stops reading when all callers are gone, and continues from there for the next one', async () => {
     await record(6_000)
     const parts = open()
     const leaving = usedUnits(parts, {
@@ -151,7 +151,7 @@ describe('the tail of the log that limit checks share', () => {
     expect(recordsRead).toBe(6_000)
   })
 
-  it('takes memory by the number of its records, whatever they contain', async () => {
+  it('uses memory by the number of its records, whatever they contain', async () => {
     await record(20_000, 20_000, 'a')
     const parts = open()
     expect(await usedUnits(parts)).toBe(1)
@@ -161,20 +161,20 @@ describe('the tail of the log that limit checks share', () => {
     )
   })
 
-  it('is refused where it takes more memory than it may', async () => {
+  it('is refused if it exceeds its memory limit', async () => {
     await record(40_000, 40_000, 'a')
     const parts = open({ TOLLGATE_TAIL_BYTES_MAX: '1048576' })
     await expect(usedUnits(parts)).rejects.toBeInstanceOf(TailBusyError)
     expect(parts.tails.bytes).toBeLessThan(2 * 1_048_576)
   })
 
-  it('counts a key once that is repeated far behind its first use', async () => {
+  it('counts a key once that is repeated long after its first use', async () => {
     await record(5_000, 2, 'a')
     await record(5_000, 2, 'a')
     expect(await usedUnits(open())).toBe(2_500)
   })
 
-  it('lets go of what the counters have passed, and begins anew where they were lost', async () => {
+  it('drops records that the counters have applied, and restarts if the counters were lost', async () => {
     await record(5_000)
     const parts = open()
     expect(await usedUnits(parts)).toBe(2_500)

@@ -66,7 +66,7 @@ const bought: fc.Arbitrary<Bought> = fc.record({
   ),
 })
 
-test('whatever is bought and paid back has its invoice and credit notes, to the cent', async () => {
+test('every purchase and refund has its invoice and credit notes, to the cent', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(bought, { minLength: 1, maxLength: 5 }), async (sales) => {
       const providerId = `prv_${providers++}`

@@ -101,9 +101,9 @@ function randomQuery(random: SeededRandom, seconds: number) {
   }
 }
 
-describe('the folded tail beside a model', () => {
+describe('the folded tail compared with a model', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'sums what the definition says, wherever the fence is (seed %i)',
+    'sums the same as the model for any fence (seed %i)',
     async (seed) => {
       const random = new SeededRandom(seed)
       const seconds = random.pick([5, 300, 100_000])
@@ -135,7 +135,7 @@ describe('the folded tail beside a model', () => {
     },
   )
 
-  it('is summed up for many callers in several turns, each of a bounded number of chunks', async () => {
+  it('sums for many callers in several turns, each with a bounded number of chunks', async () => {
     const chunks = 20
     const events = Array.from({ length: chunks * chunkRecordsMax }, (_, index) =>
       usageEvent({ customerRef: `customer-${index % 300}`, timestamp: index * 1_000 }),

@@ -86,7 +86,7 @@ describe('an invoice', () => {
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
-  test('tells the tax that its prices contain, and charges it once', async () => {
+  test('shows the tax that its prices contain, and charges it once', async () => {
     await tell(person('SE'))
     const invoice = await of.look(await of.charge(1_250, 'EUR'))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
@@ -95,7 +95,7 @@ describe('an invoice', () => {
     expect(await of.accounts()).toEqual({ receivable: 1_250, revenue: -1_000, tax: -250 })
   })
 
-  test('takes prices to contain it where the product says so', async () => {
+  test('treats prices as inclusive if the product says so', async () => {
     await tell(person('SE'))
     await database.in('sandbox')`
       update products set tax_behavior = 'inclusive' where provider_id = ${providerId}`
@@ -105,20 +105,23 @@ describe('an invoice', () => {
   test.each([
     [business('DE', 'DE123456789'), 'reverse_charge', 'VAT, reverse charge (DE)'],
     [person('US'), 'none', 'No VAT (US)'],
-  ])('says why there is none: %j', async (details, treatment, description) => {
+  ])('shows why no tax is charged: %j', async (details, treatment, description) => {
     await tell(details)
     const { totalMinor, lines } = await of.look(await of.charge(1_000))
     expect([totalMinor, lines.length]).toEqual([1_000n, 2])
     expect(lines[1]).toMatchObject({ amountMinor: 0n, description, inputs: { treatment } })
   })
 
-  test.each([undefined, person('GB')])('has no line of what is not collected: %j', async (told) => {
-    if (told !== undefined) await tell(told)
-    const invoice = await of.look(await of.charge(1_000))
-    expect([invoice.totalMinor, invoice.lines.length]).toEqual([1_000n, 1])
-  })
+  test.each([undefined, person('GB')])(
+    'has no tax line if no tax is collected: %j',
+    async (told) => {
+      if (told !== undefined) await tell(told)
+      const invoice = await of.look(await of.charge(1_000))
+      expect([invoice.totalMinor, invoice.lines.length]).toEqual([1_000n, 1])
+    },
+  )
 
-  test('does not tax again what an earlier one left', async () => {
+  test('does not tax an amount carried over from an earlier invoice again', async () => {
     await tell(person('SE'))
     await of.charge(30)
     expect(await of.waiting()).toBe(38n)
@@ -127,14 +130,14 @@ describe('an invoice', () => {
     expect(await of.accounts()).toEqual({ receivable: 1_288, revenue: -1_030, tax: -258 })
   })
 
-  test('that is a credit gives its tax back', async () => {
+  test('with a negative total returns its tax', async () => {
     await tell(person('SE'))
     await of.charge(-300)
     expect(await of.waiting()).toBe(-375n)
     expect(await of.accounts()).toEqual({ carried: -375, revenue: 300, tax: 75 })
   })
 
-  test('that is void owes none', async () => {
+  test('that is void owes no tax', async () => {
     await tell(person('SE'))
     await of.change(await of.charge(1_000), voidInvoice)
     expect(await of.accounts()).toEqual({})
@@ -143,7 +146,7 @@ describe('an invoice', () => {
   test.each([
     ['2025-06-30T23:59:59Z', 220n],
     ['2025-07-01T00:00:00Z', 240n],
-  ])('of %s has the rate of that day', async (at, taxMinor) => {
+  ])('issued at %s has the tax rate of that day', async (at, taxMinor) => {
     await tell(person('EE'))
     const made = await inWork(
       database,
@@ -156,7 +159,7 @@ describe('an invoice', () => {
 })
 
 describe('a credit note', () => {
-  test('takes the tax back with what it is the tax of, to the last cent', async () => {
+  test('credits the tax together with its price, to the last cent', async () => {
     await tell(person('SE'))
     const reference = await of.charge(1_001)
     const notes = []
@@ -171,7 +174,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({})
   })
 
-  test('of prices that contain the tax is of no more than the prices', async () => {
+  test('of inclusive prices credits no more than the prices', async () => {
     await tell(person('SE'))
     const reference = await of.charge(1_250, 'EUR')
     expect(await credit(reference, [[0, 625]])).toMatchObject({
@@ -180,7 +183,7 @@ describe('a credit note', () => {
     expect(await of.accounts()).toEqual({ receivable: 625, revenue: -500, tax: -125 })
   })
 
-  test('does not name the tax', async () => {
+  test('cannot name the tax line', async () => {
     await tell(person('SE'))
     const reference = await of.charge(1_000)
     expect(await credit(reference, [[1, 100]])).toEqual({ kind: 'line', line: 1, leftMinor: 0n })
@@ -194,7 +197,7 @@ function rounded(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -whole : whole
 }
 
-test('whatever is charged and credited, tax is rounded once and the ledger says the same', async () => {
+test('after any charges and credits, the tax is rounded once and the ledger agrees', async () => {
   const rates = { SE: 250n, FI: 255n, DE: 190n, HU: 270n, LU: 170n } as const
   const countries = fc.constantFrom(...(Object.keys(rates) as (keyof typeof rates)[]))
   const charges = fc.array(fc.integer({ min: 1, max: 99_999 }), { minLength: 1, maxLength: 4 })

@@ -76,7 +76,7 @@ function modelUnits(plan: Drawn, amount: number): number | undefined {
 }
 
 describe('unitsWithinAmount', () => {
-  test('is as many units as a model counts one by one, for every kind of price', () => {
+  test('returns the same number as a model that counts units one by one, for every kind of price', () => {
     let reached = 0
     fc.assert(
       fc.property(drawn, fc.integer({ min: 2, max: 260 }), fc.boolean(), (plan, halves, isHalf) => {
@@ -92,7 +92,7 @@ describe('unitsWithinAmount', () => {
     expect(reached).toBeGreaterThan(2_500)
   })
 
-  test('never lets a bill without a limit come to more, whatever was used before', () => {
+  test('never allows a bill above the amount, whatever other purchases used before', () => {
     const amounts = fc.bigInt({ min: 1n, max: 260n })
     fc.assert(
       fc.property(drawn, amounts, micros(60), micros(60), (plan, amount, before, own) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { generateEventId } from './generate-event-id.ts'
 
-test('ids of events grow with time, and in one millisecond as they are drawn', () => {
+test('event ids grow with time, and within one millisecond in the order of their generation', () => {
   const instants = [0, 1, 1, 1, 2, 2 ** 32, 2 ** 32 + 1, Date.parse('2026-03-01T10:00:00Z')]
   const ids = instants.flatMap((ms) =>
     Array.from({ length: 100 }, () => generateEventId(new Date(ms))),

@@ -5,7 +5,7 @@ const debit = (customerRef: string, productRef: string, micros: bigint): StoredD
   ...{ providerId: 'prv_1', customerRef, productRef, micros },
 })
 
-test('debits are added up by wallet and product, and wallets are in one order', () => {
+test('sums debits by wallet and product, with the wallets in one order', () => {
   const wallets = groupByWallet([
     debit('cus_b', 'prd_1', 3n),
     debit('cus_a', 'prd_2', 5n),
@@ -24,7 +24,7 @@ test('debits are added up by wallet and product, and wallets are in one order', 
   ])
 })
 
-test('each product takes from what the one before it has left, and never more than there is', () => {
+test('debits each product from the balance that the previous product left, and never below 0', () => {
   const byProduct = new Map([
     ['prd_1', 6n],
     ['prd_2', 3n],

@@ -22,17 +22,17 @@ const grant = (
 const held = (grantRef: string, micros: bigint) => ({ grantRef, key: grantRef, micros })
 
 test.each([
-  ['is kept as it was said if usage has taken as much', [4n, 6n], [], 10n, [4n, 6n]],
-  ['has come back from the newest grant', [4n, 6n], [], 6n, [4n, 2n]],
-  ['was not usage of a grant that is held in full', [4n, 6n], [held('a', 10n)], 6n, [0n, 6n]],
+  ['keep their recorded grants if usage took as much', [4n, 6n], [], 10n, [4n, 6n]],
+  ['are removed from the newest grant first', [4n, 6n], [], 6n, [4n, 2n]],
+  ['are removed from a grant that is held in full', [4n, 6n], [held('a', 10n)], 6n, [0n, 6n]],
   [
-    'was in part not usage of a grant that has more held than is free',
+    'are partly removed from a grant with more held than free',
     [4n, 6n],
     [held('b', 6n)],
     5n,
     [4n, 1n],
   ],
-])('what is in flight %s', (_, said, holds, inFlight, expected) => {
+])('recorded credits in flight %s', (_, said, holds, inFlight, expected) => {
   const remaining = correctInFlight(
     [grant('a', 10n, said[0]!), grant('b', 10n, said[1]!)],
     holds,
@@ -41,7 +41,7 @@ test.each([
   expect(remaining.map(({ inFlightMicros }) => inFlightMicros)).toEqual(expected)
 })
 
-test('what is held comes from its own grant, and from what is free of others if that has less', () => {
+test('held credits come from their own grant, and from free credits of others if it has less', () => {
   const { line: remaining, burns } = allocateHeld(
     [grant('a', 10n, 0n), grant('b', 3n, 0n)],
     [held('b', 5n), held('a', 4n)],
