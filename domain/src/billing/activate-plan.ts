@@ -164,7 +164,7 @@ async function readSwitchPrice(
   { currency }: PlanSwitch,
 ): Promise<PurchasePrice> {
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`nobody knows what ${currency} is worth`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   return switchPrice(plan, currency, dollarsPerUnit(rate))
 }
 

@@ -45,6 +45,6 @@ export async function billRecurring(
   const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
   const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
   const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
-  if (invoice === undefined) throw new Error(`part of a period of ${reference} is billed otherwise`)
+  if (invoice === undefined) throw new Error(`another invoice charges part of the period of purchase ${reference}`)
   return { invoice, isNew: false }
 }

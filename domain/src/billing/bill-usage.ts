@@ -74,7 +74,7 @@ export async function billUsage(
   const request = { customerRef, purchaseRef, planSnapshot, currency, lines, claims }
   const made = await createDraft(work, { ...request, staysDraft: isDraft })
   if (made.kind !== 'created')
-    throw new Error(`a period of ${reference} is billed that is noted as due`)
+    throw new Error(`a due period of purchase ${reference} is billed already`)
   if (isDraft) return { kind: 'noted' }
   const parties = await readParties(work, customerRef, productRef, seller)
   const invoice = await issueInvoice(work, made.invoice, parties)
@@ -116,7 +116,7 @@ export async function readCreditConversion(
   currency: string,
 ): Promise<CreditConversion> {
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   return { currency, unitsPerDollar: rate.unitsPerDollar }
 }
 

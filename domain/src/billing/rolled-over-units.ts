@@ -47,7 +47,7 @@ export async function measureRolledOverUnits(
   const { current } = await measureUsage(parts, environment, providerId, usage)
   const { planSnapshot, reference } = usage.purchase
   if (planSnapshot === null || current === undefined) {
-    throw new Error(`${reference} leaves no units to its next period`)
+    throw new Error(`purchase ${reference} carries no units over to its next period`)
   }
   const plan = planOfPeriod(planSnapshot, usage.purchase, current.period)
   return rolledOverMicros(plan, current.usedBeforeMicros + current.usedMicros)

@@ -26,7 +26,7 @@ export async function startScheduledPlan(
   const customer = await findCustomer(sql, providerId, customerRef)
   if (customer === undefined) throw new Error(`there is no customer ${customerRef}`)
   const rate = await findExchangeRate(sql, providerId, currency)
-  if (rate === undefined) throw new Error(`there is no exchange rate of ${currency}`)
+  if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
   const given = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))

@@ -118,7 +118,7 @@ async function changeUsers<Outcome>(
 
 function requireUser(users: readonly ConsoleUser[], userId: string): ConsoleUser {
   const user = users.find((each) => each.userId === userId)
-  if (user === undefined) throw new Error(`${userId} was decided about and is not there`)
+  if (user === undefined) throw new Error(`console user ${userId} does not exist`)
   return user
 }
 

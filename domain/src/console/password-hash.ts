@@ -34,7 +34,7 @@ export async function hashPassword(password: string, parameters: HashParameters)
 /** Returns the parameters of a stored hash. */
 export function parametersOf(hash: string): HashParameters {
   const [scheme, cost, blockSize, parallelization, salt] = hash.split('$')
-  if (scheme !== 'scrypt' || salt === undefined) throw new Error('not the hash of a password')
+  if (scheme !== 'scrypt' || salt === undefined) throw new Error('the text is not a password hash')
   return {
     cost: Number(cost),
     blockSize: Number(blockSize),

@@ -119,6 +119,6 @@ async function providerOf(
   { providerId }: Pick<ConsoleUser, 'providerId'>,
 ): Promise<Provider> {
   const provider = await findProvider(database.control, providerId)
-  if (provider === undefined) throw new Error(`the provider ${providerId} of a user is gone`)
+  if (provider === undefined) throw new Error(`provider ${providerId} of a console user does not exist`)
   return provider
 }

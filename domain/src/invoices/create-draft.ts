@@ -54,7 +54,7 @@ export async function createDraft(
   const { customerRef, purchaseRef, planSnapshot, currency, claims } = request
   const reference = generateReference('invoice')
   if (claims.length > 0) {
-    if (purchaseRef === null) throw new Error('periods are billed of a purchase')
+    if (purchaseRef === null) throw new Error('billed periods require a purchase')
     const isClaimed = await claimPeriods(sql, providerId, purchaseRef, claims, reference, now)
     if (!isClaimed) return { kind: 'already-billed' }
   }

@@ -23,7 +23,7 @@ export function allocateBurn(grants: readonly CreditGrant[], micros: bigint): Bu
   }
   const missing = micros - sumOf([...inFlight, ...free])
   if (missing > 0n) {
-    throw new Error(`grants hold ${missing} millionths of a credit less than were used`)
+    throw new Error(`the grants lack ${missing} millionths of a credit that were used`)
   }
   return grants
     .toSorted(burnOrder)
@@ -53,7 +53,7 @@ export function allocateRemoval(
   const first = grants.filter(({ reference }) => reference === firstRef)
   const others = grants.filter(({ reference }) => reference !== firstRef).toSorted(burnOrder)
   const burns = allocate([...first, ...others], micros, freeMicros)
-  if (sumOf(burns) < micros) throw new Error('less is free in the grants than is taken out')
+  if (sumOf(burns) < micros) throw new Error('the grants have fewer free credits than are removed')
   return burns
 }
 

@@ -16,7 +16,7 @@ export function valueEntries(
   const values = new Map<string, bigint>()
   for (const { grantRef, micros } of burns) {
     const grant = grants.find(({ reference }) => reference === grantRef)
-    if (grant === undefined) throw new Error(`grant ${grantRef} is not among those it is taken of`)
+    if (grant === undefined) throw new Error(`grant ${grantRef} is missing`)
     if (grant.paid === null) continue
     const { currency } = grant.paid
     const consumedMicros = grant.grantedMicros - grant.remainingMicros
