@@ -1,7 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { readSettings } from '@tollgate/platform/config/settings'
-import type { Entitlement } from '@tollgate/schemas/hot-state/documents'
-import { windowId } from '@tollgate/schemas/hot-state/documents'
+import { type Entitlement, windowId } from '@tollgate/schemas/hot-state/documents'
 import type { MeterEvent } from '@tollgate/schemas/meter-event'
 import { partitionOf, subjectKey } from '@tollgate/schemas/subject'
 import { usageTopic } from '@tollgate/schemas/topics'
@@ -47,7 +46,7 @@ let stores: UsageStores
 let parts: UsageParts
 
 beforeEach(async () => {
-  // A segment per append, so that a trim leaves the last one only.
+  // Each append gets its own segment, so that a trim leaves only the last one.
   stores = await UsageStores.open({ partitions: partitionCount, segmentBytesMax: 1 })
   const { log, hotState } = stores
   parts = { log, hotState, ...createTailParts({ log, hotState }, readSettings(tailSettings, {})) }
@@ -69,7 +68,7 @@ async function publish(customerRef: string): Promise<void> {
 
 let nextId = 0
 
-/** Appends one record as ingest does. */
+/** Appends one record like ingest does. */
 async function record(more: Partial<MeterEvent> = {}): Promise<number> {
   const event = usageEvent({
     id: `usage_${nextId++}`,
@@ -86,7 +85,7 @@ async function record(more: Partial<MeterEvent> = {}): Promise<number> {
   return offset!
 }
 
-/** Moves the counters of a reference to the log's head, as the projection does, with the amount it found. */
+/** Moves the counters of a reference to the log's head and adds the amount, like the projection does. */
 async function project(customerRef: string, amount: bigint): Promise<void> {
   const partition = partitionFor(customerRef)
   const increment = {

@@ -7,7 +7,7 @@ import { eraseCustomerEvents, insertOutboxEvents } from '../src/outbox/repositor
 import { dispatcherChannel } from '../src/outbox/dispatcher-channel.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* On a real PostgreSQL: what is queued for endpoints as events are told. */
+/* On a real PostgreSQL: the deliveries that are queued when events are emitted. */
 
 let postgres: TestDatabase
 let database: Database
@@ -38,7 +38,7 @@ function eventOf(providerId: string, eventId: string, type = 'payment.succeeded'
   }
 }
 
-/** `endpoints`: the types that each receives, and whether it is enabled, disabled or deleted. */
+/** `endpoints`: the event types that each endpoint receives, and its status. */
 async function insertEndpoints(
   providerId: string,
   endpoints: Readonly<Record<string, { types: string[]; status: string }>>,
@@ -58,7 +58,7 @@ async function insertEndpoints(
   }
 }
 
-const tell = (providerId: string, events: readonly OutboxEvent[]) =>
+const emitEvents = (providerId: string, events: readonly OutboxEvent[]) =>
   database
     .of(providerId)
     .in('sandbox')
@@ -77,7 +77,7 @@ test('queues one delivery for each endpoint of the provider that receives the ty
     we_GONE: { types: [], status: 'deleted' },
   })
   await insertEndpoints('prov_b', { we_THEIRS: { types: [], status: 'enabled' } })
-  expect(await tell('prov_a', [eventOf('prov_a', 'evt_1')])).toBe(1)
+  expect(await emitEvents('prov_a', [eventOf('prov_a', 'evt_1')])).toBe(1)
   const shared = { event_id: 'evt_1', order_key: 'cus_1', due_at: now }
   expect(await queuedFor('prov_a')).toEqual([
     { ...shared, reference: 'dlv_1ALL', endpoint_ref: 'we_ALL', state: 'pending' },
@@ -89,7 +89,7 @@ test('queues one delivery for each endpoint of the provider that receives the ty
 
 test('stores the same customer with an event and its deliveries', async () => {
   await insertEndpoints('prov_keys', { we_KEYS: { types: [], status: 'enabled' } })
-  const told = [
+  const cases = [
     ['customer.deleted', { id: 'cus_1' }, 'cus_1'],
     ['payment.succeeded', { id: 'pi_1', customer: 'cus_2' }, 'cus_2'],
     ['customer.credit.granted', { customerId: 'cus_3' }, 'cus_3'],
@@ -97,22 +97,22 @@ test('stores the same customer with an event and its deliveries', async () => {
     ['checkout_session.created', { id: 'cs_1', customer: null }, null],
     ['plan.created', { id: 'pln_1' }, null],
   ] as const
-  const events = told.map(([type, object], number) => {
+  const events = cases.map(([type, object], number) => {
     return { ...eventOf('prov_keys', `evt_k${number}`, type), object }
   })
-  await tell('prov_keys', events)
+  await emitEvents('prov_keys', events)
   const keys = await database.in('sandbox')<{ event: string | null; delivery: string | null }[]>`
     select event.order_key as event, delivery.order_key as delivery
     from outbox event join webhook_deliveries delivery using (event_id)
     where event.provider_id = 'prov_keys' order by event_id`
-  expect(keys).toEqual(told.map(([, , key]) => ({ event: key, delivery: key })))
+  expect(keys).toEqual(cases.map(([, , key]) => ({ event: key, delivery: key })))
 })
 
 test('does not emit an existing event again', async () => {
   await insertEndpoints('prov_twice', { we_TWICE: { types: [], status: 'enabled' } })
   const [first, second] = [eventOf('prov_twice', 'evt_t1'), eventOf('prov_twice', 'evt_t2')]
-  expect(await tell('prov_twice', [first])).toBe(1)
-  expect(await tell('prov_twice', [first, second])).toBe(1)
+  expect(await emitEvents('prov_twice', [first])).toBe(1)
+  expect(await emitEvents('prov_twice', [first, second])).toBe(1)
   expect((await queuedFor('prov_twice')).map(({ event_id }) => event_id)).toEqual([
     'evt_t1',
     'evt_t2',
@@ -124,13 +124,13 @@ test('notifies the dispatcher once per commit with deliveries to send, and by no
   const heard: string[] = []
   let wake = (): void => undefined
   const marker = new Promise<void>((resolve) => (wake = resolve))
-  const listening = await database.control.listen(dispatcherChannel, (told) => {
-    heard.push(told)
-    if (told === 'end') wake()
+  const listening = await database.control.listen(dispatcherChannel, (payload) => {
+    heard.push(payload)
+    if (payload === 'end') wake()
   })
-  await tell('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
-  await tell('prov_none', [eventOf('prov_none', 'evt_none')])
-  await tell('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
+  await emitEvents('prov_w', [eventOf('prov_w', 'evt_w0', 'payment.failed')])
+  await emitEvents('prov_none', [eventOf('prov_none', 'evt_none')])
+  await emitEvents('prov_w', [eventOf('prov_w', 'evt_w1'), eventOf('prov_w', 'evt_w2')])
   await database.control`select pg_notify(${dispatcherChannel}, 'end')`
   await marker
   await listening.unlisten()
@@ -138,7 +138,7 @@ test('notifies the dispatcher once per commit with deliveries to send, and by no
 })
 
 test('stores the body with the event, and deletes it when the customer is erased', async () => {
-  await tell('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
+  await emitEvents('prov_body', [eventOf('prov_body', 'evt_body', 'customer.created')])
   const readBody = async () => {
     const [row] = await database.in('sandbox')<{ body: string | null }[]>`
       select body from outbox where event_id = 'evt_body'`

@@ -14,7 +14,7 @@ import type { PlanSnapshot } from '../src/plans/plan-snapshot.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, month, parties, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: invoices that are made and issued, also by many at once, and by some who die of it. */
+/* On a real PostgreSQL: invoices that are created and issued, also by concurrent processes and by processes that die. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -97,7 +97,7 @@ describe('a period of a purchase', () => {
       await expect(dies).rejects.toThrow('killed')
       expect(await of.accounts()).toEqual({})
       const reference = await of.bill({ lines: [price(100)], period })
-      // The number that was given back is given again.
+      // The returned number is assigned again.
       expect(await of.look(reference)).toMatchObject({ number: 1n })
       const periods = await inWork(database, providerId, ({ sql }) =>
         listBilledPeriods(sql, providerId, customer.purchaseRef, 'recurring', 10),
@@ -254,7 +254,7 @@ test('prices late usage after all usage of its period that was billed before', a
     amounts.push(lines[0]!.amountMinor)
     await of.bill({ lines, period: month(amounts.length), parts: ['usage'] })
   }
-  // 50 end at 90, of 20 more ten are in the second tier, and so are all that come after.
+  // The first 50 priced units end at 90. Of 20 more, 10 are in the second tier, as are all later units.
   expect(amounts).toEqual([100n, 30n, 30n])
   expect(await read()).toMatchObject({ usedMicros: 140_000_000n })
 })

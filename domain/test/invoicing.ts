@@ -11,7 +11,7 @@ import type { ChargedPart } from '../src/pricing/split-charges.ts'
 import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
 import { billedAt, inWork, type BilledCustomer } from './billed-customers.ts'
 
-/* What tests do with invoices of one provider, most of them of one customer. */
+/* Test operations on invoices of one provider, most of them of one customer. */
 
 export const parties: InvoiceParties = {
   seller: { name: 'Acme', country: 'SE', companyNumber: null, taxId: null, supportEmail: null },
@@ -32,7 +32,7 @@ export function price(amountMinor: bigint | number): InvoiceLine {
 export type Bill = {
   readonly of?: BilledCustomer
   readonly lines: readonly InvoiceLine[]
-  /** Absent: one that was not billed yet. */
+  /** Default: a period that was not billed yet. */
   readonly period?: ChargedPeriod
   readonly parts?: readonly ChargedPart[]
   readonly currency?: string
@@ -53,7 +53,7 @@ export function invoicing(
     return createDraft(work, { ...of, planSnapshot: null, currency, lines, claims })
   }
 
-  /** The reference of the invoice. */
+  /** Returns the reference of the invoice. */
   function bill(given: Bill): Promise<string> {
     return inWork(database, providerId, async (work) => {
       const made = await draft(work, given)
@@ -74,7 +74,7 @@ export function invoicing(
         return { ...invoice!, lines: await listLines(sql, providerId, reference) }
       }),
 
-    /** What the body does to the invoice, whose row is locked. */
+    /** Runs the body with the locked invoice. */
     change: <Result>(
       reference: string,
       body: (work: UnitOfWork, invoice: InvoiceWithLines) => Promise<Result>,
@@ -85,13 +85,13 @@ export function invoicing(
         return body(work, { ...invoice!, lines })
       }),
 
-    /** For the customer's next invoice. */
+    /** Amount that is carried over to the customer's next invoice. */
     waiting: (currency = 'USD') =>
       inWork(database, providerId, ({ sql }) =>
         readCarried(sql, providerId, { customerRef: customer.customerRef, currency }),
       ),
 
-    /** Sums of the provider's money, by account; without those that hold nothing. */
+    /** Sums of the provider's money by account, without sums of 0. */
     accounts: async (): Promise<Record<string, number>> => {
       const rows = await database.in('sandbox')<{ account: string; sum: string }[]>`
         select account, sum(amount) from ledger_entries where provider_id = ${providerId}

@@ -5,7 +5,7 @@ import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* Installations of the development before the migrations were merged go on with the merged ones. */
+/* Development installations from before the migrations were merged continue with the merged migrations. */
 
 const schemas = { control: 'control', sandbox: 'environment', live: 'environment' } as const
 
@@ -40,7 +40,7 @@ async function readColumns(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Makes the schemas what the replaced migrations had left, with a trigger that names a column which is gone since. */
+/** Changes the schemas to the state that the replaced migrations had left, with a trigger on a column that no longer exists. */
 async function goBack(): Promise<void> {
   for (const [schema, folder] of Object.entries(schemas)) {
     const { replaced } = await namesOf(folder)
@@ -86,6 +86,6 @@ test('refuses an installation that lacks one of the replaced migrations, and doe
   )
   expect(await readColumns()).toEqual(columns)
   expect(await readApplied('sandbox')).toContain('0218-ended-sign-ins-audited.sql')
-  // The commit that the error names refuses a schema that has the merged migrations.
+  // The commit that the error names refuses a schema with the merged migrations.
   expect(await readApplied('control')).toEqual((await namesOf('control')).replaced)
 })

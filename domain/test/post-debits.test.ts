@@ -63,7 +63,7 @@ beforeEach(() => {
   partition += 1
 })
 
-/** Each test has a partition of its own. */
+/** Each test uses its own partition. */
 const batch = (fromOffset: number, debits: readonly StoredDebit[]): DebitBatch => {
   const toOffset = fromOffset + debits.length
   return { partition, fromOffset, toOffset, debits }
@@ -152,7 +152,7 @@ it('writes off usage beyond the balance, which never becomes negative', async ()
   await post(batch(0, [debit(130n)]))
   expect(await balance()).toBe(0n)
   const [wallet] = [await findWallet(sandbox(), providerId, customerRef)]
-  // The data plane has seen 130 used of what it thinks was granted.
+  // The data plane has counted 130 used of the credits that it knows as granted.
   expect(wallet!.grantedMicros / credit).toBe(130n)
   await grant(10)
   expect(await balance()).toBe(10n)

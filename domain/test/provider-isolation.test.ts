@@ -6,7 +6,7 @@ import { environments } from '@tollgate/schemas/environment'
 import { findCustomerByEmail } from '../src/customers/repository.ts'
 import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 
-/* On a real PostgreSQL: what a request can reach when its statements forget, or lie about, whose rows they are. */
+/* On a real PostgreSQL: the rows that a request can reach if its statements omit the provider or name another one. */
 
 const schemas = ['control', ...environments] as const
 const [ours, theirs] = ['prov_ours', 'prov_theirs']
@@ -99,26 +99,26 @@ describe('tables', () => {
         and exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'provider_id')
         and not exists (select from pg_trigger where tgrelid = pg_class.oid and tgname = 'audited' and tgenabled = 'O')`
     const known = [
-      // The log itself.
+      // The audit log itself.
       ...['audit_log', 'audit_seals'],
-      // What follows from a change that is audited.
+      // Derived from a change that is audited.
       ...['outbox', 'publications', 'customer_publications'],
-      // What jobs have in hand, and how many of what they did; what they change is audited.
+      // Claims and counts of jobs. The changes that jobs make are audited.
       ...['job_claims', 'billing_runs'],
-      // What follows from a transaction of the ledger.
+      // Derived from a ledger transaction.
       ...['wallets', 'ledger_entries', 'ledger_seals', 'credit_grants', 'credit_burns'],
-      // The calls that carry out what a payment is to become.
+      // Requests to the processor for a payment.
       'payment_attempts',
-      // What follows from payments, refunds and disputes.
+      // Derived from payments, refunds and disputes.
       ...['product_movements', 'product_tallies'],
-      // What an invoice or a credit note consists of, or leaves behind.
+      // Parts of invoices and credit notes, and amounts that they carry over.
       ...['invoice_lines', 'billed_periods', 'credit_note_lines'],
       ...['document_numbers', 'carried_amounts'],
-      // What reports tell of, which change nothing.
+      // Reports, which change nothing.
       ...['reconciliations', 'reconciliation_findings'],
-      // What was sent where; who asked for it to be sent anew, or to be erased with its customer, is recorded.
+      // Deliveries. Requests to replay or erase them are audited.
       ...['webhook_deliveries', 'webhook_attempts', 'answer_erasures'],
-      // What customers and their clients do at the authorization server. Customers and clients of agents that it makes are audited.
+      // Activity at the authorization server. Customers and agent clients that it creates are audited.
       ...['oauth_access_tokens', 'oauth_revoked_tokens'],
       ...['customer_sign_ins', 'customer_upstream_sign_ins', 'customer_browser_sessions'],
       'inbox_messages',
@@ -129,7 +129,7 @@ describe('tables', () => {
         ...['audit_log', 'audit_seals', 'publications', 'cli_session_outcomes'].map(
           (table) => `control.${table}`,
         ),
-        // Kept of a sign-in, for the next one.
+        // Data of a sign-in for the next one.
         'control.known_browsers',
       ].sort(),
     )
@@ -140,18 +140,18 @@ describe('tables', () => {
     const known = [
       'control.moved_from',
       ...schemas.map((schema) => `${schema}.schema_migrations`),
-      // Of people who are not signed in yet.
+      // Data of people who are not signed in yet.
       'control.sign_in_attempts',
       'control.cli_sessions',
       ...environments.map((environment) => `${environment}.customer_auth_attempts`),
-      // When jobs ran.
+      // Runs of jobs.
       ...schemas.map((schema) => `${schema}.job_slots`),
-      // How far the log was read, by partition.
+      // Position in the log by partition.
       ...environments.map((environment) => `${environment}.debit_positions`),
       ...environments.map((environment) => `${environment}.usage_event_positions`),
-      // An event of the payment processor names an object, and that its provider.
+      // An event of the processor names an object, which names its provider.
       ...environments.map((environment) => `${environment}.processor_events`),
-      // How far the processor's list of them was read.
+      // Position in the processor's list of events.
       ...environments.map((environment) => `${environment}.processor_event_polls`),
     ]
     expect(new Set(places.map(({ place }) => place))).toEqual(new Set(known))

@@ -18,7 +18,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: what becomes of issued invoices, by their state, by what waits for the next, and by the ledger. */
+/* On a real PostgreSQL: changes of issued invoices, with the amounts carried over and the ledger. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -45,7 +45,7 @@ const pay = (reference: string, amountMinor: number, chargeRef = 'ch_1') =>
   )
 
 const writeOff = (reference: string) => of.change(reference, writeOffInvoice)
-const voidIt = (reference: string) => of.change(reference, voidInvoice)
+const voidByReference = (reference: string) => of.change(reference, voidInvoice)
 
 function refund(
   step: typeof startRefund | typeof finishRefund | typeof failRefund,
@@ -191,7 +191,7 @@ describe('a void invoice', () => {
   test('is no longer due, and returns the amount that it had taken over', async () => {
     await of.charge(30)
     const reference = await of.charge(1_000)
-    await voidIt(reference)
+    await voidByReference(reference)
     expect(await of.look(reference)).toMatchObject({ status: 'void', number: 2n })
     expect(await of.waiting()).toBe(30n)
     expect(await of.accounts()).toEqual({ carried: 30, revenue: -30 })
@@ -204,7 +204,7 @@ describe('a void invoice', () => {
       return made.kind === 'created' ? made.invoice.reference : made.kind
     })
     expect([await of.waiting(), (await of.look(reference)).status]).toEqual([0n, 'draft'])
-    await voidIt(reference)
+    await voidByReference(reference)
     expect(await of.look(reference)).toMatchObject({ status: 'void', number: null })
     expect(await of.waiting()).toBe(30n)
   })
@@ -212,7 +212,7 @@ describe('a void invoice', () => {
   test('cannot be a paid invoice', async () => {
     const reference = await of.charge(1_000)
     await pay(reference, 1_000)
-    await expect(voidIt(reference)).rejects.toThrow('it cannot be voided')
+    await expect(voidByReference(reference)).rejects.toThrow('it cannot be voided')
   })
 })
 
@@ -301,8 +301,8 @@ test('after any sequence of changes, the ledger and the invoices agree', async (
         for (const amount of charges) references.push(await of.charge(amount))
         for (const [at, step, amount] of happenings) {
           const reference = references[at % references.length]!
-          // What cannot happen is refused, and changes nothing.
-          await happen(step, reference, amount).catch(() => {})
+          // Impossible changes are refused and have no effect.
+          await applyStep(step, reference, amount).catch(() => {})
         }
         const invoices = await Promise.all(references.map(of.look))
         const sum = (what: (invoice: (typeof invoices)[number]) => bigint) =>
@@ -322,7 +322,7 @@ test('after any sequence of changes, the ledger and the invoices agree', async (
   )
 })
 
-async function happen(step: string, reference: string, amount: number): Promise<unknown> {
+async function applyStep(step: string, reference: string, amount: number): Promise<unknown> {
   const name = `${reference}:${amount}`
   switch (step) {
     case 'pay':
@@ -330,7 +330,7 @@ async function happen(step: string, reference: string, amount: number): Promise<
     case 'part':
       return pay(reference, amount, name)
     case 'void':
-      return voidIt(reference)
+      return voidByReference(reference)
     case 'write-off':
       return writeOff(reference)
     case 'refund':

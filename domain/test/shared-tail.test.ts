@@ -42,7 +42,7 @@ beforeEach(async () => {
 
 afterEach(() => stores.close())
 
-/** The real parts, with what is asked of them counted. */
+/** The real parts, with counters of their calls. */
 function open(settings: Readonly<Record<string, string>> = {}): UsageParts {
   const read: EventLog['read'] = async (...at) => {
     const records = await stores.log.read(...at)
@@ -88,7 +88,7 @@ async function publish(customerRef: string): Promise<void> {
   )
 }
 
-/** Appends records of one unit each, of as many customers, each with a key of its own where `keys` names them. */
+/** Appends records of 1 unit each for as many customers, with the keys in `keys` if given. */
 async function record(count: number, customers = 2, keys?: string): Promise<void> {
   const values = Array.from({ length: count }, (_, index) =>
     encoded(
@@ -186,7 +186,7 @@ describe('the shared tail of the log', () => {
 
     await stores.loseHotState()
     for (const name of ['customer-0', 'customer-1']) await publish(name)
-    // The same process goes on: its connection finds the lost state.
+    // The same process continues, and its connection finds the empty hot state.
     const { tails, progress } = parts
     expect(await usedUnits({ ...open(), tails, progress })).toBe(2_500)
   })

@@ -13,7 +13,7 @@ import type { TaxDetails } from '../src/tax/tax-details.ts'
 import { billedAt, createPurchases, inWork, type BilledCustomer } from './billed-customers.ts'
 import { invoicing, price } from './invoicing.ts'
 
-/* On a real PostgreSQL: the tax of what a provider of Sweden charges, on its invoices and in the ledger. */
+/* On a real PostgreSQL: the tax of a provider in Sweden, on invoices and in the ledger. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -39,17 +39,17 @@ async function begin(): Promise<void> {
   )
 }
 
-const nobody = { businessName: null, customerName: null, taxId: null, taxIdType: null }
+const noDetails = { businessName: null, customerName: null, taxId: null, taxIdType: null }
 
 function person(country: string): TaxDetails {
-  return { ...nobody, isBusiness: false, country }
+  return { ...noDetails, isBusiness: false, country }
 }
 
 function business(country: string, taxId: string): TaxDetails {
-  return { ...nobody, isBusiness: true, country, taxId, taxIdType: 'eu_vat' }
+  return { ...noDetails, isBusiness: true, country, taxId, taxIdType: 'eu_vat' }
 }
 
-function tell(details: TaxDetails): Promise<void> {
+function enterTaxDetails(details: TaxDetails): Promise<void> {
   const { customerRef } = customer
   return inWork(database, providerId, ({ sql }) =>
     saveTaxDetails(sql, providerId, customerRef, details, billedAt),
@@ -67,7 +67,7 @@ const credit = (reference: string, amounts: readonly (readonly [line: number, mi
 
 describe('an invoice', () => {
   test('adds the tax to its prices', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const invoice = await of.look(await of.bill({ lines: [price(700), price(300)] }))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
     expect(invoice.lines[2]).toMatchObject({
@@ -87,7 +87,7 @@ describe('an invoice', () => {
   })
 
   test('shows the tax that its prices contain, and charges it once', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const invoice = await of.look(await of.charge(1_250, 'EUR'))
     expect(invoice).toMatchObject({ totalMinor: 1_250n })
     expect(invoice.lines[1]).toMatchObject({ amountMinor: 250n, inputs: { isInclusive: true } })
@@ -96,7 +96,7 @@ describe('an invoice', () => {
   })
 
   test('treats prices as inclusive if the product says so', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     await database.in('sandbox')`
       update products set tax_behavior = 'inclusive' where provider_id = ${providerId}`
     expect(await of.look(await of.charge(1_250))).toMatchObject({ totalMinor: 1_250n })
@@ -106,7 +106,7 @@ describe('an invoice', () => {
     [business('DE', 'DE123456789'), 'reverse_charge', 'VAT, reverse charge (DE)'],
     [person('US'), 'none', 'No VAT (US)'],
   ])('shows why no tax is charged: %j', async (details, treatment, description) => {
-    await tell(details)
+    await enterTaxDetails(details)
     const { totalMinor, lines } = await of.look(await of.charge(1_000))
     expect([totalMinor, lines.length]).toEqual([1_000n, 2])
     expect(lines[1]).toMatchObject({ amountMinor: 0n, description, inputs: { treatment } })
@@ -115,14 +115,14 @@ describe('an invoice', () => {
   test.each([undefined, person('GB')])(
     'has no tax line if no tax is collected: %j',
     async (told) => {
-      if (told !== undefined) await tell(told)
+      if (told !== undefined) await enterTaxDetails(told)
       const invoice = await of.look(await of.charge(1_000))
       expect([invoice.totalMinor, invoice.lines.length]).toEqual([1_000n, 1])
     },
   )
 
   test('does not tax an amount carried over from an earlier invoice again', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     await of.charge(30)
     expect(await of.waiting()).toBe(38n)
     const invoice = await of.look(await of.charge(1_000))
@@ -131,14 +131,14 @@ describe('an invoice', () => {
   })
 
   test('with a negative total returns its tax', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     await of.charge(-300)
     expect(await of.waiting()).toBe(-375n)
     expect(await of.accounts()).toEqual({ carried: -375, revenue: 300, tax: 75 })
   })
 
   test('that is void owes no tax', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     await of.change(await of.charge(1_000), voidInvoice)
     expect(await of.accounts()).toEqual({})
   })
@@ -147,7 +147,7 @@ describe('an invoice', () => {
     ['2025-06-30T23:59:59Z', 220n],
     ['2025-07-01T00:00:00Z', 240n],
   ])('issued at %s has the tax rate of that day', async (at, taxMinor) => {
-    await tell(person('EE'))
+    await enterTaxDetails(person('EE'))
     const made = await inWork(
       database,
       providerId,
@@ -160,11 +160,11 @@ describe('an invoice', () => {
 
 describe('a credit note', () => {
   test('credits the tax together with its price, to the last cent', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_001)
     const notes = []
     for (const minor of [333, 333, 335]) notes.push(await credit(reference, [[0, minor]]))
-    // 83.25, 166.5 and 250.25 in all.
+    // The totals are 83.25, 166.5 and 250.25.
     expect(notes).toMatchObject([
       { note: { totalMinor: 416n, lines: [{ amountMinor: 333n }, { line: 1, amountMinor: 83n }] } },
       { note: { totalMinor: 417n, lines: [{ amountMinor: 333n }, { line: 1, amountMinor: 84n }] } },
@@ -175,7 +175,7 @@ describe('a credit note', () => {
   })
 
   test('of inclusive prices credits no more than the prices', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_250, 'EUR')
     expect(await credit(reference, [[0, 625]])).toMatchObject({
       note: { totalMinor: 625n, lines: [{ amountMinor: 625n }, { amountMinor: 125n }] },
@@ -184,13 +184,13 @@ describe('a credit note', () => {
   })
 
   test('cannot name the tax line', async () => {
-    await tell(person('SE'))
+    await enterTaxDetails(person('SE'))
     const reference = await of.charge(1_000)
     expect(await credit(reference, [[1, 100]])).toEqual({ kind: 'line', line: 1, leftMinor: 0n })
   })
 })
 
-/* Rounds a fraction half away from zero by other means than the code: by its whole part and what is left. */
+/* Rounds a fraction half away from zero by its integer part and remainder, unlike the code under test. */
 function rounded(numerator: bigint, denominator: bigint): bigint {
   const size = numerator < 0n ? -numerator : numerator
   const whole = size / denominator + (2n * (size % denominator) >= denominator ? 1n : 0n)
@@ -212,7 +212,7 @@ test('after any charges and credits, the tax is rounded once and the ledger agre
       credits,
       async (country, currency, amounts, taken) => {
         await begin()
-        await tell(person(country))
+        await enterTaxDetails(person(country))
         const lines = amounts.map((amount) => price(amount))
         const reference = await of.bill({ lines, currency })
         if (amounts.reduce((sum, amount) => sum + amount, 0) < 50) return

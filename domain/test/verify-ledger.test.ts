@@ -16,7 +16,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import { createPurchases, type BilledCustomer } from './billed-customers.ts'
 import { invoicing } from './invoicing.ts'
 
-/* On a real PostgreSQL, whose owner can change what was posted: what the ledger says of it afterwards. */
+/* On a real PostgreSQL: what ledger checks find after the owner of the tables has altered postings. */
 
 let testDatabase: TestDatabase
 let database: Database
@@ -158,7 +158,7 @@ test('finds credits whose value differs from the amount owed', async () => {
 
 const undone = new Error('undone')
 
-/** What is found after whoever owns the tables has changed something. The change is undone. */
+/** Returns the findings after the owner of the tables has changed something. The change is rolled back. */
 async function foundAfter<Found>(
   tamper: (sql: TransactionSql) => Promise<unknown>,
   look: (sql: Queryable) => Promise<Found>,

@@ -27,7 +27,7 @@ async function inWorld(act: (world: WalletWorld) => Promise<void>): Promise<void
   }
 }
 
-/** All that can still happen has happened. */
+/** Completes everything that is still in progress. */
 async function settle(world: WalletWorld): Promise<void> {
   await world.publish()
   await world.count()
@@ -44,7 +44,7 @@ it('reports the whole balance with a grant, although earlier removals are not pu
     await world.use(30)
     await world.adjust(-100, 'taken', 'before it publishes')
     await world.grant(50, 0, undefined)
-    expect(world.toldByGrant).toBe(1_000 - 30 - 100 + 50)
+    expect(world.reportedByGrant).toBe(1_000 - 30 - 100 + 50)
   }))
 
 it('expires the remaining credits, and keeps used credits, posted or in flight', () =>
@@ -101,7 +101,7 @@ it('expires credits that are released because their usage was never recorded', (
     world.nowMs += minute
     await world.expire('nowhere')
     expect(await world.left()).toBe(0)
-    // What was held is lost with the hot state, as it would be when its time is over.
+    // The holds are lost with the hot state, as if they had expired.
     await world.wipe()
     expect(await world.left()).toBe(60)
     world.nowMs += 31_000
@@ -211,11 +211,11 @@ const step = fc.oneof(
 type Dies = typeof dies extends fc.Arbitrary<infer Value> ? Value : never
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-/** The wallet beside the list of what happened to it. */
+/** The wallet and a model of it: the list of its events. */
 class Checked {
   readonly #world: WalletWorld
   #events: WalletEvent[] = []
-  /** What was held by a process that died before its commit: the hot state alone knows of it. */
+  /** Holds of processes that died before their commit, which only the hot state has. */
   #uncommitted = new Set<WalletEvent>()
   #keys = 0
 
@@ -233,7 +233,7 @@ class Checked {
         const expiresAtMs = expiresInMs === undefined ? Infinity : world.nowMs + expiresInMs
         const grant = { reference, credits: given, priority, expiresAtMs }
         this.#events.push({ kind: 'grant', grant })
-        // No two are made at one moment: references, which are drawn, would decide.
+        // No two grants have the same time. Otherwise their random references would decide the order.
         world.nowMs += 1
         return
       }
@@ -272,7 +272,7 @@ class Checked {
       if (-change > before) return
       this.#events.push({ kind: 'removed', from: removalOf(this.#events, -change) })
       if (outcome === 'died') {
-        // Whoever asked asks again.
+        // The caller tries again.
         expect(await this.#world.adjust(change, `key ${this.#keys}`, 'nowhere')).toBe('adjusted')
       } else expect(outcome).toBe('adjusted')
       return

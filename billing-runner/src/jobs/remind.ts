@@ -4,11 +4,11 @@ import { renewalReminderObject, trialEndingObject } from '@tollgate/domain/purch
 import { updateCalendar } from '@tollgate/domain/purchases/notes-repository'
 import { recordEvent } from '@tollgate/domain/unit-of-work/unit-of-work'
 import type { ItemJob } from './job.ts'
-import { purchaseJob } from './purchase-job.ts'
+import { createPurchaseJob } from './purchase-job.ts'
 
 /** Creates the job that emits reminder events before the end of a trial or a renewal, once for each date. */
 export function createReminders(aheadMs: number): ItemJob {
-  return purchaseJob({
+  return createPurchaseJob({
     name: 'reminders',
     selectDue: selectRemindable(aheadMs),
     decide: ({ now }, purchase) => decideReminder(purchase, now, aheadMs),

@@ -25,7 +25,7 @@ import { createTrialExpiry } from '@tollgate/billing-runner/jobs/end-trials'
 import { createEndedPurchases } from '@tollgate/billing-runner/jobs/end-purchases'
 import { createRenewals } from '@tollgate/billing-runner/jobs/renew'
 import { createRetries } from '@tollgate/billing-runner/jobs/retry-charges'
-import { workSlot } from '@tollgate/billing-runner/jobs/work-slot'
+import { processSlot } from '@tollgate/billing-runner/jobs/process-slot'
 import { createUsageBilling } from '@tollgate/billing-runner/jobs/bill-usage'
 import { takeBackCredits, type TakeBackParts } from '@tollgate/control-plane/jobs/take-back-credits'
 import { UsageBehindError } from '@tollgate/domain/entitlements/usage-behind-error'
@@ -210,7 +210,7 @@ export class MortalService {
     for (const job of all) {
       slots += 1
       const when = { at: new Date(slots), isByHand: true }
-      await workSlot(parts, job, environment, when, stopping, () => undefined)
+      await processSlot(parts, job, environment, when, stopping, () => undefined)
     }
   }
 }

@@ -60,7 +60,7 @@ export async function completeCliSession(
       if (!(await insertCliSessionOutcome(sql, outcome, now))) throw new AnsweredBeforeError()
       return made
     })
-    .catch(orUndefined)
+    .catch(undefinedIfAnswered)
   if (issued === undefined) return 'answered-before'
   await publishKeys(database, hotState, [apiKeyTarget(issued.key)], onUnpublished)
   return 'answered'
@@ -71,7 +71,7 @@ class AnsweredBeforeError extends Error {
   override readonly name = 'AnsweredBeforeError'
 }
 
-function orUndefined(error: unknown): undefined {
+function undefinedIfAnswered(error: unknown): undefined {
   if (!(error instanceof AnsweredBeforeError)) throw error
 }
 

@@ -1,3 +1,4 @@
+import { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 import { hashPassword, isSameHash, newHashParameters, parametersOf } from './password-hash.ts'
 
 /** Too many passwords are waiting to be hashed. The password was not checked. */
@@ -20,8 +21,7 @@ const waitingMax = 64
  */
 export class Passwords {
   readonly #cost: number
-  #hashing = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #concurrency = new ConcurrencyLimit(hashedAtOnceMax)
 
   constructor(cost: number) {
     this.#cost = cost
@@ -32,7 +32,7 @@ export class Passwords {
     const [parameters = newHashParameters(this.#cost)] = others
       .map(parametersOf)
       .filter(({ cost }) => cost === this.#cost)
-    return this.#inTurn(() => hashPassword(password, parameters))
+    return this.#run(() => hashPassword(password, parameters))
   }
 
   /** Returns which of the hashes match the password. `hashes` are those of users with one email address. */
@@ -41,27 +41,15 @@ export class Passwords {
     if (parameterSets.size === 0) parameterSets.set('', newHashParameters(this.#cost))
     const made = await Promise.all(
       [...parameterSets.values()].map((parameters) =>
-        this.#inTurn(() => hashPassword(password, parameters)),
+        this.#run(() => hashPassword(password, parameters)),
       ),
     )
     return hashes.filter((hash) => made.some((each) => isSameHash(each, hash)))
   }
 
-  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#hashing >= hashedAtOnceMax) {
-      if (this.#waiting.length >= waitingMax) throw new PasswordsBusyError()
-      // A hash that ends hands its place to the next one.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else {
-      this.#hashing += 1
-    }
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#hashing -= 1
-      else next()
-    }
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#concurrency.waiting >= waitingMax) throw new PasswordsBusyError()
+    return await this.#concurrency.run(work)
   }
 }
 

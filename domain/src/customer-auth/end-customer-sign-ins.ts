@@ -1,4 +1,5 @@
 import type { Queryable } from '@tollgate/platform/database/database'
+import { revokeTokensWhere } from './revoked-tokens.ts'
 import { removeIdentities } from './upstream-identities.ts'
 
 /** A customer by the own reference. */
@@ -22,12 +23,8 @@ export async function endCustomerSignIns(
   await sql`
     select from oauth_records where provider_id = ${providerId} and customer_ref = ${reference}
     order by record_sha256 for update`
-  await sql`
-    insert into oauth_revoked_tokens (provider_id, jti, revoked_at, expires_at)
-    select provider_id, jti, ${now}, expires_at from oauth_access_tokens
-    where provider_id = ${providerId} and customer_ref = ${reference} and expires_at > ${now}
-      and grant_sha256 is not null
-    on conflict (jti) do nothing`
+  const isGranted = sql`customer_ref = ${reference} and grant_sha256 is not null`
+  await revokeTokensWhere(sql, providerId, isGranted, now)
   await sql`
     delete from oauth_records
     where provider_id = ${providerId} and customer_ref = ${reference} and model <> 'Client'`

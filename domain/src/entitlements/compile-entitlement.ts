@@ -99,7 +99,7 @@ function rollOverOf(purchase: EntitledPurchase, plan: PlanSnapshot): RollOver | 
   const limit = rollOverLimitMicros(plan)
   if (limit === undefined) return undefined
   const leaving = rollOverSpan(purchase)
-  const settled = settledOf(purchase)
+  const settled = settledUnitsOf(purchase)
   return {
     limit: limit.toString(),
     ...leaving,
@@ -134,7 +134,7 @@ function firstPeriodOf(purchase: EntitledPurchase, plan: PlanSnapshot): PeriodLi
   }
 }
 
-function settledOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOver['settled'] {
+function settledUnitsOf({ carriedInto, carriedOverMicros }: EntitledPurchase): RollOver['settled'] {
   if (carriedInto === null || carriedOverMicros === null) return undefined
   return { startSecond: unixSeconds(carriedInto), units: carriedOverMicros.toString() }
 }
@@ -146,7 +146,7 @@ export function purchasePeriodAt(
   instant: Date,
 ): Period {
   const cycle = cycleOf(purchase, plan)
-  if (cycle === undefined) return wholeTerm(purchase)
+  if (cycle === undefined) return entireTerm(purchase)
   return usagePeriodAt(cycle, purchase.startDate, instant)
 }
 
@@ -161,7 +161,7 @@ export function purchaseWindowOf(
 
 function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Date): Period[] {
   const cycle = cycleOf(purchase, plan)
-  if (cycle === undefined) return [wholeTerm(purchase)]
+  if (cycle === undefined) return [entireTerm(purchase)]
   // A purchase that starts in the future is published from its first period on.
   const { startDate } = purchase
   const current = usagePeriodAt(cycle, startDate, now).index
@@ -174,7 +174,7 @@ function countedPeriods(purchase: EntitledPurchase, plan: PlanSnapshot, now: Dat
 }
 
 /** Returns the only period of a plan without a cycle, which lasts as long as the access. */
-function wholeTerm(purchase: EntitledPurchase): Period {
+function entireTerm(purchase: EntitledPurchase): Period {
   return { index: 0, start: purchase.anchor, end: purchase.endDate ?? farFuture }
 }
 

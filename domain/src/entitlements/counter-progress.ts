@@ -41,7 +41,7 @@ export class CounterProgress {
   }
 
   /** Like `patienceMs`, for callers that can only wait, however far the counters are behind. */
-  lastPatienceMs(lags: readonly Lag[], waitMs: number): number {
+  patienceWithoutTailMs(lags: readonly Lag[], waitMs: number): number {
     return this.#leftMs(lags, waitMs)
   }
 

@@ -1,9 +1,9 @@
 import { setImmediate as otherWork } from 'node:timers/promises'
+import type { ConcurrencyLimit } from '@tollgate/platform/waiting/concurrency-limit'
 import type { CountingWindow } from './counting-windows.ts'
 import { PartitionTail, type PartitionTailParts, type TailPlace } from './partition-tail.ts'
 import { TailBusyError } from './usage-behind-error.ts'
 import type { Series } from './tail-chunk.ts'
-import type { Turns } from './turns.ts'
 
 /** The caller that waits for an answer. */
 export type Caller = {
@@ -31,7 +31,7 @@ export type TailAnswer =
 
 /** Limits that all tails of a process share. */
 export type TailBudget = {
-  readonly turns: Turns
+  readonly concurrency: ConcurrencyLimit
   /** True while the folded tails use all of their memory budget. */
   readonly isSpent: () => boolean
   /** How long a caller waits for records to be folded, in milliseconds. */
@@ -116,7 +116,7 @@ export class SharedTail {
         this.#rejectGone()
         const [next] = this.#waiting
         if (next === undefined) break
-        await this.#budget.turns.run(() => this.#step(next.query))
+        await this.#budget.concurrency.run(() => this.#step(next.query))
         await this.#answerAll()
         // Folding a long tail takes as long as thousands of requests. Other requests must not wait for it.
         if (this.#waiting.size > 0) await otherWork()

@@ -2,7 +2,7 @@ import { priceLine } from '../pricing/price-line.ts'
 import { isContained, type InvoiceLine } from '../pricing/invoice-line.ts'
 import type { InvoiceWithLines } from './invoice.ts'
 
-export type Discrepancy =
+export type PriceDiscrepancy =
   /** Pricing line `line` again gives another amount. */
   | { readonly kind: 'line'; readonly line: number; readonly amountMinor: bigint }
   | { readonly kind: 'total'; readonly totalMinor: bigint }
@@ -13,8 +13,8 @@ export type Discrepancy =
  */
 export function recomputeInvoice(
   invoice: Pick<InvoiceWithLines, 'lines' | 'totalMinor'>,
-): Discrepancy[] {
-  const found: Discrepancy[] = []
+): PriceDiscrepancy[] {
+  const found: PriceDiscrepancy[] = []
   let totalMinor = 0n
   for (const [line, stored] of invoice.lines.entries()) {
     const { amountMinor, exact, residualNumerator } = priceLine(stored.inputs)

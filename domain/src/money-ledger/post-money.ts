@@ -37,7 +37,7 @@ export async function postMoney(
   throw new PostingConflictError(`${posting.key} was posted with other entries`)
 }
 
-/** Returns the result that `findProcessorBalance` reads. */
+/** Returns the result that `readProcessorBalance` reads. */
 function resultOf({ rest }: Posting): JsonObject {
   return rest === undefined ? {} : { rest: { [rest.currency]: rest.units.toString() } }
 }

@@ -4,7 +4,7 @@ import type { Queryable } from '@tollgate/platform/database/database'
 export type ProcessorBalance = { readonly clearingMinor: bigint; readonly restUnits: bigint }
 
 /** Reads all postings of a currency that changed the balance at the processor. */
-export async function findProcessorBalance(
+export async function readProcessorBalance(
   sql: Queryable,
   providerId: string,
   currency: string,

@@ -208,10 +208,10 @@ describe('currencies', () => {
         fc.property(fc.bigInt({ min: 0n, max: 10n ** 9n }), (amount) => {
           const chargeable = chargeableMinor(amount, currency)
           expect(amount - chargeable >= 0n).toBe(true)
-          const asked = toProcessorAmount(chargeable, currency)
-          expect(asked % stepOf(currency)).toBe(0n)
-          expect(fromProcessorAmount(asked, currency)).toBe(chargeable)
-          expect(asked * minorPerMajor(currency)).toBe(chargeable * perMajorOf(currency))
+          const processorAmount = toProcessorAmount(chargeable, currency)
+          expect(processorAmount % stepOf(currency)).toBe(0n)
+          expect(fromProcessorAmount(processorAmount, currency)).toBe(chargeable)
+          expect(processorAmount * minorPerMajor(currency)).toBe(chargeable * perMajorOf(currency))
           // No larger amount could have been charged.
           expect(amount - chargeable < chargeStepMinor(currency)).toBe(true)
         }),
@@ -226,8 +226,8 @@ describe('currencies', () => {
         expect(dueMinor + carriedMinor).toBe(total)
         if (total < chargeMinMinor(currency)) expect(dueMinor).toBe(0n)
         expect(isHeld).toBe(dueMinor > chargeMaxMinor(currency))
-        const asked = toProcessorAmount(dueMinor, currency)
-        if (!isHeld) expect(asked.toString().length).toBeLessThanOrEqual(8)
+        const processorAmount = toProcessorAmount(dueMinor, currency)
+        if (!isHeld) expect(processorAmount.toString().length).toBeLessThanOrEqual(8)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aPlan } from '../../test/a-plan.ts'
+import { createTestPlan } from '../../test/test-plan.ts'
 import type { Plan } from '../plans/plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideActivation } from './decide-activation.ts'
@@ -19,7 +19,7 @@ describe('the first activation', () => {
     ['of a hybrid plan with a base price', { ...hybrid(), basePriceMinor: 1 }, 'payment-required'],
     ['of a usage-based plan', { type: 'usage-based', priceMinor: 1 }, 'activate'],
   ])('%s', (_, fields, kind) => {
-    expect(decide(aPlan(fields), undefined).kind).toBe(kind)
+    expect(decide(createTestPlan(fields), undefined).kind).toBe(kind)
   })
 })
 
@@ -32,13 +32,16 @@ describe('a later activation of a plan that ended in this period', () => {
     ['of a hybrid plan that was tried', hybrid({ trialDays: 14 }), 'activate'],
     ['of a plan with a price', { priceMinor: 1 }, 'payment-required'],
   ])('%s', (_, fields, kind) => {
-    const plan = aPlan({ ...fields, terms: { ...aPlan(fields).terms, limit: 10 } })
+    const plan = createTestPlan({
+      ...fields,
+      terms: { ...createTestPlan(fields).terms, limit: 10 },
+    })
     expect(decide(plan, endedOf(plan)).kind).toBe(kind)
   })
 })
 
 test('a plan that charges for usage alone can be tried once', () => {
-  const plan = aPlan(hybrid({ trialDays: 14 }))
+  const plan = createTestPlan(hybrid({ trialDays: 14 }))
   const input = {
     product,
     plan,
@@ -65,7 +68,7 @@ describe('a plan that requires a saved card', () => {
     ['a post-paid plan', postPaid],
     ['a hybrid plan that charges for usage alone', hybrid(required)],
   ])('%s starts with a card alone', (_, fields) => {
-    const plan = aPlan(fields)
+    const plan = createTestPlan(fields)
     expect(decide(plan, undefined)).toMatchObject({
       kind: 'card-required',
       start: { kind: 'activate', plan },
@@ -74,9 +77,9 @@ describe('a plan that requires a saved card', () => {
   })
 
   test('is paid first where it has a price, and its trial is asked about by the checkout', () => {
-    const paid = aPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
+    const paid = createTestPlan({ priceMinor: 1, terms: { billingCycle: 'monthly', ...required } })
     expect(decide(paid, undefined).kind).toBe('payment-required')
-    const tried = { product, plan: aPlan(hybrid({ trialDays: 7, ...required })), now }
+    const tried = { product, plan: createTestPlan(hybrid({ trialDays: 7, ...required })), now }
     const input = { ...tried, last: undefined, lastOfPlan: undefined, isFirstCharge: true }
     expect(canStartTrial({ ...input, isSoldOut: false, hasDebts: false, hasCard: false })).toBe(
       true,
@@ -84,13 +87,13 @@ describe('a plan that requires a saved card', () => {
   })
 
   test('goes on without one once it is held', () => {
-    const plan = aPlan(postPaid)
+    const plan = createTestPlan(postPaid)
     const held: Purchase = { ...endedOf(plan), status: 'active', endedAt: null, endDate: null }
     expect(decide(plan, held).kind).toBe('already-active')
   })
 
   test('comes after unpaid invoices', () => {
-    expect(decide(aPlan(postPaid), undefined, true).kind).toBe('payment-required')
+    expect(decide(createTestPlan(postPaid), undefined, true).kind).toBe('payment-required')
   })
 })
 
@@ -101,7 +104,7 @@ describe('a customer with unpaid invoices for the product', () => {
     ['a post-paid plan', { type: 'usage-based' }],
     ['a plan with a trial', { priceMinor: 1, terms: { billingCycle: 'monthly', trialDays: 7 } }],
   ])('pays them before %s starts', (_, fields) => {
-    const plan = aPlan(fields)
+    const plan = createTestPlan(fields)
     expect(decide(plan, undefined, true)).toMatchObject({
       kind: 'payment-required',
       hasDebts: true,
@@ -113,7 +116,7 @@ describe('a customer with unpaid invoices for the product', () => {
   })
 
   test('keeps the plan that still gives access', () => {
-    const plan = aPlan({})
+    const plan = createTestPlan({})
     const held: Purchase = { ...endedOf(plan), status: 'past_due', endedAt: null, endDate: null }
     expect(decide(plan, held, true).kind).toBe('already-active')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { aPlan } from '../../test/a-plan.ts'
+import { createTestPlan } from '../../test/test-plan.ts'
 import type { Product } from '../catalog/products-repository.ts'
 import { decideProvision } from './decide-provision.ts'
 import { snapshotOf } from '../plans/plan-snapshot.ts'
@@ -9,7 +9,7 @@ const start = new Date('2026-01-31T00:00:00Z')
 const now = new Date('2026-03-01T00:00:00Z')
 
 const product = aProduct()
-const free = aPlan({ isDefault: true })
+const free = createTestPlan({ isDefault: true })
 
 type Input = Parameters<typeof decideProvision>[0]
 
@@ -21,13 +21,18 @@ function decide(input: Partial<Input>): ReturnType<typeof decideProvision> {
 
 describe('without a purchase', () => {
   test.each([
-    ['a free default plan', product, [aPlan({}), free], { kind: 'enrol', plan: free }],
-    ['no default plan', product, [aPlan({})], { kind: 'no-purchase', awaitingPlan: undefined }],
+    ['a free default plan', product, [createTestPlan({}), free], { kind: 'enrol', plan: free }],
+    [
+      'no default plan',
+      product,
+      [createTestPlan({})],
+      { kind: 'no-purchase', awaitingPlan: undefined },
+    ],
     ['no plan', product, [], { kind: 'no-purchase', awaitingPlan: undefined }],
     [
       'an inactive default plan',
       product,
-      [aPlan({ isDefault: true, status: 'inactive' })],
+      [createTestPlan({ isDefault: true, status: 'inactive' })],
       { kind: 'no-purchase', awaitingPlan: undefined },
     ],
     [
@@ -41,17 +46,17 @@ describe('without a purchase', () => {
   })
 
   test.each([
-    ['usage-based', aPlan({ isDefault: true, type: 'usage-based' })],
-    ['priced', aPlan({ isDefault: true, priceMinor: 1 })],
+    ['usage-based', createTestPlan({ isDefault: true, type: 'usage-based' })],
+    ['priced', createTestPlan({ isDefault: true, priceMinor: 1 })],
     [
       'hybrid, priced by tiers alone',
-      aPlan({
+      createTestPlan({
         isDefault: true,
         type: 'hybrid',
         terms: { usageTiers: [{ minUsage: 0, creditsPerUnit: 1 }] },
       }),
     ],
-    ['set-up fee', aPlan({ isDefault: true, setupFeeMinor: 1 })],
+    ['set-up fee', createTestPlan({ isDefault: true, setupFeeMinor: 1 })],
   ])('a %s default plan waits for consent', (_, plan) => {
     expect(decide({ plans: [plan] })).toEqual({ kind: 'no-purchase', awaitingPlan: plan })
   })

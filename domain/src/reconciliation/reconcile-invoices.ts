@@ -1,6 +1,6 @@
 import type { Queryable } from '@tollgate/platform/database/database'
 import { listLinesByInvoice } from '../invoices/lines.ts'
-import { recomputeInvoice, type Discrepancy } from '../invoices/recompute-invoice.ts'
+import { recomputeInvoice, type PriceDiscrepancy } from '../invoices/recompute-invoice.ts'
 import type { InvoiceLine } from '../pricing/invoice-line.ts'
 import type { Tally } from './finding.ts'
 import type { Scope } from './scope.ts'
@@ -59,7 +59,7 @@ function recomputed(
   }
 }
 
-function wordsOf(discrepancy: Discrepancy, currency: string): string {
+function wordsOf(discrepancy: PriceDiscrepancy, currency: string): string {
   return discrepancy.kind === 'total'
     ? `total ${discrepancy.totalMinor} ${currency}`
     : `line ${discrepancy.line + 1} ${discrepancy.amountMinor} ${currency}`

@@ -262,7 +262,8 @@ async function waitForLateReadings(
   deadline: number,
 ): Promise<void> {
   const lags = readings.filter(isBehind).map(lagOf)
-  const patienceMs = lags.length > 0 ? progress.lastPatienceMs(lags, waitMs) : readAgainAfterMs
+  const patienceMs =
+    lags.length > 0 ? progress.patienceWithoutTailMs(lags, waitMs) : readAgainAfterMs
   const leftMs = Math.min(patienceMs, deadline - performance.now())
   if (leftMs <= 0) {
     throw new UsageBehindError(

@@ -6,7 +6,7 @@ import { decideTaxRule, type TaxRule } from './tax-rule.ts'
 
 /* Tax details of a customer, the rule that follows from them, and the resulting price. */
 
-const told = { isBusiness: true } as const
+const business = { isBusiness: true } as const
 const today = new Date('2026-11-22T12:00:00Z')
 
 describe('tax ids', () => {
@@ -53,7 +53,7 @@ describe('tax ids', () => {
     ['US', '12-3456789'],
     ['US', '123456789'],
   ])('in %s include %s', (country, taxId) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       kind: 'accept',
       details: { country, taxId },
     })
@@ -84,12 +84,17 @@ describe('tax ids', () => {
     ['DE', 'DE123456789 0'],
     ['DE', 'xDE123456789'],
   ])('in %s do not include %s', (country, taxId) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined).kind).toBe('refuse')
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined).kind).toBe('refuse')
   })
 
   test('are accepted with spaces and in lower case', () => {
-    const asked = { ...told, country: ' se', taxId: ' se 5560 1257 9001 ', businessName: ' Ada ' }
-    expect(decideTaxDetails(asked, undefined)).toEqual({
+    const entered = {
+      ...business,
+      country: ' se',
+      taxId: ' se 5560 1257 9001 ',
+      businessName: ' Ada ',
+    }
+    expect(decideTaxDetails(entered, undefined)).toEqual({
       kind: 'accept',
       details: {
         isBusiness: true,
@@ -108,7 +113,7 @@ describe('tax ids', () => {
     ['GB', 'GB123456789', 'gb_vat'],
     ['US', '12-3456789', 'us_ein'],
   ])('in %s have the type of their area', (country, taxId, taxIdType) => {
-    expect(decideTaxDetails({ ...told, country, taxId }, undefined)).toMatchObject({
+    expect(decideTaxDetails({ ...business, country, taxId }, undefined)).toMatchObject({
       details: { taxIdType },
     })
   })
@@ -131,15 +136,15 @@ describe('decideTaxDetails', () => {
     [{ isBusiness: true, country: 'CH' }, 'country CH is not supported'],
     [{ isBusiness: true, country: 'EL' }, 'country EL is not supported'],
     [{ isBusiness: false, customerCountry: 'CH' }, 'customerCountry CH is not supported'],
-  ])('refuses %j: %s', (asked, reason) => {
+  ])('refuses %j: %s', (entered, reason) => {
     const [field] = reason.split(' ')
     const refusal = { kind: 'refuse', field, reason: expect.stringContaining(reason) as string }
-    expect(decideTaxDetails(asked, known)).toEqual(refusal)
+    expect(decideTaxDetails(entered, known)).toEqual(refusal)
   })
 
   test('ignores business fields of a customer who is no business', () => {
-    const asked = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
-    expect(decideTaxDetails(asked, undefined)).toEqual({
+    const entered = { isBusiness: false, country: 'CH', taxId: 'x', businessName: 'y' }
+    expect(decideTaxDetails(entered, undefined)).toEqual({
       kind: 'accept',
       details: {
         isBusiness: false,
@@ -155,11 +160,14 @@ describe('decideTaxDetails', () => {
 
   test('keeps earlier invoice details until they are removed', () => {
     const before = { ...known, address: 'Kungsgatan 1', email: 'bills@ada.example' }
-    const told = { isBusiness: true, country: 'SE' }
-    expect(decideTaxDetails(told, before)).toMatchObject({
+    const entered = { isBusiness: true, country: 'SE' }
+    expect(decideTaxDetails(entered, before)).toMatchObject({
       details: { customerName: 'Ada', address: 'Kungsgatan 1', email: 'bills@ada.example' },
     })
-    const removed = decideTaxDetails({ ...told, customerName: '', address: ' ', email: '' }, before)
+    const removed = decideTaxDetails(
+      { ...entered, customerName: '', address: ' ', email: '' },
+      before,
+    )
     expect(removed).toMatchObject({ details: { customerName: null, address: null } })
     expect(removed).not.toHaveProperty('details.email')
   })
@@ -179,8 +187,8 @@ describe('decideTaxDetails', () => {
     ['', null],
   ])('stores the address %j as %j', (address, kept) => {
     for (const isBusiness of [true, false]) {
-      const asked = { isBusiness, country: 'SE', ...(address === undefined ? {} : { address }) }
-      expect(decideTaxDetails(asked, known)).toMatchObject({ details: { address: kept } })
+      const entered = { isBusiness, country: 'SE', ...(address === undefined ? {} : { address }) }
+      expect(decideTaxDetails(entered, known)).toMatchObject({ details: { address: kept } })
     }
   })
 })

@@ -32,9 +32,9 @@ test.each([
     5n,
     [4n, 1n],
   ],
-])('recorded credits in flight %s', (_, said, holds, inFlight, expected) => {
+])('recorded credits in flight %s', (_, recorded, holds, inFlight, expected) => {
   const remaining = correctInFlight(
-    [grant('a', 10n, said[0]!), grant('b', 10n, said[1]!)],
+    [grant('a', 10n, recorded[0]!), grant('b', 10n, recorded[1]!)],
     holds,
     inFlight,
   )

@@ -5,7 +5,7 @@ import {
   findCustomerOfEmail,
   lockCustomerOfEmail,
 } from '@tollgate/domain/customer-auth/find-customer-of-email'
-import { findLink, useLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
+import { findLink, redeemLink, type PlacedLink } from '@tollgate/domain/customer-auth/links'
 import { linkIdentity } from '@tollgate/domain/customer-auth/upstream-identities'
 import type { Customer } from '@tollgate/domain/customers/repository'
 import { isOffered } from '@tollgate/domain/catalog/plan-offer'
@@ -96,7 +96,7 @@ async function goOn(
   const customer = await lockCustomerOfEmail(work.sql, work.providerId, email)
   if (customer === undefined || customer === 'gone') return undefined
   if (customer.reference !== link.customerRef) throw new SignInOverError()
-  if (!(await useLink(work, id))) return undefined
+  if (!(await redeemLink(work, id))) return undefined
   if (identity !== null) {
     const linked = await linkIdentity(work, { identity, email }, () => Promise.resolve(customer))
     if (linked === undefined) throw new SignInOverError()

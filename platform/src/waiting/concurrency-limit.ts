@@ -1,11 +1,16 @@
-/** Runs at most `countMax` tasks at a time. The others wait for their turn in the order of their arrival. */
-export class Turns {
+/** Runs at most `countMax` tasks at a time. Other tasks wait in the order of their arrival. */
+export class ConcurrencyLimit {
   readonly #countMax: number
   #running = 0
   readonly #queue: (() => void)[] = []
 
   constructor(countMax: number) {
     this.#countMax = countMax
+  }
+
+  /** Number of tasks that wait to run. */
+  get waiting(): number {
+    return this.#queue.length
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {

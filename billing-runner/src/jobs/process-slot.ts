@@ -3,15 +3,14 @@ import { endSlot, openSlot, type Slot } from '@tollgate/domain/calendar/slots'
 import type { PublicationSpace } from '@tollgate/domain/publications/repository'
 import { poolOf } from '@tollgate/domain/publishing/publisher'
 import type { ItemJob, Job, SweepJob } from './job.ts'
-import { runBatch } from './run-batch.ts'
-import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'
-import { runWholeJob } from './work-whole.ts'
+import { runBatch, type OnBatch, type SlotOutcome, type SlotParts } from './run-batch.ts'
+import { runWholeJob } from './run-whole-job.ts'
 
 /**
  * Processes one slot of a job until no unclaimed item is left or `stopping` is aborted, which takes effect after the current batch.
  * Any number of runners may process the same slot. The runner that finds everything done ends the slot.
  */
-export async function workSlot(
+export async function processSlot(
   parts: SlotParts,
   job: Job,
   space: PublicationSpace,

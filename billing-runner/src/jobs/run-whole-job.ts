@@ -9,13 +9,13 @@ import {
 import { endSlot, type Slot } from '@tollgate/domain/calendar/slots'
 import type { Environment } from '@tollgate/schemas/environment'
 import type { WholeJob } from './job.ts'
-import type { OnBatch, SlotOutcome, SlotParts } from './slot-parts.ts'
+import type { OnBatch, SlotOutcome, SlotParts } from './run-batch.ts'
 
 /** The single item of a whole job belongs to no provider. */
-const whole: DueItem = { providerId: '', item: 'all' }
+const wholeItem: DueItem = { providerId: '', item: 'all' }
 
-const selectWhole: SelectDue = (sql, now) =>
-  sql`select ${whole.providerId} as provider_id, ${whole.item} as item, ${now}::timestamptz as due_at`
+const selectWholeItem: SelectDue = (sql, now) =>
+  sql`select ${wholeItem.providerId} as provider_id, ${wholeItem.item} as item, ${now}::timestamptz as due_at`
 
 /**
  * Does the work of a slot unless another runner has claimed it. The claim is renewed during the work, so that another runner takes
@@ -33,7 +33,7 @@ export async function runWholeJob(
   const { claimLeaseMs: leaseMs, triesMax, retryPauseMs: pauseMs } = limits
   const beganMs = performance.now()
   const claimed = await pool.begin((sql) =>
-    claimDue(sql, slot, selectWhole, { itemsMax: 1, leaseMs, triesMax }, publisher.now()),
+    claimDue(sql, slot, selectWholeItem, { itemsMax: 1, leaseMs, triesMax }, publisher.now()),
   )
   if (claimed.kind !== 'claimed') {
     // The runner that holds the claim renews it, which counts as progress.
@@ -44,23 +44,23 @@ export async function runWholeJob(
   const renewing = setInterval(() => {
     onBatch(new Map(), 0)
     // If the renewal fails, another runner starts the work from the beginning, which is harmless.
-    renewClaim(pool, job.name, whole, leaseMs).catch(() => undefined)
+    renewClaim(pool, job.name, wholeItem, leaseMs).catch(() => undefined)
   }, leaseMs / 3)
   try {
     await job.perform(environment, stopping)
   } catch (error) {
     if (!stopping.aborted) {
-      await failClaim(pool, job.name, whole, { pauseMs, triesMax })
+      await failClaim(pool, job.name, wholeItem, { pauseMs, triesMax })
       throw error
     }
-    await finishClaims(pool, job.name, [whole], [])
+    await finishClaims(pool, job.name, [wholeItem], [])
     return 'stopped'
   } finally {
     clearInterval(renewing)
   }
   await pool.begin(async (sql) => {
     await endSlot(sql, slot, publisher.now())
-    await finishClaims(sql, job.name, [whole], [])
+    await finishClaims(sql, job.name, [wholeItem], [])
   })
   onBatch(new Map([['done', 1]]), (performance.now() - beganMs) / 1_000)
   await job.ended(environment)

@@ -8,7 +8,7 @@ import { runUnitOfWork } from '../src/unit-of-work/run-unit-of-work.ts'
 import { grantCredits } from '../src/wallet/grant-credits.ts'
 import { postDebits } from '../src/wallet/post-debits.ts'
 
-/* low_balance and exhausted, of a wallet that many post to and many put something in, all at once. */
+/* The events low_balance and exhausted of a wallet with concurrent debits and grants. */
 
 const providerId = 'prv_1'
 const now = new Date('2026-05-01T12:00:00Z')
@@ -45,7 +45,7 @@ function grant(customerRef: string, credits: number) {
   )
 }
 
-/** In a partition of its own, so that nobody orders it but the wallet. */
+/** Posts the debit from its own partition, so that only the wallet's lock orders it. */
 function debit(customerRef: string, credits: number) {
   const debits = [
     { providerId, customerRef, productRef: 'prd_1', micros: BigInt(credits) * credit },
@@ -55,10 +55,10 @@ function debit(customerRef: string, credits: number) {
   return sandbox().begin((sql) => postDebits(sql, 'sandbox', batch, now))
 }
 
-type Told = { readonly type: string; readonly credits: number; readonly amount: number }
+type EmittedEvent = { readonly type: string; readonly credits: number; readonly amount: number }
 
-/** In the order in which they were told, which is that of the wallet's lock. */
-const toldOf = (customerRef: string) => sandbox()<Told[]>`
+/** Returns the events in the order in which they were emitted, which is the order of the wallet's lock. */
+const listEventsOf = (customerRef: string) => sandbox()<EmittedEvent[]>`
   select substr(type, 17) as type, (object->>'credits')::float8 as credits,
     (object->>'amount')::float8 as amount
   from outbox where order_key = ${customerRef} and type like 'customer.credit.%' order by sequence`
@@ -81,19 +81,19 @@ it('emits one event per threshold on each way down, for 100 concurrent debits wi
           amount > 0 ? grant(customerRef, amount) : debit(customerRef, -amount),
         ),
       )
-      const told = await toldOf(customerRef)
+      const events = await listEventsOf(customerRef)
       const expected: string[] = []
       let before = 0
-      for (const { type, credits, amount } of told) {
+      for (const { type, credits, amount } of events) {
         if (type !== 'granted' && type !== 'debited') continue
-        // What the wallet did not have was written off.
+        // Debits beyond the balance were written off.
         expect(credits).toBe(Math.max(0, before + amount))
         expected.push(type)
         if (before > 1_000 && credits <= 1_000) expected.push('low_balance')
         if (before >= 1 && credits < 1) expected.push('exhausted')
         before = credits
       }
-      expect(told.map(({ type }) => type)).toEqual(expected)
+      expect(events.map(({ type }) => type)).toEqual(expected)
       expect(expected.filter((type) => type === 'debited' || type === 'granted')).toHaveLength(
         amounts.length + 1,
       )

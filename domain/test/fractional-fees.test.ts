@@ -7,7 +7,7 @@ import {
 import { startTestDatabase, type TestDatabase } from '@tollgate/platform/testing/embedded-servers'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findProcessorBalance } from '../src/money-ledger/processor-balance.ts'
+import { readProcessorBalance } from '../src/money-ledger/processor-balance.ts'
 import { postMoney } from '../src/money-ledger/post-money.ts'
 import { disputeWithdrawn, paymentSettled, paymentSucceeded } from '../src/money-ledger/postings.ts'
 import { applyPayout } from '../src/settlement/apply-payout.ts'
@@ -15,7 +15,7 @@ import { migrationsFolder } from '../src/postgres/migrations-folder.ts'
 import type { UnitOfWork } from '../src/unit-of-work/unit-of-work.ts'
 import { createPurchases, inWork } from './billed-customers.ts'
 
-/* Fees and payouts of currencies that the processor counts finer than we do: of dinars a tenth, of shillings a hundredth. */
+/* Fees and payouts in currencies with processor units below a minor unit: 1/10 for dinars, 1/100 for shillings. */
 
 let testDatabase: TestDatabase
 let sequence = 0
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.stop())
 
-/** As the processor's words are read. */
+/** Returns the settlement as it is read from the processor. */
 function settlementOf(currency: string, amount: bigint, fee: bigint): Settlement {
   const amountMinor = fromProcessorAmount(amount, currency)
   const netMinor = fromProcessorAmount(amount - fee, currency)
@@ -48,7 +48,7 @@ function payoutOf(currency: string, amount: bigint): Payout {
   }
 }
 
-/** One provider's money, and what the processor counts of it. */
+/** The money of one provider, and the balance in processor units. */
 class Clearing {
   units = 0n
   readonly currency: string
@@ -65,7 +65,7 @@ class Clearing {
     this.#customerRef = customer!.customerRef
   }
 
-  /** Settled in it, or exchanged into it. */
+  /** Records a payment that is settled in the currency or converted into it. */
   pay(amount: bigint, fee: bigint, isForeign: boolean): Promise<void> {
     const { currency } = this
     const settlement = settlementOf(currency, amount, fee)
@@ -109,7 +109,7 @@ class Clearing {
 
   async posted() {
     const sql = testDatabase.database.in('sandbox')
-    return findProcessorBalance(sql, this.#providerId, this.currency)
+    return readProcessorBalance(sql, this.#providerId, this.currency)
   }
 
   async #commit(body: (work: UnitOfWork) => Promise<void>): Promise<void> {
@@ -147,7 +147,7 @@ test(
           // Customers are charged whole minor units.
           if (each.does === 'pay') {
             const amount = each.isForeign ? each.amount : each.amount * unitsPerMinor
-            // No processor works for less than a minor unit.
+            // The fee is at least one minor unit.
             await clearing.pay(amount, each.fee + unitsPerMinor, each.isForeign)
           }
           if (each.does === 'dispute') await clearing.dispute(each.amount, each.fee)

@@ -1,9 +1,9 @@
 import type { Plan } from '../src/plans/plan.ts'
 
-const madeAt = new Date('2026-01-01T00:00:00Z')
+const createdAt = new Date('2026-01-01T00:00:00Z')
 
-/** A free monthly plan, but for the fields that the test names. */
-export function aPlan(fields: Partial<Plan>): Plan {
+/** Returns a free monthly plan with the given fields replaced. */
+export function createTestPlan(fields: Partial<Plan>): Plan {
   return {
     reference: 'pln_A',
     key: null,
@@ -20,8 +20,8 @@ export function aPlan(fields: Partial<Plan>): Plan {
     currency: 'USD',
     meterRef: null,
     terms: { billingCycle: 'monthly' },
-    createdAt: madeAt,
-    updatedAt: madeAt,
+    createdAt: createdAt,
+    updatedAt: createdAt,
     ...fields,
   }
 }
