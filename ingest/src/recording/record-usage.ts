@@ -40,7 +40,7 @@ const duplicate: RecordedUsage = {
 /**
  * Records one usage call and debits the customer's wallet if the plan says so. Usage that a wallet pays for is recorded in the
  * partition of the customer's own reference, which is also the wallet's partition. The counters projection can therefore debit the
- * wallet in the same step that counts the usage. `takeCredits` documents the order of effects and what a crash leaves behind.
+ * wallet in the same step that counts the usage. `holdUsageCredits` documents the order of effects and what a crash leaves behind.
  */
 export function recordUsage(
   parts: UsageRecordingParts,
