@@ -113,17 +113,21 @@ export async function activatePlan(
     case 'card-required':
       return { kind: 'card-required', product, plan: decision.plan }
     case 'activate': {
-      const { plan: given, change } = decision
-      if (change === undefined && isBilledLater(given) && (await needsAnotherCard(work, ofPlan))) {
+      const { plan: activated, change } = decision
+      if (
+        change === undefined &&
+        isBilledLater(activated) &&
+        (await needsAnotherCard(work, ofPlan))
+      ) {
         return { kind: 'invalid', reason: anotherCardRequired }
       }
       const replaced = await endPreviousPurchase(work, state.last)
-      const of = { customer, product, plan: given, now }
-      const origin = given.type === 'one-time' ? 'one_time' : 'manual'
+      const of = { customer, product, plan: activated, now }
+      const origin = activated.type === 'one-time' ? 'one_time' : 'manual'
       const started =
         change === undefined
           ? unpaidPurchase({ ...of, cycleMode, origin })
-          : switchedPurchase(of, change, await readSwitchPrice(work, given, change))
+          : switchedPurchase(of, change, await readSwitchPrice(work, activated, change))
       const purchase = await followPurchase(
         work,
         started,
@@ -133,7 +137,7 @@ export async function activatePlan(
       await createPurchase(work, purchase)
       await emitPlanChanged(work, purchase, replaced)
       if (change !== undefined) await billSwitch(work, purchase, change, request.seller)
-      return { kind: 'activated', purchase, plan: given, change }
+      return { kind: 'activated', purchase, plan: activated, change }
     }
   }
 }

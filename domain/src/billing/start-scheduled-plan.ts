@@ -28,9 +28,9 @@ export async function startScheduledPlan(
   const rate = await findExchangeRate(sql, providerId, currency)
   if (rate === undefined) throw new Error(`there is no exchange rate for ${currency}`)
   const replaced = await endNow(work, purchase, 'expired', { endedAt: period.start })
-  const given = { customer, product: { reference: productRef, name: productName }, plan, now }
+  const sale = { customer, product: { reference: productRef, name: productName }, plan, now }
   const price = switchPrice(plan, currency, dollarsPerUnit(rate))
-  const started = scheduledPurchase(given, replaced, period, price)
+  const started = scheduledPurchase(sale, replaced, period, price)
   await createPurchase(work, started)
   await emitPlanChanged(work, started, replaced)
   return started

@@ -41,19 +41,19 @@ export type SignInOutcome =
  */
 export async function signIn(
   parts: ConsoleParts,
-  given: SignIn,
+  request: SignIn,
   now: Date,
 ): Promise<SignInOutcome> {
-  const attempt = await admitAttempt(parts, given, now)
+  const attempt = await admitAttempt(parts, request, now)
   if (attempt.kind === 'wait') return attempt
-  const { matching, others } = await compareWithUsers(parts, given)
+  const { matching, others } = await compareWithUsers(parts, request)
   // The attempt is only taken back if no user with the address has another password: for the users of other passwords,
   // it was a wrong guess.
   if (matching.length > 0 && others.length === 0) await revertAttempts(parts, attempt.counted)
   const [user, another] = matching
   if (user === undefined) return { kind: 'refused' }
   if (another === undefined) {
-    const signedIn = await openSignIn(parts, user, given, now)
+    const signedIn = await openSignIn(parts, user, request, now)
     if (signedIn === undefined) return { kind: 'refused' }
     const browserToken = attempt.isKnownBrowser
       ? undefined
@@ -119,6 +119,7 @@ async function providerOf(
   { providerId }: Pick<ConsoleUser, 'providerId'>,
 ): Promise<Provider> {
   const provider = await findProvider(database.control, providerId)
-  if (provider === undefined) throw new Error(`provider ${providerId} of a console user does not exist`)
+  if (provider === undefined)
+    throw new Error(`provider ${providerId} of a console user does not exist`)
   return provider
 }

@@ -18,7 +18,7 @@ export type UsageBatch = {
 }
 
 /** `elsewhere`: another process has emitted the events, and nothing was changed. */
-export type EmitOutcome = 'told' | 'elsewhere'
+export type EmitOutcome = 'emitted' | 'elsewhere'
 
 /**
  * Emits usage events and moves the position, in the given transaction. Each record is therefore emitted once, whatever process
@@ -35,13 +35,13 @@ export async function emitUsageEvents(
     update usage_event_positions set next_offset = ${toOffset}
     where log_partition = ${partition} and next_offset = ${fromOffset}`
   if (moved.count === 0) return 'elsewhere'
-  if (events.length === 0) return 'told'
+  if (events.length === 0) return 'emitted'
   const names = await findUsageNames(sql, events)
   const outboxEvents = events.map((event, index) =>
     usageRecordedEvent(environment, event, names[index]!),
   )
   await insertOutboxEvents(sql, outboxEvents)
-  return 'told'
+  return 'emitted'
 }
 
 /** Returns the customers of the records and their purchases at the time, in the order of the records. */
