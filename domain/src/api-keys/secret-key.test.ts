@@ -50,12 +50,9 @@ describe('secret keys', () => {
     )
   })
 
-  it.each(['', 'sk_live_', 'sk_live_short', `pk_live_${'0'.repeat(49)}`])(
-    'do not include %j',
-    (text) => {
-      expect(environmentOfSecretKey(text)).toBeUndefined()
-    },
-  )
+  it.each(['', 'sk_live_', 'sk_live_short', `pk_live_${'0'.repeat(49)}`])('exclude %j', (text) => {
+    expect(environmentOfSecretKey(text)).toBeUndefined()
+  })
 
   it('show their prefix and their last 4 characters', () => {
     const key = generateSecretKey('live', randomBytes)

@@ -102,20 +102,17 @@ describe('answerLimitCheck', () => {
     ['credits for five', null, 0, 599n, 5],
     ['credits for five, cap leaves three', '10000000', 7, 500n, 3],
     ['credits for two, cap leaves three', '10000000', 7, 200n, 2],
-  ])(
-    'allows the units that the wallet pays for: %s',
-    (_name, cap, used, creditBalance, remaining) => {
-      const balance = Number(creditBalance)
-      expect(check({ cap, credit }, used, creditBalance)).toEqual({
-        ...base,
-        withinLimits: true,
-        remaining,
-        creditBalance: balance,
-        ...credit,
-        balance: { creditBalance: balance, ...credit, remainingUnits: Math.floor(balance / 100) },
-      })
-    },
-  )
+  ])('allows units that the wallet pays: %s', (_name, cap, used, creditBalance, remaining) => {
+    const balance = Number(creditBalance)
+    expect(check({ cap, credit }, used, creditBalance)).toEqual({
+      ...base,
+      withinLimits: true,
+      remaining,
+      creditBalance: balance,
+      ...credit,
+      balance: { creditBalance: balance, ...credit, remainingUnits: Math.floor(balance / 100) },
+    })
+  })
 
   it.each([0n, 99n])('denies with %d credits, and returns the balance', (creditBalance) => {
     const balance = Number(creditBalance)

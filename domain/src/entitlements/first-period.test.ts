@@ -118,7 +118,7 @@ it('the published limits allow in each period what its plan allows', () => {
 })
 
 it.each([{ unknown: ['firstPeriod', 'laterPeriods'] }, { unknown: ['laterPeriods'] }])(
-  'a reader that does not know $unknown allows no more than the plan',
+  'allows no more to a reader without $unknown',
   ({ unknown }) => {
     fc.assert(
       fc.property(cases, (given) => {

@@ -26,20 +26,17 @@ describe('purchaseUsage', () => {
     [{ limit: 10 }, 12.25, 3, 0],
     [{ limit: 0 }, 12, 0, 0],
     [{}, 12, 0, 0],
-  ])(
-    'for %j with %d used and %d carried over, shows %d units of overage',
-    (terms, used, carried, overageUnits) => {
-      const counted = { usedMicros: units(used), carriedOverMicros: units(carried) }
-      expect(purchaseUsage(plan(terms), counted, period, dollars)).toEqual({
-        used,
-        overageUnits,
-        overageCost: 0,
-        carriedOverUnits: carried,
-        periodStart: '2025-01-01T00:00:00.000Z',
-        periodEnd: '2025-02-01T00:00:00.000Z',
-      })
-    },
-  )
+  ])('counts overage of %j: %d used, %d carried, %d', (terms, used, carried, overageUnits) => {
+    const counted = { usedMicros: units(used), carriedOverMicros: units(carried) }
+    expect(purchaseUsage(plan(terms), counted, period, dollars)).toEqual({
+      used,
+      overageUnits,
+      overageCost: 0,
+      carriedOverUnits: carried,
+      periodStart: '2025-01-01T00:00:00.000Z',
+      periodEnd: '2025-02-01T00:00:00.000Z',
+    })
+  })
 
   it('omits the end of a period without one', () => {
     const endless = { ...period, end: farFuture }

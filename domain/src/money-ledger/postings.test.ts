@@ -165,14 +165,11 @@ test.each([
   ['prepaid', 'invoice', { prepaid: 420n, tax: 80n, receivable: -500n }],
   ['prepaid', 'balance', { prepaid: 420n, tax: 80n, carried: -500n }],
   ['prepaid', 'refund', { tax: 80n, refunds: -80n }],
-] as const)(
-  'a credit note of %s for the %s moves the expected amounts',
-  (sold, settles, expected) => {
-    const of = { customerRef, currency, invoiceRef, reference: 'crn_1', sold, settles }
-    const note = creditNoteIssued({ ...of, amountMinor: 500n, taxMinor: 80n })
-    expect(balances([note])).toEqual(expected)
-  },
-)
+] as const)('posts a credit note of %s for the %s', (sold, settles, expected) => {
+  const of = { customerRef, currency, invoiceRef, reference: 'crn_1', sold, settles }
+  const note = creditNoteIssued({ ...of, amountMinor: 500n, taxMinor: 80n })
+  expect(balances([note])).toEqual(expected)
+})
 
 test('an event that moves no money has no entries', () => {
   const nothing = { chargedMinor: 0n, taxMinor: 0n, carriedInMinor: 0n }

@@ -11,14 +11,11 @@ test.each([
   ['EUR', '0.92', 5_000n, 543_500n, 5_000n, '€50.00'],
   ['JPY', '150', 500n, 33_300n, 500n, '¥500'],
   ['USD', '1', 10_000n, 1_000_000n, 10_000n, '$100.00'],
-])(
-  'converts and formats %s at the rate %s',
-  (currency, rate, paidMinor, credits, shownMinor, formatted) => {
-    expect(purchasedCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
-    expect(creditValueMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
-    expect(formatMoney(shownMinor, currency)).toBe(formatted)
-  },
-)
+])('converts %s at %s', (currency, rate, paidMinor, credits, shownMinor, formatted) => {
+  expect(purchasedCredits(paidMinor, currency, fractionOf(rate))).toBe(credits)
+  expect(creditValueMinor(credits, currency, fractionOf(rate))).toBe(shownMinor)
+  expect(formatMoney(shownMinor, currency)).toBe(formatted)
+})
 
 test('displays half a cent as 1 cent', () => {
   expect(creditValueMinor(5_250n, 'USD', fractionOf('1'))).toBe(53n)

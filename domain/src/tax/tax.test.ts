@@ -220,13 +220,10 @@ describe('decideTaxRule', () => {
     ['US', person('SE'), 'not_collecting', 0n],
     ['CH', person('SE'), 'not_collecting', 0n],
     [null, person('SE'), 'not_collecting', 0n],
-  ] as const)(
-    'taxes a sale from %s to %j as %s at %s',
-    (country, buyer, treatment, ratePerMille) => {
-      const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer, today)
-      expect(rule).toEqual({ treatment, ratePerMille, country: buyer.country ?? country })
-    },
-  )
+  ] as const)('taxes %s to %j as %s at %s', (country, buyer, treatment, ratePerMille) => {
+    const rule = decideTaxRule({ country, vatNumber: 'registered' }, buyer, today)
+    expect(rule).toEqual({ treatment, ratePerMille, country: buyer.country ?? country })
+  })
 
   // The standard rates as the states announced them, in percent.
   const standardRates = {
@@ -315,10 +312,7 @@ describe('breakDownTax', () => {
     ['auto', 'JPY', true],
     ['inclusive', 'USD', true],
     ['exclusive', 'EUR', false],
-  ] as const)(
-    'prices with tax behavior %s in %s are inclusive: %s',
-    (behavior, currency, isInclusive) => {
-      expect(isTaxInclusive(behavior, currency)).toBe(isInclusive)
-    },
-  )
+  ] as const)('%s prices in %s are inclusive: %s', (behavior, currency, isInclusive) => {
+    expect(isTaxInclusive(behavior, currency)).toBe(isInclusive)
+  })
 })
