@@ -154,7 +154,7 @@ describe('an invoice', () => {
       (work) => of.draft(work, { lines: [price(1_000)] }),
       new Date(at),
     )
-    expect(made).toMatchObject({ kind: 'made', invoice: { totalMinor: 1_000n + taxMinor } })
+    expect(made).toMatchObject({ kind: 'created', invoice: { totalMinor: 1_000n + taxMinor } })
   })
 })
 

@@ -95,7 +95,7 @@ describe('allocateBurn', () => {
         })
         expect(left.slice(0, -1).every((each) => each === 0n)).toBe(true)
         expect(left.every((each) => each >= 0n)).toBe(true)
-        expect(() => allocateBurn(grants, held + 1n)).toThrow('less than were used')
+        expect(() => allocateBurn(grants, held + 1n)).toThrow('that were used')
       }),
     )
   })
