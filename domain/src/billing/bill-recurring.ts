@@ -45,6 +45,7 @@ export async function billRecurring(
   const billed = await listBilledPeriods(sql, providerId, reference, 'recurring', 12)
   const same = billed.find(({ start }) => start.getTime() === period.start.getTime())
   const invoice = same && (await lockInvoice(sql, providerId, same.invoiceRef))
-  if (invoice === undefined) throw new Error(`another invoice charges part of the period of purchase ${reference}`)
+  if (invoice === undefined)
+    throw new Error(`another invoice charges part of the period of purchase ${reference}`)
   return { invoice, isNew: false }
 }

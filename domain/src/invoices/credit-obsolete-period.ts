@@ -30,7 +30,8 @@ export async function creditObsoletePeriod(
   if (taken.kind === 'not-due') {
     const settled = await carryOver(work, invoice, taken.dueMinor, 'unbegun')
     const kept = await creditInvoice(work, settled, { ...part, settles: 'balance' })
-    if (kept.kind !== 'credited') throw new Error(`invoice ${reference} could not be credited: ${kept.kind}`)
+    if (kept.kind !== 'credited')
+      throw new Error(`invoice ${reference} could not be credited: ${kept.kind}`)
   } else if (taken.kind !== 'credited') {
     throw new Error(`invoice ${reference} could not be credited: ${taken.kind}`)
   }
